@@ -59,7 +59,6 @@ test('lists open carts with lines and an address that were unchanged for an hour
 test('exports every cart once, in chunks', async () => {
   await using app = await testApp(longLogins)
   const shop = await sellingIn(app)
-  // Several carts of one moment.
   for (let nth = 0; nth < 60; nth++) await shop.cart({ email: `${nth}@example.com` })
   app.clock.advance(hourMs + 10)
   const csv = await app.call('GET', '/carts/abandoned', { token: shop.token, headers: { accept: 'text/csv' } })
@@ -71,11 +70,11 @@ test('counts carts exactly up to 2,000, and lists those beyond', async () => {
   await using app = await testApp(longLogins)
   const shop = await sellingIn(app)
   await shop.cart()
-  const copies = async (first: number, last: number) => {
+  const insertCopies = async (first: number, last: number) => {
     const numbers = sql.raw(`with recursive copy (n) as (select ${first} as n union all select n + 1 from copy where n < ${last})`)
-    const copyOf = (table: string, names: readonly string[], own: Record<string, string>) =>
+    const copyOf = (table: string, names: readonly string[], expressions: Record<string, string>) =>
       sql`insert into ${sql.raw(`${table} (${names.join(', ')})`)} ${numbers}
-        select ${sql.raw(names.map((name) => own[name] ?? `r.${name}`).join(', '))} from copy
+        select ${sql.raw(names.map((name) => expressions[name] ?? `r.${name}`).join(', '))} from copy
         cross join (select * from ${sql.raw(table)} order by id limit 1) r`
     const namesOf = (table: Parameters<typeof getTableColumns>[0]) => Object.values(getTableColumns(table)).map(({ name }) => name)
     await app.deps.db.write(async (tx) => {
@@ -84,11 +83,11 @@ test('counts carts exactly up to 2,000, and lists those beyond', async () => {
     })
   }
   const list = async (query = '') => ok(await shop.get(`/carts/abandoned${query}`)).body
-  await copies(1, 1_999)
+  await insertCopies(1, 1_999)
   app.clock.advance(hourMs + 10)
   expect(await list()).toMatchObject({ total: 2_000, pages: 100 })
   expect(await list()).not.toHaveProperty('totalCapped')
-  await copies(2_000, 2_050)
+  await insertCopies(2_000, 2_050)
   expect(await list()).toMatchObject({ total: 2_000, pages: 100, totalCapped: true })
   const { data, totalCapped } = await list('?page=102')
   expect([data.length, data[0].id, totalCapped]).toEqual([20, 'zcart_2020', true])
@@ -96,7 +95,7 @@ test('counts carts exactly up to 2,000, and lists those beyond', async () => {
   expect(await list('?mailed=true')).toMatchObject({ total: 0, data: [] })
 })
 
-test('tells which carts were mailed', async () => {
+test('shows when a cart was mailed', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, ...longLogins })
   const shop = await sellingIn(app)

@@ -14,10 +14,10 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function partnerIn(app: TestApp) {
+async function openShopWithAffiliate(app: TestApp) {
   const shop = await shopIn(app)
-  const { body: partner } = await shop.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 1_000 })
-  /** An order of 100.00 less 20.00, by the partner's code of this moment unless the test says otherwise. */
+  const { body: affiliate } = await shop.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 1_000 })
+  /** Inserts an order of 100.00 less a discount of 20.00, just referred by the affiliate's code. */
   const order = (fields: Parameters<typeof insertOrder>[2] = {}) =>
     insertOrder(app, shop.shop.id, {
       currency: 'EUR',
@@ -28,7 +28,7 @@ async function partnerIn(app: TestApp) {
       affiliateAt: app.clock.now(),
       ...fields,
     })
-  return { ...shop, partner, order }
+  return { ...shop, affiliate, order }
 }
 
 type Order = Awaited<ReturnType<typeof insertOrder>>
@@ -44,13 +44,13 @@ async function commissionOf(app: TestApp, orderId: string) {
 describe('attribution of orders to affiliates', () => {
   test('stores a commission on the goods less discounts, pending for fourteen days', async () => {
     await using app = await testApp()
-    const { shop, partner, order } = await partnerIn(app)
+    const { shop, affiliate, order } = await openShopWithAffiliate(app)
     const placed = await order()
     const now = app.clock.now()
-    expect(await attribute(app, placed)).toBe(partner.id)
+    expect(await attribute(app, placed)).toBe(affiliate.id)
     expect(await commissionOf(app, placed.id)).toEqual({
       orderId: placed.id,
-      affiliateId: partner.id,
+      affiliateId: affiliate.id,
       shopId: shop.id,
       currency: 'EUR',
       amount: 800,
@@ -64,14 +64,14 @@ describe('attribution of orders to affiliates', () => {
 
   test('attributes an order up to thirty days after the click, to the millisecond, even if it runs later', async () => {
     await using app = await testApp()
-    const { partner, order } = await partnerIn(app)
+    const { affiliate, order } = await openShopWithAffiliate(app)
     const clickedAt = app.clock.now()
     app.clock.advance(30 * dayMs)
     const inTime = await order({ affiliateAt: clickedAt })
     app.clock.advance(1)
     const tooLate = await order({ affiliateAt: clickedAt })
     app.clock.advance(5 * dayMs)
-    expect(await attribute(app, inTime)).toBe(partner.id)
+    expect(await attribute(app, inTime)).toBe(affiliate.id)
     expect(await commissionOf(app, inTime.id)).toMatchObject({ approvesAt: app.clock.now() + 14 * dayMs })
     expect(await attribute(app, tooLate)).toBeUndefined()
     expect(await commissionOf(app, tooLate.id)).toBeUndefined()
@@ -79,43 +79,43 @@ describe('attribution of orders to affiliates', () => {
 
   test('attributes no order without a code, or with an unknown, inactive or foreign code', async () => {
     await using app = await testApp()
-    const { partner, order, patch } = await partnerIn(app)
-    const other = await partnerIn(app)
+    const { affiliate, order, patch } = await openShopWithAffiliate(app)
+    const other = await openShopWithAffiliate(app)
     expect(await attribute(app, await order({ affiliateCode: null, affiliateAt: null }))).toBeUndefined()
     expect(await attribute(app, await order({ affiliateCode: 'nobody' }))).toBeUndefined()
-    expect(await attribute(app, await order({ affiliateCode: 'ANN' }))).toBe(partner.id)
-    await patch(`/affiliates/${partner.id}`, { active: false })
+    expect(await attribute(app, await order({ affiliateCode: 'ANN' }))).toBe(affiliate.id)
+    await patch(`/affiliates/${affiliate.id}`, { active: false })
     expect(await attribute(app, await order())).toBeUndefined()
-    expect(await attribute(app, await other.order())).toBe(other.partner.id)
+    expect(await attribute(app, await other.order())).toBe(other.affiliate.id)
     expect(await app.deps.db.read.select().from(commissions)).toHaveLength(2)
   })
 
   test('keeps a stored commission when an order is attributed again after the affiliate changed', async () => {
     await using app = await testApp()
-    const { partner, order, patch } = await partnerIn(app)
+    const { affiliate, order, patch } = await openShopWithAffiliate(app)
     const placed = await order()
     await attribute(app, placed)
     const before = await commissionOf(app, placed.id)
     app.clock.advance(1_000)
-    await patch(`/affiliates/${partner.id}`, { active: false, rateBps: 5_000 })
-    expect(await attribute(app, placed)).toBe(partner.id)
+    await patch(`/affiliates/${affiliate.id}`, { active: false, rateBps: 5_000 })
+    expect(await attribute(app, placed)).toBe(affiliate.id)
     expect(await commissionOf(app, placed.id)).toEqual(before)
   })
 
   test('stores a commission of zero for a free order, and removes the commission of an order that fails', async () => {
     await using app = await testApp()
-    const { partner, order } = await partnerIn(app)
-    const free = await order({ subtotal: 0, discountTotal: 0, total: 0 })
-    expect(await attribute(app, free)).toBe(partner.id)
-    expect(await commissionOf(app, free.id)).toMatchObject({ amount: 0, status: 'PENDING' })
-    await app.deps.db.write((tx) => removeCommission(tx, free.id))
-    await app.deps.db.write((tx) => removeCommission(tx, free.id))
-    expect(await commissionOf(app, free.id)).toBeUndefined()
+    const { affiliate, order } = await openShopWithAffiliate(app)
+    const freeOrder = await order({ subtotal: 0, discountTotal: 0, total: 0 })
+    expect(await attribute(app, freeOrder)).toBe(affiliate.id)
+    expect(await commissionOf(app, freeOrder.id)).toMatchObject({ amount: 0, status: 'PENDING' })
+    await app.deps.db.write((tx) => removeCommission(tx, freeOrder.id))
+    await app.deps.db.write((tx) => removeCommission(tx, freeOrder.id))
+    expect(await commissionOf(app, freeOrder.id)).toBeUndefined()
   })
 
   test('rolls an attribution back with its write, and is safe to repeat', async () => {
     await using app = await testApp()
-    const { partner, order } = await partnerIn(app)
+    const { affiliate, order } = await openShopWithAffiliate(app)
     const placed = await order()
     const work = (tx: Writer) => attributeOrder(tx, app.deps, placed)
     const failed = app.deps.db.write(async (tx) => {
@@ -124,16 +124,16 @@ describe('attribution of orders to affiliates', () => {
     })
     await expect(failed).rejects.toThrow('the write fails')
     expect(await commissionOf(app, placed.id)).toBeUndefined()
-    expect(await app.deps.db.write(work)).toBe(partner.id)
-    expect(await app.deps.db.write(work)).toBe(partner.id)
+    expect(await app.deps.db.write(work)).toBe(affiliate.id)
+    expect(await app.deps.db.write(work)).toBe(affiliate.id)
   })
 
   test('stores one commission when an order is attributed several times at once', async () => {
     await using app = await testApp()
-    const { partner, order } = await partnerIn(app)
+    const { affiliate, order } = await openShopWithAffiliate(app)
     const placed = await order()
     const found = await Promise.all(Array.from({ length: 8 }, () => attribute(app, placed)))
-    expect(found).toEqual(Array.from({ length: 8 }, () => partner.id))
+    expect(found).toEqual(Array.from({ length: 8 }, () => affiliate.id))
     expect(await app.deps.db.read.select().from(commissions)).toHaveLength(1)
   })
 })
@@ -141,7 +141,7 @@ describe('attribution of orders to affiliates', () => {
 describe('reversal of commissions by refunds', () => {
   test('reverses the share of all refunds so far, and ignores a repeated or smaller total', async () => {
     await using app = await testApp()
-    const { order } = await partnerIn(app)
+    const { order } = await openShopWithAffiliate(app)
     const placed = await order()
     await attribute(app, placed)
     app.clock.advance(1_000)
@@ -158,7 +158,7 @@ describe('reversal of commissions by refunds', () => {
 
   test('ends a commission at a full refund, before and after approval, and ignores smaller totals afterwards', async () => {
     await using app = await testApp()
-    const { order } = await partnerIn(app)
+    const { order } = await openShopWithAffiliate(app)
     const pending = await order()
     const approved = await order()
     await attribute(app, pending)
@@ -175,46 +175,49 @@ describe('reversal of commissions by refunds', () => {
 
   test('reverses the commission on refunded goods, and a share of the total for other refund amounts', async () => {
     await using app = await testApp()
-    const s = await sellingIn(app, { price: 997 })
+    const shop = await sellingIn(app, { price: 997 })
     ok(
-      await s.put('/shops/v2/tax-rates', {
+      await shop.put('/shops/v2/tax-rates', {
         data: [
           { country: 'US', rateBps: 825 },
           { country: 'US', class: 'reduced', rateBps: 2_000, inclusive: true },
         ],
       }),
     )
-    ok(await s.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: s.usd(1_500) }] }))
-    ok(await s.post('/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_234 }), 201)
-    const other = await s.add({ title: 'Book', variants: [{ price: s.usd(2_400), onHand: 10, taxClass: 'reduced' }] })
-    ok(await s.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 777 }), 201)
+    ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: shop.usd(1_500) }] }))
+    ok(await shop.post('/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_234 }), 201)
+    const other = await shop.add({ title: 'Book', variants: [{ price: shop.usd(2_400), onHand: 10, taxClass: 'reduced' }] })
+    ok(await shop.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 777 }), 201)
     const sold = { affiliateCode: 'ann', shippingAddress: address, shippingMethod: 'post' }
-    const bought = () => s.bought({ ...sold, quantity: 3, variants: [s.variantId, String(other.variants[0]?.id)] })
-    // Of 3 × 9.97 and 3 × 24.00, less 12.34 %, less the tax in the second: 26.22 and 52.59.
-    const back = async (id: string, body: Record<string, unknown>) => {
-      ok(await s.refund(id, body), 201)
+    const placeOrder = () => shop.bought({ ...sold, quantity: 3, variants: [shop.variantId, String(other.variants[0]?.id)] })
+    // The commission is on 3 × 9.97 and 3 × 24.00, less 12.34 %, less the included tax: 26.22 and 52.59.
+    const refundAndRead = async (id: string, body: Record<string, unknown>) => {
+      ok(await shop.refund(id, body), 201)
       return commissionOf(app, id)
     }
-    const piecewise = await bought()
+    const piecewise = await placeOrder()
     const [mug, book] = piecewise.lines.map(({ id }: { id: string }) => id)
     expect(await commissionOf(app, piecewise.id)).toMatchObject({ amount: 612, reversed: 0, status: 'PENDING' })
-    expect(await back(piecewise.id, { lines: [{ lineId: mug, quantity: 1 }] })).toMatchObject({ reversed: 68, status: 'PENDING' })
-    expect(await back(piecewise.id, { lines: [{ lineId: mug, quantity: 2 }] })).toMatchObject({ reversed: 204, status: 'PENDING' })
-    expect(await back(piecewise.id, { lines: [{ lineId: book, quantity: 3 }] })).toMatchObject({ reversed: 612, status: 'REVERSED' })
-    const mixed = await bought()
-    expect(mixed.total).toEqual(s.usd(10_649))
-    expect(await back(mixed.id, { amount: s.usd(1_500) })).toMatchObject({ reversed: 86, status: 'PENDING' })
-    expect(await back(mixed.id, { lines: [{ lineId: mixed.lines[0].id, quantity: 3 }] })).toMatchObject({
+    expect(await refundAndRead(piecewise.id, { lines: [{ lineId: mug, quantity: 1 }] })).toMatchObject({ reversed: 68, status: 'PENDING' })
+    expect(await refundAndRead(piecewise.id, { lines: [{ lineId: mug, quantity: 2 }] })).toMatchObject({ reversed: 204, status: 'PENDING' })
+    expect(await refundAndRead(piecewise.id, { lines: [{ lineId: book, quantity: 3 }] })).toMatchObject({
+      reversed: 612,
+      status: 'REVERSED',
+    })
+    const mixed = await placeOrder()
+    expect(mixed.total).toEqual(shop.usd(10_649))
+    expect(await refundAndRead(mixed.id, { amount: shop.usd(1_500) })).toMatchObject({ reversed: 86, status: 'PENDING' })
+    expect(await refundAndRead(mixed.id, { lines: [{ lineId: mixed.lines[0].id, quantity: 3 }] })).toMatchObject({
       reversed: 290,
       status: 'PENDING',
     })
-    expect(await back(mixed.id, { all: true })).toMatchObject({ reversed: 612, status: 'REVERSED' })
+    expect(await refundAndRead(mixed.id, { all: true })).toMatchObject({ reversed: 612, status: 'REVERSED' })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
   test('ignores refunds of orders without an affiliate', async () => {
     await using app = await testApp()
-    const { order } = await partnerIn(app)
+    const { order } = await openShopWithAffiliate(app)
     const placed = await order({ affiliateCode: null, affiliateAt: null })
     await attribute(app, placed)
     await refund(app, placed.id, 9_000)
@@ -225,7 +228,7 @@ describe('reversal of commissions by refunds', () => {
 describe('the job that approves commissions', () => {
   test('approves a commission once, when the refund window has passed, to the millisecond', async () => {
     await using app = await testApp()
-    const { order } = await partnerIn(app)
+    const { order } = await openShopWithAffiliate(app)
     const placed = await order()
     await attribute(app, placed)
     await refund(app, placed.id, 900)
@@ -239,7 +242,7 @@ describe('the job that approves commissions', () => {
 
   test('does not approve a commission that a full refund has ended', async () => {
     await using app = await testApp()
-    const { order } = await partnerIn(app)
+    const { order } = await openShopWithAffiliate(app)
     const placed = await order()
     await attribute(app, placed)
     await refund(app, placed.id, 9_000)
@@ -250,24 +253,32 @@ describe('the job that approves commissions', () => {
 
   test('deletes only clicks older than thirty days, in small writes', async () => {
     await using app = await testApp()
-    const { partner } = await partnerIn(app)
+    const { affiliate } = await openShopWithAffiliate(app)
     const { db, clock, newId } = app.deps
-    const click = (at: number) => ({ id: newId('click'), affiliateId: String(partner.id), at })
+    const click = (at: number) => ({ id: newId('click'), affiliateId: String(affiliate.id), at })
     const edge = clock.now() - 30 * dayMs
     const old = Array.from({ length: 1_200 }, () => click(edge - 1))
     await db.write(async (tx) => void (await tx.insert(affiliateClicks).values([...old, click(edge), click(clock.now())])))
     const { writes } = db.stats
     expect(await approveCommissions(app.deps)).toEqual({ approved: 0, removedClicks: 1_200 })
-    // Three of clicks, one of commissions.
+    // Three writes delete clicks, and one approves commissions.
     expect(db.stats.writes - writes).toBe(4)
     expect((await db.read.select().from(affiliateClicks)).map(({ at }) => at).sort()).toEqual([edge, clock.now()].sort())
   })
 
   test('approves many commissions in small writes', async () => {
     await using app = await testApp()
-    const { shop, partner } = await partnerIn(app)
+    const { shop, affiliate } = await openShopWithAffiliate(app)
     const { db } = app.deps
-    const common = { affiliateId: String(partner.id), shopId: shop.id, currency: 'USD', amount: 1, reversed: 0, createdAt: 0, updatedAt: 0 }
+    const common = {
+      affiliateId: String(affiliate.id),
+      shopId: shop.id,
+      currency: 'USD',
+      amount: 1,
+      reversed: 0,
+      createdAt: 0,
+      updatedAt: 0,
+    }
     const placed = await Promise.all(Array.from({ length: 520 }, () => insertOrder(app, shop.id)))
     const rows = placed.map(({ id }) => ({ ...common, orderId: id, status: 'PENDING' as const, approvesAt: 0 }))
     await db.write(async (tx) => void (await tx.insert(commissions).values(rows)))

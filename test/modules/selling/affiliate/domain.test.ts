@@ -19,7 +19,7 @@ describe('the amount of a commission', () => {
     expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 0)).toBe(0)
     expect(commissionOf({ subtotal: 999, discountTotal: 0, taxIncluded: 0, ...untaxedShipping }, 10_000)).toBe(999)
     expect(commissionOf({ subtotal: 11_900, discountTotal: 1_190, taxIncluded: 1_710, ...untaxedShipping }, 1_000)).toBe(900)
-    // Tax within the price of shipping is no part of the goods.
+    // Tax that is included in the price of shipping does not reduce the goods.
     const inclusive = { taxIncluded: 200, shippingTax: 50, shippingTaxInclusive: true }
     expect(commissionOf({ subtotal: 1_200, discountTotal: 0, ...inclusive }, 1_000)).toBe(105)
     expect(commissionOf({ subtotal: 1_200, discountTotal: 0, ...inclusive, shippingTaxInclusive: false }, 1_000)).toBe(100)
@@ -50,10 +50,10 @@ describe('the age of a click', () => {
 
 describe('the reversed amount of a commission', () => {
   const status = fc.constantFrom('PENDING' as const, 'APPROVED' as const)
-  /** An order's total and refunds of it: amounts refunded so far, growing. */
+  /** The total of an order, and the growing sums of its refunds. */
   const refunds = fc
     .tuple(fc.integer({ min: 1, max: amountMax }), fc.array(fc.integer({ min: 0, max: amountMax }), { maxLength: 8 }))
-    .map(([of, parts]) => ({ of, totals: parts.map((part) => part % (of + 1)).sort((a, b) => a - b) }))
+    .map(([of, amounts]) => ({ of, totals: amounts.map((amount) => amount % (of + 1)).sort((a, b) => a - b) }))
 
   test('reverses a commission in proportion to all refunds so far, rounding half to even', () => {
     const commission = { amount: 1_000, reversed: 0, status: 'PENDING' as const }
@@ -85,7 +85,7 @@ describe('the reversed amount of a commission', () => {
           const after = afterRefund(commission, { refunded, of })
           expect(after.reversed >= commission.reversed && after.reversed <= earned).toBe(true)
           expect(afterRefund({ ...commission, ...after }, { refunded, of })).toEqual(after)
-          // In one go it comes to the same as bit by bit.
+          // One refund of the same sum reverses the same amount.
           expect(afterRefund({ amount: earned, reversed: 0, status: before }, { refunded, of }).reversed).toBe(after.reversed)
           expect(after.status).toBe(refunded === of ? 'REVERSED' : before)
           const off = BigInt(after.reversed) * BigInt(of) - BigInt(earned) * BigInt(refunded)
@@ -97,21 +97,21 @@ describe('the reversed amount of a commission', () => {
   })
 
   test('adds the reversal for refunded goods to that for other amounts, up to the whole commission', () => {
-    const part = fc
+    const share = fc
       .tuple(fc.integer({ min: 1, max: amountMax }), fc.integer({ min: 0, max: amountMax }))
       .map(([of, back]) => ({ of, back: back % (of + 1) }))
     fc.assert(
-      fc.property(amount, status, part, part, fc.integer({ min: 0, max: amountMax }), (earned, before, whole, goods, seed) => {
-        const forGoods = seed % (whole.back + 1)
+      fc.property(amount, status, share, share, fc.integer({ min: 0, max: amountMax }), (earned, before, refund, goods, seed) => {
+        const forGoods = seed % (refund.back + 1)
         const after = afterRefund(
           { amount: earned, reversed: 0, status: before },
-          { refunded: whole.back, of: whole.of, goods: { ...goods, refunded: forGoods } },
+          { refunded: refund.back, of: refund.of, goods: { ...goods, refunded: forGoods } },
         )
-        const isAll = goods.back === goods.of || whole.back === whole.of
-        const parts =
+        const isAll = goods.back === goods.of || refund.back === refund.of
+        const expected =
           divideHalfEven(BigInt(earned) * BigInt(goods.back), BigInt(goods.of)) +
-          divideHalfEven(BigInt(earned) * BigInt(whole.back - forGoods), BigInt(whole.of))
-        expect(BigInt(after.reversed)).toBe(isAll || parts > BigInt(earned) ? BigInt(earned) : parts)
+          divideHalfEven(BigInt(earned) * BigInt(refund.back - forGoods), BigInt(refund.of))
+        expect(BigInt(after.reversed)).toBe(isAll || expected > BigInt(earned) ? BigInt(earned) : expected)
         expect(after.status).toBe(isAll ? 'REVERSED' : before)
       }),
     )

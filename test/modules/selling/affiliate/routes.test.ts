@@ -14,11 +14,11 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const partner = { name: 'Ann’s blog', code: 'Ann-1', rateBps: 750 }
+const affiliate = { name: 'Ann’s blog', code: 'Ann-1', rateBps: 750 }
 const now = '2026-01-06T12:00:00.000Z'
-const noSuch = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found', code: 'not_found' } }
+const notFound = { status: 404, body: { statusCode: 404, message: 'No such affiliate', error: 'Not Found', code: 'not_found' } }
 
-/** What a partner is shown of one currency. */
+/** The earnings of an affiliate in one currency, as the API shows them. */
 const earned = (currency: string, amounts: Record<'pending' | 'approved' | 'reversed', number>) => ({
   currency,
   ...moneyOf({ ...amounts, currency }, 'pending', 'approved', 'reversed'),
@@ -28,11 +28,11 @@ describe('creating an affiliate', () => {
   test('creates an active affiliate with a lower-case code, no earnings and an audit row', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    for (const [rogue, value] of Object.entries({ active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' }))
-      expect((await post('/affiliates', { ...partner, [rogue]: value })).body.message).toBe(`unknown field: ${rogue}`)
-    const made = await post('/affiliates', partner)
-    expect(made.status).toBe(201)
-    const { id, ...rest } = made.body
+    for (const [unknownField, value] of Object.entries({ active: false, clicks: 9, shopId: 'shop_other', rogue: 'zq9' }))
+      expect((await post('/affiliates', { ...affiliate, [unknownField]: value })).body.message).toBe(`unknown field: ${unknownField}`)
+    const created = await post('/affiliates', affiliate)
+    expect(created.status).toBe(201)
+    const { id, ...rest } = created.body
     expect(id).toMatch(/^aff_[0-9a-z]{26}$/)
     expect(rest).toEqual({
       shopId: shop.id,
@@ -45,7 +45,7 @@ describe('creating an affiliate', () => {
       createdAt: now,
       updatedAt: now,
     })
-    expect((await get(`/affiliates/${id}`)).body).toEqual(made.body)
+    expect((await get(`/affiliates/${id}`)).body).toEqual(created.body)
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
     expect(rows.map(({ action, shopId }) => [action, shopId])).toEqual([['affiliate.created', shop.id]])
   })
@@ -54,12 +54,12 @@ describe('creating an affiliate', () => {
     await using app = await testApp()
     const mine = await shopIn(app)
     const theirs = await shopIn(app)
-    await mine.post('/affiliates', partner)
-    expect(await mine.post('/affiliates', { ...partner, code: 'aNN-1' })).toMatchObject({
+    await mine.post('/affiliates', affiliate)
+    expect(await mine.post('/affiliates', { ...affiliate, code: 'aNN-1' })).toMatchObject({
       status: 409,
       body: { message: 'code: another affiliate has this code' },
     })
-    expect((await theirs.post('/affiliates', partner)).status).toBe(201)
+    expect((await theirs.post('/affiliates', affiliate)).status).toBe(201)
     expect((await mine.get('/affiliates')).body.total).toBe(1)
   })
 
@@ -82,7 +82,7 @@ describe('creating an affiliate', () => {
       ['rateBps', { rateBps: '750' }],
     ]
     for (const [field, body] of cases) {
-      const answer = await post('/affiliates', { ...partner, ...body })
+      const answer = await post('/affiliates', { ...affiliate, ...body })
       expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(`${field}:`)])
       expect(answer.text).not.toContain('zq9')
     }
@@ -93,11 +93,11 @@ describe('creating an affiliate', () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
     const key = { 'idempotency-key': 'k' }
-    const first = await post('/affiliates', partner, key)
+    const first = await post('/affiliates', affiliate, key)
     app.clock.advance(5_000)
-    expect(await post('/affiliates', partner, key)).toMatchObject({ status: 201, text: first.text })
+    expect(await post('/affiliates', affiliate, key)).toMatchObject({ status: 201, text: first.text })
     expect((await get('/affiliates')).body.total).toBe(1)
-    expect((await post('/affiliates', { ...partner, rateBps: 1 }, key)).status).toBe(422)
+    expect((await post('/affiliates', { ...affiliate, rateBps: 1 }, key)).status).toBe(422)
     const changed = await patch(`/affiliates/${first.body.id}`, { rateBps: 2 }, key)
     app.clock.advance(5_000)
     expect(await patch(`/affiliates/${first.body.id}`, { rateBps: 2 }, key)).toMatchObject({ status: 200, text: changed.text })
@@ -108,23 +108,23 @@ describe('changing an affiliate', () => {
   test('changes any field of an affiliate, keeps omitted ones, and writes an audit row', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    const { body: made } = await post('/affiliates', partner)
+    const { body: created } = await post('/affiliates', affiliate)
     app.clock.advance(1_000)
     const changed = { name: 'Bob', code: 'BOB_2', rateBps: 0, active: false }
-    const answer = await patch(`/affiliates/${made.id}`, changed)
+    const answer = await patch(`/affiliates/${created.id}`, changed)
     expect(answer).toMatchObject({ status: 200 })
-    expect(answer.body).toEqual({ ...made, ...changed, code: 'bob_2', updatedAt: '2026-01-06T12:00:01.000Z' })
-    expect((await patch(`/affiliates/${made.id}`, { active: true })).body).toEqual({ ...answer.body, active: true })
-    expect((await get(`/affiliates/${made.id}`)).body).toMatchObject({ name: 'Bob', active: true })
-    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.id))
+    expect(answer.body).toEqual({ ...created, ...changed, code: 'bob_2', updatedAt: '2026-01-06T12:00:01.000Z' })
+    expect((await patch(`/affiliates/${created.id}`, { active: true })).body).toEqual({ ...answer.body, active: true })
+    expect((await get(`/affiliates/${created.id}`)).body).toMatchObject({ name: 'Bob', active: true })
+    const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, created.id))
     expect(rows.map(({ action }) => action).sort()).toEqual(['affiliate.changed', 'affiliate.changed', 'affiliate.created'])
   })
 
   test('rejects a taken affiliate code with 409 and an invalid field with 400, without any change', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    await post('/affiliates', partner)
-    const { body: other } = await post('/affiliates', { ...partner, code: 'other' })
+    await post('/affiliates', affiliate)
+    const { body: other } = await post('/affiliates', { ...affiliate, code: 'other' })
     expect((await patch(`/affiliates/${other.id}`, { code: 'ANN-1', name: 'Lost' })).status).toBe(409)
     for (const [field, body] of [
       ['code', { code: 'zq9 x' }],
@@ -142,10 +142,10 @@ describe('changing an affiliate', () => {
 })
 
 describe('access to affiliates', () => {
-  test('answers affiliate requests without a credential with 401; a publishable key may only record clicks', async () => {
+  test('rejects affiliate requests without a credential with 401, and allows a publishable key only to record clicks', async () => {
     await using app = await testApp()
     const { shop, publishableKey, token, post } = await shopIn(app)
-    await post('/affiliates', partner)
+    await post('/affiliates', affiliate)
     const customer = await customerIn(app, shop)
     for (const [method, path, withKey] of [
       ['POST', '/affiliates', 403],
@@ -160,21 +160,21 @@ describe('access to affiliates', () => {
       expect([method, path, (await app.call(method, path, { ...body, token: customer.token })).status]).toEqual([method, path, 403])
       expect([method, path, (await app.call(method, path, { ...body, key: publishableKey })).status]).toEqual([method, path, withKey])
     }
-    expect((await app.call('POST', '/affiliates', { token, body: { ...partner, code: 'by-hand' } })).status).toBe(201)
+    expect((await app.call('POST', '/affiliates', { token, body: { ...affiliate, code: 'by-hand' } })).status).toBe(201)
     expect((await app.call('GET', '/affiliates', { token })).body.total).toBe(2)
   })
 
   test("answers for another shop's affiliate exactly as for an unknown one", async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
-    const thief = await shopIn(app)
-    const { body: made } = await owner.post('/affiliates', partner)
-    for (const id of [made.id, 'aff_none'])
-      for (const answer of [await thief.get(`/affiliates/${id}`), await thief.patch(`/affiliates/${id}`, { name: 'Stolen' })])
-        expect(answer).toMatchObject(noSuch)
-    expect((await thief.get('/affiliates')).body).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
-    expect(await thief.post('/affiliates/clicks', { code: 'ann-1' })).toMatchObject(noSuch)
-    expect((await owner.get(`/affiliates/${made.id}`)).body).toEqual(made)
+    const otherShop = await shopIn(app)
+    const { body: created } = await owner.post('/affiliates', affiliate)
+    for (const id of [created.id, 'aff_none'])
+      for (const answer of [await otherShop.get(`/affiliates/${id}`), await otherShop.patch(`/affiliates/${id}`, { name: 'Stolen' })])
+        expect(answer).toMatchObject(notFound)
+    expect((await otherShop.get('/affiliates')).body).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
+    expect(await otherShop.post('/affiliates/clicks', { code: 'ann-1' })).toMatchObject(notFound)
+    expect((await owner.get(`/affiliates/${created.id}`)).body).toEqual(created)
   })
 })
 
@@ -184,7 +184,7 @@ describe('affiliate lists', () => {
     const { post, get } = await shopIn(app)
     for (const code of ['a', 'b', 'c']) {
       app.clock.advance(1)
-      await post('/affiliates', { ...partner, code })
+      await post('/affiliates', { ...affiliate, code })
     }
     const codes = ({ body }: { body: { data: { code: string }[] } }) => body.data.map(({ code }) => code)
     expect(codes(await get('/affiliates'))).toEqual(['c', 'b', 'a'])
@@ -192,17 +192,17 @@ describe('affiliate lists', () => {
     expect([codes(second), second.body]).toEqual([['a'], { data: [expect.anything()], page: 2, limit: 2, total: 3, pages: 2 }])
     expect((await get('/affiliates?page=7')).body).toEqual({ data: [], page: 7, limit: 20, total: 3, pages: 1 })
     expect((await get('/affiliates?limit=1000')).body.limit).toBe(100)
-    const bad = await get('/affiliates?page=zq9')
-    expect([bad.status, bad.body.message]).toEqual([400, expect.stringContaining('page:')])
-    expect(bad.text).not.toContain('zq9')
+    const invalid = await get('/affiliates?page=zq9')
+    expect([invalid.status, invalid.body.message]).toEqual([400, expect.stringContaining('page:')])
+    expect(invalid.text).not.toContain('zq9')
   })
 
   test('shows each affiliate with its clicks of thirty days and its earnings by currency', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const { body: ann } = await post('/affiliates', partner)
+    const { body: ann } = await post('/affiliates', affiliate)
     app.clock.advance(1)
-    const { body: bob } = await post('/affiliates', { ...partner, code: 'bob' })
+    const { body: bob } = await post('/affiliates', { ...affiliate, code: 'bob' })
     const click = (affiliateId: string, at: number) => ({ id: app.deps.newId('click'), affiliateId, at })
     const commission = async (
       affiliateId: string,
@@ -250,25 +250,25 @@ describe('recording a click', () => {
   test('counts a click on a code in any letter case, and returns until when it counts', async () => {
     await using app = await testApp()
     const { post, get, publishableKey } = await shopIn(app)
-    const { body: made } = await post('/affiliates', partner)
+    const { body: created } = await post('/affiliates', affiliate)
     const answer = await app.call('POST', '/affiliates/clicks', { key: publishableKey, body: { code: 'ANN-1' } })
     expect(answer.status).toBe(201)
-    expect(answer.body).toEqual({ affiliateId: made.id, code: 'ann-1', attributedUntil: '2026-02-05T12:00:00.000Z' })
+    expect(answer.body).toEqual({ affiliateId: created.id, code: 'ann-1', attributedUntil: '2026-02-05T12:00:00.000Z' })
     expect(answer.text).not.toContain('750')
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect((await get(`/affiliates/${made.id}`)).body.clicks).toBe(1)
+    expect((await get(`/affiliates/${created.id}`)).body.clicks).toBe(1)
     app.clock.advance(30 * dayMs + 1)
-    expect((await get(`/affiliates/${made.id}`)).body.clicks).toBe(0)
+    expect((await get(`/affiliates/${created.id}`)).body.clicks).toBe(0)
   })
 
   test('answers 404 for a click on an unknown code or inactive affiliate, and stores nothing', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/affiliates', partner)
-    await patch(`/affiliates/${made.id}`, { active: false })
+    const { body: created } = await post('/affiliates', affiliate)
+    await patch(`/affiliates/${created.id}`, { active: false })
     const { body: cart } = await post('/cart', {})
     for (const code of ['ann-1', 'nobody', ' ', 'a b', '%'])
-      expect(await post('/affiliates/clicks', { code, cartId: cart.id })).toMatchObject(noSuch)
+      expect(await post('/affiliates/clicks', { code, cartId: cart.id })).toMatchObject(notFound)
     expect(await app.deps.db.read.select().from(affiliateClicks)).toEqual([])
     const [row] = await app.deps.db.read.select().from(carts)
     expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
@@ -294,19 +294,19 @@ describe('recording a click', () => {
   test('stores the code of the last click on the cart', async () => {
     await using app = await testApp()
     const { post, publishableKey } = await shopIn(app)
-    await post('/affiliates', partner)
-    await post('/affiliates', { ...partner, code: 'bob' })
+    await post('/affiliates', affiliate)
+    await post('/affiliates', { ...affiliate, code: 'bob' })
     const { body: cart } = await app.call('POST', '/cart', { key: publishableKey, body: {} })
-    const of = async () => {
+    const storedClick = async () => {
       const [row] = await app.deps.db.read.select().from(carts).where(eq(carts.id, cart.id))
       return [row?.affiliateCode, row?.affiliateAt]
     }
     const click = (code: string) => app.call('POST', '/affiliates/clicks', { key: publishableKey, body: { code, cartId: cart.id } })
     expect((await click('ANN-1')).status).toBe(201)
-    expect(await of()).toEqual(['ann-1', app.clock.now()])
+    expect(await storedClick()).toEqual(['ann-1', app.clock.now()])
     app.clock.advance(1_000)
     expect((await click('bob')).status).toBe(201)
-    expect(await of()).toEqual(['bob', app.clock.now()])
+    expect(await storedClick()).toEqual(['bob', app.clock.now()])
     const { body: after } = await app.call('GET', `/cart/${cart.id}`, { key: publishableKey })
     expect(after).toMatchObject({ affiliateCode: 'bob', expiresAt: '2026-02-05T12:00:01.000Z' })
   })
@@ -315,23 +315,23 @@ describe('recording a click', () => {
     await using app = await testApp()
     const { shop, post, publishableKey, secretKey } = await shopIn(app)
     const other = await shopIn(app)
-    await post('/affiliates', partner)
+    await post('/affiliates', affiliate)
     const theirs = await other.post('/cart', {})
     const customer = await customerIn(app, shop)
-    const { body: own } = await customer.post('/cart', {})
-    const { body: over } = await post('/cart', {})
+    const { body: customerCart } = await customer.post('/cart', {})
+    const { body: convertedCart } = await post('/cart', {})
     const click = (cartId: string, key = publishableKey) => app.call('POST', '/affiliates/clicks', { key, body: { code: 'ann-1', cartId } })
-    for (const cartId of ['cart_none', theirs.body.id, own.id])
+    for (const cartId of ['cart_none', theirs.body.id, customerCart.id])
       expect(await click(cartId)).toMatchObject({ status: 404, body: { message: 'No such cart' } })
-    await app.deps.db.write(async (tx) => void (await tx.update(carts).set({ status: 'CONVERTED' }).where(eq(carts.id, over.id))))
-    expect((await click(over.id)).status).toBe(409)
+    await app.deps.db.write(async (tx) => void (await tx.update(carts).set({ status: 'CONVERTED' }).where(eq(carts.id, convertedCart.id))))
+    expect((await click(convertedCart.id)).status).toBe(409)
     expect(await app.deps.db.read.select().from(affiliateClicks)).toEqual([])
     expect((await app.deps.db.read.select().from(carts)).map(({ affiliateCode }) => affiliateCode)).toEqual([null, null, null])
-    expect((await click(own.id, secretKey)).status).toBe(201)
+    expect((await click(customerCart.id, secretKey)).status).toBe(201)
   })
 })
 
-/** An order of 100.00 whose cart came by the code, as it is attributed now. */
+/** Inserts an order of 100.00 that the affiliate's code referred, and attributes it. */
 async function attribute(app: TestApp, shopId: string, fields: Parameters<typeof insertOrder>[2] = {}) {
   const order = await insertOrder(app, shopId, {
     subtotal: 10_000,
@@ -347,10 +347,10 @@ describe('earnings of an affiliate', () => {
   test('moves the share of a refund from pending to reversed earnings', async () => {
     await using app = await testApp()
     const { shop, post, get } = await shopIn(app)
-    const { body: made } = await post('/affiliates', partner)
+    const { body: created } = await post('/affiliates', affiliate)
     const { order, affiliateId } = await attribute(app, shop.id, { currency: 'EUR' })
-    expect(affiliateId).toBe(made.id)
-    const earnings = async () => (await get(`/affiliates/${made.id}`)).body.earnings
+    expect(affiliateId).toBe(created.id)
+    const earnings = async () => (await get(`/affiliates/${created.id}`)).body.earnings
     expect(await earnings()).toEqual([earned('EUR', { pending: 750, approved: 0, reversed: 0 })])
     await app.deps.db.write((tx) => reverseCommission(tx, app.deps, { orderId: order.id, refunded: 5_000, of: 10_000 }))
     expect(await earnings()).toEqual([earned('EUR', { pending: 375, approved: 0, reversed: 375 })])

@@ -13,21 +13,21 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
-const absent = '404 {"statusCode":404,"message":"No such cart","error":"Not Found","code":"not_found"}'
-const told = ({ status, text }: Answer) => `${status} ${text}`
+const notFound = '404 {"statusCode":404,"message":"No such cart","error":"Not Found","code":"not_found"}'
+const textOf = ({ status, text }: Answer) => `${status} ${text}`
 
 type Shopper = ReturnType<typeof shopperOf>
 
-/** Every way to a cart, tried in an order that leaves it as it was when all are refused. */
-async function everyWay(by: Shopper, id: string, lineId: string, variantId: string): Promise<Answer[]> {
+/** Sends every kind of cart request. If all of them are refused, the cart stays unchanged. */
+async function tryEveryRequest(shopper: Shopper, id: string, lineId: string, variantId: string): Promise<Answer[]> {
   return [
-    await by.cart(id),
-    await by.change(id, { email: 'eve@example.com' }),
-    await by.add(id, variantId),
-    await by.changeLine(id, lineId, 2),
-    await by.removeLine(id, lineId),
-    await by.apply('0000-0000-0000-0000', id),
-    await by.unapply({ cartId: id }),
+    await shopper.cart(id),
+    await shopper.change(id, { email: 'eve@example.com' }),
+    await shopper.add(id, variantId),
+    await shopper.changeLine(id, lineId, 2),
+    await shopper.removeLine(id, lineId),
+    await shopper.apply('0000-0000-0000-0000', id),
+    await shopper.unapply({ cartId: id }),
   ]
 }
 
@@ -36,12 +36,12 @@ async function customersOf(app: TestApp, store: Awaited<ReturnType<typeof storeI
   return { ada: { ...ada, ...shopperOf(app, { token: ada.token }) }, eve: shopperOf(app, { token: eve.token }) }
 }
 
-/** As an order does it. */
+/** Converts a cart the way an order does. Returns whether it succeeded. */
 async function convert(app: TestApp, id: string, seenAt?: number): Promise<boolean> {
   const updatedAt = seenAt ?? (await app.deps.cartStore.find(id))?.updatedAt ?? 0
   return tryConversion(app, { id, updatedAt })
 }
-const converted = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
+const convertSuccessfully = async (app: TestApp, id: string) => expect(await convert(app, id)).toBe(true)
 
 describe("access to a customer's cart", () => {
   test("opens a customer's cart to the customer and the secret key only, and answers everyone else with 404", async () => {
@@ -49,19 +49,19 @@ describe("access to a customer's cart", () => {
     const store = await storeIn(app)
     const { ada, eve } = await customersOf(app, store)
     const variantId = await store.variant('Lamp', 1_000)
-    const { body: begun } = await ada.begin({ email: 'ada@example.com', shippingAddress: home })
-    const { body: before } = await ada.add(begun.id, variantId)
+    const { body: cart } = await ada.begin({ email: 'ada@example.com', shippingAddress: home })
+    const { body: before } = await ada.add(cart.id, variantId)
     expect(before.customerId).toBe(ada.id)
     const lineId = before.lines[0].id
-    const elsewhere = await storeIn(app)
-    const stranger = await customersOf(app, elsewhere)
-    for (const other of [store.guest, eve, elsewhere.guest, elsewhere.server, stranger.ada]) {
-      const answers = await everyWay(other, begun.id, lineId, variantId)
-      expect(answers.map(told)).toEqual(Array(7).fill(absent))
+    const otherStore = await storeIn(app)
+    const stranger = await customersOf(app, otherStore)
+    for (const other of [store.guest, eve, otherStore.guest, otherStore.server, stranger.ada]) {
+      const answers = await tryEveryRequest(other, cart.id, lineId, variantId)
+      expect(answers.map(textOf)).toEqual(Array(7).fill(notFound))
     }
-    expect((await ada.cart(begun.id)).body).toEqual(before)
-    expect((await store.server.cart(begun.id)).body).toEqual(before)
-    const changed = await store.server.changeLine(begun.id, lineId, 2)
+    expect((await ada.cart(cart.id)).body).toEqual(before)
+    expect((await store.server.cart(cart.id)).body).toEqual(before)
+    const changed = await store.server.changeLine(cart.id, lineId, 2)
     expect([changed.status, changed.body.customerId]).toEqual([200, ada.id])
   })
 
@@ -69,14 +69,14 @@ describe("access to a customer's cart", () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { ada } = await customersOf(app, store)
-    const { body: begun } = await ada.begin()
+    const { body: cart } = await ada.begin()
     const { code } = await store.giftCard()
     const other = await storeIn(app)
-    expect(told(await other.owner.apply(code, begun.id))).toBe(absent)
-    expect(told(await other.owner.unapply({ cartId: begun.id }))).toBe(absent)
-    expect((await store.owner.apply(code, begun.id)).body).toMatchObject({ customerId: ada.id, giftCards: [{ last4: code.slice(-4) }] })
-    expect((await store.owner.unapply({ cartId: begun.id })).body).toMatchObject({ customerId: ada.id, giftCards: [] })
-    expect((await store.owner.cart(begun.id)).status).toBe(403)
+    expect(textOf(await other.owner.apply(code, cart.id))).toBe(notFound)
+    expect(textOf(await other.owner.unapply({ cartId: cart.id }))).toBe(notFound)
+    expect((await store.owner.apply(code, cart.id)).body).toMatchObject({ customerId: ada.id, giftCards: [{ last4: code.slice(-4) }] })
+    expect((await store.owner.unapply({ cartId: cart.id })).body).toMatchObject({ customerId: ada.id, giftCards: [] })
+    expect((await store.owner.cart(cart.id)).status).toBe(403)
   })
 })
 
@@ -90,8 +90,8 @@ describe("access to a guest's cart", () => {
     expect((await ada.cart(id)).body.customerId).toBeNull()
     expect((await store.guest.cart(id)).status).toBe(200)
     expect((await ada.changeLine(id, lineId, 2)).body.customerId).toBe(ada.id)
-    expect(told(await store.guest.cart(id))).toBe(absent)
-    expect((await everyWay(eve, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
+    expect(textOf(await store.guest.cart(id))).toBe(notFound)
+    expect((await tryEveryRequest(eve, id, lineId, variantId)).map(textOf)).toEqual(Array(7).fill(notFound))
   })
 
   test("answers 404 for a guest's cart to keys and customers of another shop", async () => {
@@ -100,9 +100,9 @@ describe("access to a guest's cart", () => {
     const other = await storeIn(app)
     const { ada } = await customersOf(app, other)
     const { id, lineId, variantId } = await cartWith(store)
-    for (const by of [other.guest, other.server, ada])
-      expect((await everyWay(by, id, lineId, variantId)).map(told)).toEqual(Array(7).fill(absent))
-    expect(told(await store.guest.cart('cart_00000000000000000000000000'))).toBe(absent)
+    for (const shopper of [other.guest, other.server, ada])
+      expect((await tryEveryRequest(shopper, id, lineId, variantId)).map(textOf)).toEqual(Array(7).fill(notFound))
+    expect(textOf(await store.guest.cart('cart_00000000000000000000000000'))).toBe(notFound)
   })
 })
 
@@ -112,12 +112,12 @@ describe('closed carts', () => {
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
     await store.guest.change(id, { email: 'ada@example.com', shippingAddress: home, billingAddress: home })
-    await converted(app, id)
+    await convertSuccessfully(app, id)
     const { status, text, body } = await store.guest.cart(id)
     expect([status, body.status, body.lines.length]).toEqual([200, 'CONVERTED', 1])
     expect(text).not.toMatch(/ada@example|Lovelace|Analytical/)
     expect(body).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
-    const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
+    const [, ...changes] = await tryEveryRequest(store.guest, id, lineId, variantId)
     expect(changes.map((answer) => [answer.status, answer.body.message])).toEqual(Array(6).fill([409, 'The cart was already ordered']))
     const [row] = await app.deps.db.read.select().from(carts)
     expect(row).toMatchObject({ email: null, shippingAddress: null, billingAddress: null })
@@ -133,7 +133,7 @@ describe('closed carts', () => {
     expect((await store.guest.cart(id)).body).toMatchObject({ status: 'OPEN', email: 'ada@example.com' })
     app.clock.advance(1)
     expect((await store.guest.cart(id)).body).toMatchObject({ status: 'EXPIRED', email: null })
-    const [, ...changes] = await everyWay(store.guest, id, lineId, variantId)
+    const [, ...changes] = await tryEveryRequest(store.guest, id, lineId, variantId)
     expect(changes.map((answer) => answer.status)).toEqual(Array(6).fill(409))
     expect(await convert(app, id)).toBe(false)
   })
@@ -141,12 +141,12 @@ describe('closed carts', () => {
   test('expires carts and removes their personal data in a job with several writes, and keeps other carts', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
-    const person = { email: 'ada@example.com', shippingAddress: home, billingAddress: home }
-    await Promise.all(Array.from({ length: 450 }, () => store.guest.begin(person)))
-    const { body: done } = await store.guest.begin(person)
-    await converted(app, done.id)
+    const personalData = { email: 'ada@example.com', shippingAddress: home, billingAddress: home }
+    await Promise.all(Array.from({ length: 450 }, () => store.guest.begin(personalData)))
+    const { body: convertedCart } = await store.guest.begin(personalData)
+    await convertSuccessfully(app, convertedCart.id)
     app.clock.advance(30 * day - 1)
-    const { body: open } = await store.guest.begin(person)
+    const { body: open } = await store.guest.begin(personalData)
     app.clock.advance(1)
     let writes = 0
     const write: Database['write'] = (work) => {
@@ -159,20 +159,20 @@ describe('closed carts', () => {
     expect(expired.length).toBe(450)
     for (const { email, shippingAddress, billingAddress } of expired)
       expect([email, shippingAddress, billingAddress]).toEqual([null, null, null])
-    expect((await store.guest.cart(open.id)).body).toMatchObject({ status: 'OPEN', ...person, shippingAddress: { city: home.city } })
-    expect((await store.guest.cart(done.id)).body.status).toBe('CONVERTED')
+    expect((await store.guest.cart(open.id)).body).toMatchObject({ status: 'OPEN', ...personalData, shippingAddress: { city: home.city } })
+    expect((await store.guest.cart(convertedCart.id)).body.status).toBe('CONVERTED')
   })
 
   test('converts a cart once under parallel attempts, and not when it changed since it was read', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id } = await cartWith(store)
-    const [seen] = await app.deps.db.read.select().from(carts)
-    // In the same millisecond.
+    const [before] = await app.deps.db.read.select().from(carts)
+    // The clock does not advance, so the change has the same millisecond.
     await store.guest.change(id, { email: 'ada@example.com' })
-    expect(await convert(app, id, seen?.updatedAt)).toBe(false)
-    const [now] = await app.deps.db.read.select().from(carts)
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => convert(app, id, now?.updatedAt)))
+    expect(await convert(app, id, before?.updatedAt)).toBe(false)
+    const [current] = await app.deps.db.read.select().from(carts)
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => convert(app, id, current?.updatedAt)))
     expect(outcomes.filter(Boolean).length).toBe(1)
   })
 })
@@ -183,13 +183,13 @@ describe('credentials for carts', () => {
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
     const nobody = shopperOf(app, {})
-    for (const by of [nobody, shopperOf(app, { key: 'pk_test_nonsense' }), shopperOf(app, { token: 'a.b.c' })]) {
-      const answers = [...(await everyWay(by, id, lineId, variantId)), await by.begin()]
+    for (const shopper of [nobody, shopperOf(app, { key: 'pk_test_nonsense' }), shopperOf(app, { token: 'a.b.c' })]) {
+      const answers = [...(await tryEveryRequest(shopper, id, lineId, variantId)), await shopper.begin()]
       expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(401))
     }
     const admin = await app.superAdmin()
     const root = shopperOf(app, { token: admin.token })
-    const answers = [...(await everyWay(root, id, lineId, variantId)), await root.begin()]
+    const answers = [...(await tryEveryRequest(root, id, lineId, variantId)), await root.begin()]
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(403))
   })
 })
@@ -199,17 +199,17 @@ describe('the id of a cart', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId, variantId } = await cartWith(store)
-    await everyWay(store.guest, id, lineId, variantId)
-    await everyWay(shopperOf(app, {}), id, lineId, variantId)
+    await tryEveryRequest(store.guest, id, lineId, variantId)
+    await tryEveryRequest(shopperOf(app, {}), id, lineId, variantId)
     await store.guest.call('POST', `/cart/${id}/items`, { variantId, quantity: 1 }, { 'idempotency-key': 'k-1' })
     const lines = app.logged.map((line) => JSON.stringify(line))
     expect(lines.filter((line) => line.includes('/cart/:id/items')).length).toBeGreaterThan(2)
     const suffix = id.slice('cart_'.length)
     expect(lines.filter((line) => line.includes(suffix))).toEqual([])
     const { read } = app.deps.db
-    const kept = [await read.select().from(idempotencyKeys), await read.select().from(auditLog), await read.select().from(attempts)]
-    expect(kept[0]?.length).toBe(1)
-    expect(JSON.stringify(kept)).not.toContain(suffix)
+    const storedRows = [await read.select().from(idempotencyKeys), await read.select().from(auditLog), await read.select().from(attempts)]
+    expect(storedRows[0]?.length).toBe(1)
+    expect(JSON.stringify(storedRows)).not.toContain(suffix)
   })
 
   test('generates random cart ids without a common time prefix', async () => {

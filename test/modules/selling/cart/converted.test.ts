@@ -8,8 +8,8 @@ setDefaultTimeout(longTestMs)
 
 const method = (shop: Selling, amount: number) => ({ code: 'post', title: 'Post', price: shop.money(amount) })
 
-/** A cart with taxes, shipping and a gift card, as it was shown last. */
-async function cartIn(shop: Selling): Promise<Json> {
+/** Creates a cart with taxes, shipping and a gift card, and returns its last view. */
+async function createCart(shop: Selling): Promise<Json> {
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', region: 'Maine', rateBps: 550 }] }))
   ok(await shop.put('/shops/v2/shipping-methods', { data: [method(shop, 500)] }))
   const { code } = await shop.giftCard(300)
@@ -17,8 +17,8 @@ async function cartIn(shop: Selling): Promise<Json> {
   return ok(await shop.app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } })).body
 }
 
-/** Everything that a price depends on is another now. */
-async function changeAll(shop: Selling): Promise<void> {
+/** Changes tax rates, shipping methods and the gift card, so that the cart would get other totals. */
+async function changePricing(shop: Selling): Promise<void> {
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'CA', rateBps: 2_000 }] }))
   ok(await shop.put('/shops/v2/shipping-methods', { data: [] }))
   const [card] = ok(await shop.get('/giftcard')).body.data
@@ -27,28 +27,28 @@ async function changeAll(shop: Selling): Promise<void> {
 
 const person = { email: null, shippingAddress: null, billingAddress: null }
 
-for (const [what, paymentToken, status] of [
+for (const [state, paymentToken, status] of [
   ['was bought', 'tok_success', 'CONFIRMED'],
   ['waits for its payment after a decline', 'tok_decline', 'PENDING_PAYMENT'],
 ] as const)
-  test(`shows the order's totals, method and gift cards, and no personal data, in a cart that ${what}`, async () => {
+  test(`shows the order's totals, method and gift cards, and no personal data, in a cart that ${state}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const seen = await cartIn(shop)
-    expect(seen).toMatchObject({ totals: { tax: shop.usd(110), shipping: shop.usd(500), giftCards: shop.usd(300) }, notices: [] })
-    const { order } = ok(await shop.checkout(seen.id, { paymentToken })).body
-    expect(order).toMatchObject({ status, total: seen.totals.total, amountDue: seen.totals.amountDue })
-    const read = async () => ok(await app.call('GET', `/cart/${seen.id}`, { key: shop.publishableKey })).body
+    const shown = await createCart(shop)
+    expect(shown).toMatchObject({ totals: { tax: shop.usd(110), shipping: shop.usd(500), giftCards: shop.usd(300) }, notices: [] })
+    const { order } = ok(await shop.checkout(shown.id, { paymentToken })).body
+    expect(order).toMatchObject({ status, total: shown.totals.total, amountDue: shown.totals.amountDue })
+    const read = async () => ok(await app.call('GET', `/cart/${shown.id}`, { key: shop.publishableKey })).body
     const { expiresAt: _, updatedAt: __, lines, ...after } = await read()
-    const { expiresAt: ___, updatedAt: ____, lines: seenLines, ...before } = seen
+    const { expiresAt: ___, updatedAt: ____, lines: shownLines, ...before } = shown
     expect(after).toEqual({ ...before, ...person, status: 'CONVERTED' })
     const amounts = (all: Json[]) => all.map(({ unitPrice, total, quantity }) => [unitPrice, total, quantity])
-    expect(amounts(lines)).toEqual(amounts(seenLines))
-    await changeAll(shop)
+    expect(amounts(lines)).toEqual(amounts(shownLines))
+    await changePricing(shop)
     const { totals, giftCards, shippingMethod, notices } = await read()
     expect({ totals, giftCards, shippingMethod, notices }).toEqual({
-      totals: seen.totals,
-      giftCards: seen.giftCards,
+      totals: shown.totals,
+      giftCards: shown.giftCards,
       shippingMethod: 'post',
       notices: [],
     })

@@ -27,7 +27,7 @@ const now = 1_000_000
 
 /** Basis points with up to two decimals. */
 const rates = fc.integer({ min: 0, max: 1_000_000 }).map((hundredths) => hundredths / 100)
-/** Of 0, 2, 3 and 4 decimals: prices of a few up to some thousand major units. */
+/** Currencies with 0, 2, 3 and 4 decimals. */
 const currency = fc.constantFrom('JPY', 'USD', 'KWD', 'CLF')
 const purchase = currency.chain((code) => {
   const unit = 10 ** decimalsOf(code)
@@ -62,8 +62,8 @@ const cards = fc.uniqueArray(
   }),
   { selector: ({ id }) => id, maxLength: 10 },
 )
-/** As `totalsOf` takes it. */
-const ofPurchase = ({
+/** Converts a generated purchase to the input of `totalsOf`. */
+const totalsInput = ({
   lines,
   rate,
   shipping,
@@ -75,28 +75,28 @@ const ofPurchase = ({
   lines: lines.map(({ taxable, ...line }) => ({ ...line, rate: taxable ? rate : undefined })),
   shippingOf: () => shipping,
 })
-const none = () => []
+const noGiftCards = () => []
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 describe('the totals of a cart', () => {
   test('adds up the totals of a cart from lines, discount, shipping, exclusive tax and gift cards', () => {
     fc.assert(
-      fc.property(purchase, cards, (bought, held) => {
-        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
-        expect(totals.subtotal).toBe(sum(bought.lines.map(({ unitPrice, quantity }) => unitPrice * quantity)))
+      fc.property(purchase, cards, (purchased, giftCards) => {
+        const { lines, totals, draws } = totalsOf(totalsInput(purchased), (toPay) => drawsOf(giftCards, toPay, now))
+        expect(totals.subtotal).toBe(sum(purchased.lines.map(({ unitPrice, quantity }) => unitPrice * quantity)))
         expect(totals.subtotal).toBe(sum(lines.map(({ total }) => total)))
         expect(totals.total).toBe(totals.subtotal - totals.discount + totals.shipping + totals.tax)
         expect(totals.giftCards).toBe(sum(draws.map(({ amount }) => amount)))
         expect(totals.amountDue).toBe(totals.total - totals.giftCards)
-        expect(totals.shipping).toBe(bought.shipping)
+        expect(totals.shipping).toBe(purchased.shipping)
       }),
     )
   })
 
   test('computes only non-negative integers for a cart', () => {
     fc.assert(
-      fc.property(purchase, cards, (bought, held) => {
-        const { lines, totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
+      fc.property(purchase, cards, (purchased, giftCards) => {
+        const { lines, totals, draws } = totalsOf(totalsInput(purchased), (toPay) => drawsOf(giftCards, toPay, now))
         const amounts = [
           ...Object.values(totals),
           ...lines.flatMap(({ total, taxAmount }) => [total, taxAmount]),
@@ -110,13 +110,13 @@ describe('the totals of a cart', () => {
 
   test('sums the tax of the lines, either all on top of the prices or all included in them', () => {
     fc.assert(
-      fc.property(purchase, (bought) => {
-        const { lines, totals } = totalsOf(ofPurchase(bought), none)
+      fc.property(purchase, (purchased) => {
+        const { lines, totals } = totalsOf(totalsInput(purchased), noGiftCards)
         const taxes = sum(lines.map(({ taxAmount }) => taxAmount))
-        expect(bought.rate?.inclusive ? totals.taxIncluded : totals.tax).toBe(taxes)
-        expect(bought.rate?.inclusive ? totals.tax : totals.taxIncluded).toBe(0)
+        expect(purchased.rate?.inclusive ? totals.taxIncluded : totals.tax).toBe(taxes)
+        expect(purchased.rate?.inclusive ? totals.tax : totals.taxIncluded).toBe(0)
         lines.forEach((line, at) => {
-          const taxed = bought.lines[at]?.taxable && bought.rate
+          const taxed = purchased.lines[at]?.taxable && purchased.rate
           expect([line.taxRateBps, line.taxInclusive]).toEqual(taxed ? [taxed.rateBps, taxed.inclusive] : [0, false])
           if (!taxed) expect(line.taxAmount).toBe(0)
         })
@@ -126,8 +126,8 @@ describe('the totals of a cart', () => {
 
   test('keeps included tax below the price, and exclusive tax at or below the price of the goods', () => {
     fc.assert(
-      fc.property(purchase, (bought) => {
-        const { lines, totals } = totalsOf(ofPurchase(bought), none)
+      fc.property(purchase, (purchased) => {
+        const { lines, totals } = totalsOf(totalsInput(purchased), noGiftCards)
         for (const { total, taxAmount, taxInclusive } of lines)
           if (taxInclusive && total > 0) expect(taxAmount).toBeLessThan(total)
           else expect(taxAmount).toBeLessThanOrEqual(total)
@@ -138,10 +138,10 @@ describe('the totals of a cart', () => {
 
   test('never pays more of a cart by gift cards than their balances or the total', () => {
     fc.assert(
-      fc.property(purchase, cards, (bought, held) => {
-        const { totals, draws } = totalsOf(ofPurchase(bought), (toPay) => drawsOf(held, toPay, now))
+      fc.property(purchase, cards, (purchased, giftCards) => {
+        const { totals, draws } = totalsOf(totalsInput(purchased), (toPay) => drawsOf(giftCards, toPay, now))
         for (const { giftCardId, amount } of draws)
-          expect(amount).toBeLessThanOrEqual(held.find(({ id }) => id === giftCardId)?.balance ?? 0)
+          expect(amount).toBeLessThanOrEqual(giftCards.find(({ id }) => id === giftCardId)?.balance ?? 0)
         expect(totals.giftCards).toBeLessThanOrEqual(totals.total)
       }),
     )
@@ -149,9 +149,9 @@ describe('the totals of a cart', () => {
 
   test('computes the same totals of a cart in any order of its lines', () => {
     fc.assert(
-      fc.property(purchase, (bought) => {
-        expect(totalsOf(ofPurchase({ ...bought, lines: bought.lines.toReversed() }), none).totals).toEqual(
-          totalsOf(ofPurchase(bought), none).totals,
+      fc.property(purchase, (purchased) => {
+        expect(totalsOf(totalsInput({ ...purchased, lines: purchased.lines.toReversed() }), noGiftCards).totals).toEqual(
+          totalsOf(totalsInput(purchased), noGiftCards).totals,
         )
       }),
     )
@@ -160,23 +160,23 @@ describe('the totals of a cart', () => {
   test('computes totals exactly up to the largest amount, and rejects larger ones at each component', () => {
     const line = (unitPrice: number, quantity = 1) => ({ unitPrice, quantity, taxable: true })
     const rate: TaxRate = { country: 'US', region: null, rateBps: 10_000, inclusive: false }
-    const of = (lines: ReturnType<typeof line>[], taxed?: TaxRate, shipping = 0) =>
-      totalsOf(ofPurchase({ lines, rate: taxed, shipping }), none).totals
-    expect(of([line(amountMax)])).toMatchObject({ subtotal: amountMax, total: amountMax })
-    expect(of([line(amountMax / 2)], rate)).toMatchObject({ tax: amountMax / 2, total: amountMax })
-    expect(of([line(amountMax)], { ...rate, inclusive: true })).toMatchObject({ taxIncluded: amountMax / 2, total: amountMax })
-    const beyond: (() => Totals)[] = [
-      () => of([line(amountMax, quantityMax)]),
-      () => of([line(amountMax), line(1)]),
-      () => of([line(amountMax)], undefined, 1),
-      () => of([line(amountMax)], { ...rate, rateBps: 1 }),
-      () => of([line(amountMax / 2 + 1)], rate),
-      () => of(Array(100).fill(line(amountMax, quantityMax))),
+    const totalsFor = (lines: ReturnType<typeof line>[], taxRate?: TaxRate, shipping = 0) =>
+      totalsOf(totalsInput({ lines, rate: taxRate, shipping }), noGiftCards).totals
+    expect(totalsFor([line(amountMax)])).toMatchObject({ subtotal: amountMax, total: amountMax })
+    expect(totalsFor([line(amountMax / 2)], rate)).toMatchObject({ tax: amountMax / 2, total: amountMax })
+    expect(totalsFor([line(amountMax)], { ...rate, inclusive: true })).toMatchObject({ taxIncluded: amountMax / 2, total: amountMax })
+    const oversized: (() => Totals)[] = [
+      () => totalsFor([line(amountMax, quantityMax)]),
+      () => totalsFor([line(amountMax), line(1)]),
+      () => totalsFor([line(amountMax)], undefined, 1),
+      () => totalsFor([line(amountMax)], { ...rate, rateBps: 1 }),
+      () => totalsFor([line(amountMax / 2 + 1)], rate),
+      () => totalsFor(Array(100).fill(line(amountMax, quantityMax))),
     ]
-    for (const purchased of beyond) {
+    for (const computeTotals of oversized) {
       let refusal: unknown
       try {
-        purchased()
+        computeTotals()
       } catch (error) {
         refusal = error
       }
@@ -206,9 +206,9 @@ describe('tax of a cart', () => {
         fc.integer({ min: 0, max: 1_000_000 }),
         fc.boolean(),
         (amount, hundredths, inclusive) => {
-          const whole = BigInt(inclusive ? 1_000_000 + hundredths : 1_000_000)
-          const off = 2n * (BigInt(taxOf(amount, { rateBps: hundredths / 100, inclusive })) * whole - BigInt(amount) * BigInt(hundredths))
-          expect(off <= whole && off >= -whole).toBe(true)
+          const scale = BigInt(inclusive ? 1_000_000 + hundredths : 1_000_000)
+          const off = 2n * (BigInt(taxOf(amount, { rateBps: hundredths / 100, inclusive })) * scale - BigInt(amount) * BigInt(hundredths))
+          expect(off <= scale && off >= -scale).toBe(true)
         },
       ),
     )
@@ -218,9 +218,11 @@ describe('tax of a cart', () => {
   const rates = [rate('US', 'CA', 725), rate('US', null, 500), rate('CA', 'QC', 997), rate('DE', '', 1_900)]
 
   test('applies the tax rate of the region in any letter case, else of the country, else none', () => {
-    const at = (countryCode: string, province: string | null = null) => taxRateAt(rates, { countryCode, province })?.rateBps
-    expect([at('US', 'CA'), at('US', ' ca '), at('US', 'NY'), at('US', ''), at('US')]).toEqual([725, 725, 500, 500, 500])
-    expect([at('CA', 'QC'), at('CA', 'ON'), at('CA'), at('DE', 'BY'), at('FR', 'CA')]).toEqual([
+    const rateAt = (countryCode: string, province: string | null = null) => taxRateAt(rates, { countryCode, province })?.rateBps
+    expect([rateAt('US', 'CA'), rateAt('US', ' ca '), rateAt('US', 'NY'), rateAt('US', ''), rateAt('US')]).toEqual([
+      725, 725, 500, 500, 500,
+    ])
+    expect([rateAt('CA', 'QC'), rateAt('CA', 'ON'), rateAt('CA'), rateAt('DE', 'BY'), rateAt('FR', 'CA')]).toEqual([
       997,
       undefined,
       undefined,
@@ -237,11 +239,13 @@ describe('tax of a cart', () => {
   test('applies the most specific tax rate: class and region, class and country, region, country', () => {
     const books = (country: string, region: string | null, rateBps: number) => ({ ...rate(country, region, rateBps), class: 'books' })
     const all = [...rates, books('US', 'NY', 100), books('US', null, 0), books('FR', null, 550)]
-    const at = (countryCode: string, province: string | null, taxClass: string | null) =>
+    const rateAt = (countryCode: string, province: string | null, taxClass: string | null) =>
       taxRateAt(all, { countryCode, province }, undefined, taxClass)?.rateBps
-    expect([at('US', 'NY', 'books'), at('US', 'CA', 'books'), at('US', 'CA', null), at('US', 'CA', 'food')]).toEqual([100, 0, 725, 725])
-    // A class without a rate of its own takes the standard one; standard goods never take that of a class.
-    expect([at('CA', 'QC', 'books'), at('DE', null, 'books'), at('FR', null, 'books'), at('FR', null, null)]).toEqual([
+    expect([rateAt('US', 'NY', 'books'), rateAt('US', 'CA', 'books'), rateAt('US', 'CA', null), rateAt('US', 'CA', 'food')]).toEqual([
+      100, 0, 725, 725,
+    ])
+    // A class without a rate uses the standard rate. Standard goods never use the rate of a class.
+    expect([rateAt('CA', 'QC', 'books'), rateAt('DE', null, 'books'), rateAt('FR', null, 'books'), rateAt('FR', null, null)]).toEqual([
       997,
       1_900,
       550,
@@ -285,9 +289,9 @@ test('sets the change time of a cart to now, or just after the previous change i
 })
 
 test("grants access to a cart to its customer and its shop, and to a guest's cart to everyone in the shop", () => {
-  const reaches: CartAccess[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
-  expect(reaches.map((reach) => canAccessCart(reach, { customerId: null }))).toEqual([true, true, true, true])
-  expect(reaches.map((reach) => canAccessCart(reach, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
+  const accesses: CartAccess[] = ['all', 'guests', { customerId: 'cus_1' }, { customerId: 'cus_2' }]
+  expect(accesses.map((access) => canAccessCart(access, { customerId: null }))).toEqual([true, true, true, true])
+  expect(accesses.map((access) => canAccessCart(access, { customerId: 'cus_1' }))).toEqual([true, false, true, false])
 })
 
 test('encodes cart ids as a UUIDv4 in base32 with 122 random bits', () => {
@@ -302,10 +306,10 @@ test('encodes cart ids as a UUIDv4 in base32 with 122 random bits', () => {
       expect(id).toMatch(/^cart_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
       const bits = bitsOf(id)
       expect([bits.length, bits.slice(48, 52), bits.slice(64, 66)]).toEqual([128, '0100', '10'])
-      const given = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-      const free = (all: string) => all.slice(0, 48) + all.slice(52, 64) + all.slice(66)
-      expect(free(bits)).toBe(free(given))
-      expect(free(bits).length).toBe(122)
+      const inputBits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+      const randomBits = (all: string) => all.slice(0, 48) + all.slice(52, 64) + all.slice(66)
+      expect(randomBits(bits)).toBe(randomBits(inputBits))
+      expect(randomBits(bits).length).toBe(122)
     }),
   )
 })

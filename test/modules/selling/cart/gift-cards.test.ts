@@ -9,8 +9,8 @@ setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const second = 1_000
-const wrong = '0000-0000-0000-0000'
-const noCard = { statusCode: 404, message: 'No such gift card', error: 'Not Found', code: 'not_found' }
+const unknownCode = '0000-0000-0000-0000'
+const notFound = { statusCode: 404, message: 'No such gift card', error: 'Not Found', code: 'not_found' }
 
 describe('applying a gift card to a cart', () => {
   test('pays as much of a cart as the gift card covers, without its code or balance in the response', async () => {
@@ -27,22 +27,22 @@ describe('applying a gift card to a cart', () => {
     expect(text).not.toContain(code)
     expect(text).not.toContain('77777')
     expect((await store.guest.cart(id)).body).toEqual(body)
-    const again = await store.guest.apply(code, id)
-    expect([again.status, again.body.giftCards]).toEqual([200, body.giftCards])
+    const repeated = await store.guest.apply(code, id)
+    expect([repeated.status, repeated.body.giftCards]).toEqual([200, body.giftCards])
   })
 
   test('draws first from the gift card that expires first, and keeps cards with nothing to pay on the cart', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, lineId } = await cartWith(store)
-    const forever = await store.giftCard(600)
+    const unlimited = await store.giftCard(600)
     const soon = await store.giftCard(300, { expiresAt: app.clock.now() + day })
-    const late = await store.giftCard(300, { expiresAt: app.clock.now() + 9 * day })
-    for (const { code } of [forever, soon, late]) await store.guest.apply(code, id)
+    const later = await store.giftCard(300, { expiresAt: app.clock.now() + 9 * day })
+    for (const { code } of [unlimited, soon, later]) await store.guest.apply(code, id)
     const amounts = async () => {
       const { giftCards, totals } = (await store.guest.cart(id)).body
       return [
-        [forever, soon, late].map((card) => giftCards.find((one: Json) => one.id === card.id)?.amount.amount),
+        [unlimited, soon, later].map((card) => giftCards.find((one: Json) => one.id === card.id)?.amount.amount),
         totals.amountDue.amount,
       ]
     }
@@ -58,16 +58,16 @@ describe('applying a gift card to a cart', () => {
     const store = await storeIn(app)
     const { code } = await store.giftCard()
     const ada = await customerIn(app, store.shop)
-    const by = shopperOf(app, { token: ada.token })
-    expect((await by.apply(code)).body.message).toBe('No such cart')
-    expect((await by.unapply()).status).toBe(404)
-    const first = await by.begin()
+    const shopper = shopperOf(app, { token: ada.token })
+    expect((await shopper.apply(code)).body.message).toBe('No such cart')
+    expect((await shopper.unapply()).status).toBe(404)
+    const first = await shopper.begin()
     app.clock.advance(second)
-    const latest = await by.begin()
+    const latest = await shopper.begin()
     await store.guest.begin()
-    expect((await by.apply(code)).body).toMatchObject({ id: latest.body.id, giftCards: [{ last4: code.slice(-4) }] })
-    expect((await by.apply(code, first.body.id)).body.id).toBe(first.body.id)
-    // Without a body, as the specification has it.
+    expect((await shopper.apply(code)).body).toMatchObject({ id: latest.body.id, giftCards: [{ last4: code.slice(-4) }] })
+    expect((await shopper.apply(code, first.body.id)).body.id).toBe(first.body.id)
+    // The body is optional.
     const removed = await app.call('PATCH', '/giftcard/remove', { token: ada.token })
     expect([removed.status, removed.body.id, removed.body.giftCards]).toEqual([200, latest.body.id, []])
     app.clock.advance(30 * day)
@@ -79,8 +79,8 @@ describe('applying a gift card to a cart', () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { code } = await store.giftCard()
-    for (const by of [store.guest, store.server, store.owner]) {
-      const answers = [await by.apply(code), await by.unapply()]
+    for (const shopper of [store.guest, store.server, store.owner]) {
+      const answers = [await shopper.apply(code), await shopper.unapply()]
       expect(answers.map(({ status, body }) => [status, body.field])).toEqual(Array(2).fill([400, 'cartId']))
     }
     expect((await store.guest.call('PATCH', '/giftcard/apply', { cartId: 'cart_1' })).status).toBe(400)
@@ -100,11 +100,11 @@ describe('applying a gift card to a cart', () => {
     await store.patch(`/giftcard/${cards[3]?.id}`, { status: 'DISABLED' })
     app.clock.advance(1)
     const { id } = await cartWith(store)
-    for (const code of [wrong, ...cards.map((card) => card.code)]) {
+    for (const code of [unknownCode, ...cards.map((card) => card.code)]) {
       const answer = await store.guest.apply(code, id)
-      expect([answer.status, answer.body]).toEqual([404, noCard])
+      expect([answer.status, answer.body]).toEqual([404, notFound])
     }
-    // Taking the cart over, its customer may use a card of theirs.
+    // A customer who takes over the cart may use their own card.
     const mine = await shopperOf(app, { token: eve.token }).apply(cards[1]?.code ?? '', id)
     expect(mine.body).toMatchObject({ customerId: eve.id, giftCards: [{ last4: cards[1]?.last4, amount: usd(100) }] })
     expect((await store.server.apply(cards[1]?.code ?? '', id)).status).toBe(200)
@@ -115,12 +115,12 @@ describe('applying a gift card to a cart', () => {
     const store = await storeIn(app)
     const first = await cartWith(store)
     const { code } = await store.giftCard()
-    for (let nth = 0; nth < 10; nth++) expect((await store.guest.apply(wrong, first.id)).status).toBe(404)
+    for (let nth = 0; nth < 10; nth++) expect((await store.guest.apply(unknownCode, first.id)).status).toBe(404)
     const refused = await store.guest.apply(code, first.id)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     for (let cart = 0; cart < 2; cart++) {
       const { body } = await store.guest.begin()
-      for (let nth = 0; nth < 10; nth++) expect((await store.guest.apply(wrong, body.id)).status).toBe(404)
+      for (let nth = 0; nth < 10; nth++) expect((await store.guest.apply(unknownCode, body.id)).status).toBe(404)
     }
     const { body: fresh } = await store.guest.begin()
     expect((await store.guest.apply(code, fresh.id)).status).toBe(429)
@@ -150,18 +150,24 @@ describe('removing a gift card from a cart', () => {
     const { id } = await cartWith(store)
     const cards = [await store.giftCard(100), await store.giftCard(200), await store.giftCard(300)]
     for (const { code } of cards) await store.guest.apply(code, id)
-    const off = await store.guest.unapply({ cartId: id, giftCardId: cards[1]?.id ?? '' })
-    expect([off.status, off.body.totals]).toMatchObject([200, { giftCards: usd(400), amountDue: usd(600) }])
-    const again = await store.guest.unapply({ cartId: id, giftCardId: cards[1]?.id ?? '' })
-    expect([again.status, again.body.message]).toEqual([404, 'No such gift card on the cart'])
+    const removed = await store.guest.unapply({ cartId: id, giftCardId: cards[1]?.id ?? '' })
+    expect([removed.status, removed.body.totals]).toMatchObject([200, { giftCards: usd(400), amountDue: usd(600) }])
+    const refused = await store.guest.unapply({ cartId: id, giftCardId: cards[1]?.id ?? '' })
+    expect([refused.status, refused.body.message]).toEqual([404, 'No such gift card on the cart'])
     const all = await store.guest.unapply({ cartId: id })
     expect([all.status, all.body.giftCards, all.body.totals.giftCards]).toEqual([200, [], usd(0)])
     expect((await store.guest.unapply({ cartId: id })).status).toBe(200)
   })
 })
 
-/** A token is for an hour; the days of these tests are longer. */
-async function customerSession(app: Awaited<ReturnType<typeof testApp>>, shop: { name: string }, who: { email: string; password: string }) {
-  const { body } = await app.call('POST', '/customer/login', { body: { shopName: shop.name, email: who.email, password: who.password } })
+/** Logs a customer in again, because a token expires after an hour and the clock has advanced by days. */
+async function customerSession(
+  app: Awaited<ReturnType<typeof testApp>>,
+  shop: { name: string },
+  credentials: { email: string; password: string },
+) {
+  const { body } = await app.call('POST', '/customer/login', {
+    body: { shopName: shop.name, email: credentials.email, password: credentials.password },
+  })
   return { token: String(body.data.accessToken) }
 }

@@ -10,12 +10,12 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function snapshot(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
+async function takeSnapshot(app: TestApp, store: Awaited<ReturnType<typeof storeIn>>, id: string): Promise<CartSnapshot> {
   const principal = { kind: 'key', id: 'key_1', scopes: ['storefront'], shop: store.shop } as const
   return snapshotOf(app.deps, await cartOf(app.deps, { shop: store.shop, principal }, id))
 }
 
-async function shoppedIn(app: TestApp) {
+async function openShopWithCart(app: TestApp) {
   const store = await storeIn(app)
   await store.taxes({ country: 'US', rateBps: 825 })
   await store.ships({ code: 'post', title: 'Post', price: usd(500) })
@@ -40,11 +40,11 @@ async function shoppedIn(app: TestApp) {
 describe('the current price of a cart', () => {
   test('prices an unchanged cart as it was shown, with the tax of each line and the amount of each gift card', async () => {
     await using app = await testApp()
-    const { store, id, small, medium } = await shoppedIn(app)
-    const held = await snapshot(app, store, id)
+    const { store, id, small, medium } = await openShopWithCart(app)
+    const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    const { lines, shipping, totals, draws } = priced(held, now)
-    expect(changedSince(held, now)).toEqual([])
+    const { lines, shipping, totals, draws } = priced(cartSnapshot, now)
+    expect(changedSince(cartSnapshot, now)).toEqual([])
     expect(
       lines.map(({ variantId, unitPrice, total, taxRateBps, taxInclusive, taxAmount }) => [
         variantId === small ? 'S' : variantId === medium ? 'M' : 'Lamp',
@@ -68,55 +68,60 @@ describe('the current price of a cart', () => {
       amountDue: 3_690,
     })
     expect(draws).toMatchObject([{ amount: 1_500 }])
-    expect(held.items.map(({ sellable }) => sellable?.product.title)).toEqual(['Lamp', 'Shirt', 'Shirt'])
-    const seen = (await store.guest.cart(id)).body.totals
-    expect(Object.fromEntries(Object.entries(seen).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(totals)
+    expect(cartSnapshot.items.map(({ sellable }) => sellable?.product.title)).toEqual(['Lamp', 'Shirt', 'Shirt'])
+    const shownTotals = (await store.guest.cart(id)).body.totals
+    expect(Object.fromEntries(Object.entries(shownTotals).map(([name, money]) => [name, (money as { amount: number }).amount]))).toEqual(
+      totals,
+    )
   })
 
   test('prices a cart with current prices, and lists every difference from what was shown until a refresh', async () => {
     await using app = await testApp()
-    const { store, id, shirt, small } = await shoppedIn(app)
+    const { store, id, shirt, small } = await openShopWithCart(app)
     const lamp = (await store.guest.cart(id)).body.lines[0]
     await store.patch(`/product-v2/${lamp.productId}`, { status: 'DRAFT' })
     await store.patch(`/product-v2/${shirt.id}`, { variants: [{ id: small, price: usd(1_100) }] })
     await store.count(shirt.id, small, { counted: 1 })
     await store.ships()
-    const held = await snapshot(app, store, id)
+    const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    expect(changedSince(held, now)).toEqual([
+    expect(changedSince(cartSnapshot, now)).toEqual([
       'Lamp is no longer sold',
       'The price of Shirt (S) has changed',
       'Only 1 of Shirt (S) is left',
       'The shipping method is no longer available',
     ])
-    expect(priced(held, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
+    expect(priced(cartSnapshot, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
     await refreshPrices(app.deps, id, async () => undefined)
-    expect(changedSince(await snapshot(app, store, id), now)).toEqual(['Lamp is no longer sold', 'Only 1 of Shirt (S) is left'])
+    expect(changedSince(await takeSnapshot(app, store, id), now)).toEqual(['Lamp is no longer sold', 'Only 1 of Shirt (S) is left'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
-    // The method is gone for good, not only while the shop does without it.
+    // The cart does not get the method back when the shop offers it again.
     await store.ships({ code: 'post', title: 'Post', price: usd(500) })
     expect((await store.guest.cart(id)).body.shippingMethod).toBeNull()
   })
 
   test('keeps the old price for a deleted variant, and reports it as no longer sold', async () => {
     await using app = await testApp()
-    const { store, id, shirt, small } = await shoppedIn(app)
+    const { store, id, shirt, small } = await openShopWithCart(app)
     await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
-    const held = await snapshot(app, store, id)
-    expect(changedSince(held, app.clock.now())).toEqual(['A product of the cart is no longer sold'])
-    expect(held.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
-    expect(priced(held, app.clock.now()).totals.subtotal).toBe(4_333)
+    const cartSnapshot = await takeSnapshot(app, store, id)
+    expect(changedSince(cartSnapshot, app.clock.now())).toEqual(['A product of the cart is no longer sold'])
+    expect(cartSnapshot.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
+    expect(priced(cartSnapshot, app.clock.now()).totals.subtotal).toBe(4_333)
   })
 
   test('counts only usable gift cards, reports unusable ones, and removes them at a refresh', async () => {
     await using app = await testApp()
-    const { store, id } = await shoppedIn(app)
+    const { store, id } = await openShopWithCart(app)
     const [card] = (await store.guest.cart(id)).body.giftCards
     await store.patch(`/giftcard/${card.id}`, { status: 'DISABLED' })
-    expect(priced(await snapshot(app, store, id), app.clock.now())).toMatchObject({ draws: [], totals: { giftCards: 0, amountDue: 5_190 } })
+    expect(priced(await takeSnapshot(app, store, id), app.clock.now())).toMatchObject({
+      draws: [],
+      totals: { giftCards: 0, amountDue: 5_190 },
+    })
     expect((await store.guest.cart(id)).body.giftCards).toEqual([{ ...card, amount: usd(0) }])
-    expect(changedSince(await snapshot(app, store, id), app.clock.now())).toEqual([
+    expect(changedSince(await takeSnapshot(app, store, id), app.clock.now())).toEqual([
       `The gift card that ends in ${card.last4} can no longer be used`,
     ])
     await refreshPrices(app.deps, id, async () => undefined)
@@ -127,55 +132,69 @@ describe('the current price of a cart', () => {
 describe('snapshots of a cart', () => {
   test('lists what changed since the shopper saw the cart, by line and for the totals', async () => {
     await using app = await testApp()
-    const { store, id } = await shoppedIn(app)
+    const { store, id } = await openShopWithCart(app)
     await store.guest.cart(id)
-    const held = await snapshot(app, store, id)
+    const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    const changed = (change: Partial<CartSnapshot>) => changedSince({ ...held, ...change }, now)
-    const { shownTotal, shownDue } = held.cart
-    expect(changed({})).toEqual([])
-    expect(changed({ cart: { ...held.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
+    const changesWith = (change: Partial<CartSnapshot>) => changedSince({ ...cartSnapshot, ...change }, now)
+    const { shownTotal, shownDue } = cartSnapshot.cart
+    expect(changesWith({})).toEqual([])
+    expect(changesWith({ cart: { ...cartSnapshot.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
       'Taxes, shipping or discounts have changed, so the total changed',
     ])
-    expect(changed({ cart: { ...held.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual(['The gift cards pay a different part of the total'])
-    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
-    const of = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
+    expect(changesWith({ cart: { ...cartSnapshot.cart, shownDue: (shownDue ?? 0) + 1 } })).toEqual([
+      'The gift cards pay a different part of the total',
+    ])
+    const [lamp, small, medium] = cartSnapshot.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const withSmallSellable = (sellable: Sellable) => ({ items: [lamp, { ...small, sellable }, medium] })
     const { variant, product } = small.sellable
-    expect(changed(of({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
-    expect(changed(of({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual(['Only 1 of Shirt (S) is left'])
-    expect(changed(of({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is no longer sold'])
+    expect(changesWith(withSmallSellable({ variant: { ...variant, onHand: 2, reserved: 0 }, product }))).toEqual([])
+    expect(changesWith(withSmallSellable({ variant: { ...variant, onHand: 1, reserved: 0 }, product }))).toEqual([
+      'Only 1 of Shirt (S) is left',
+    ])
+    expect(changesWith(withSmallSellable({ variant, product: { ...product, currency: 'EUR' } }))).toEqual(['Shirt (S) is no longer sold'])
   })
 
   test('prices a snapshot from its own tax data and its shipping method, also without an address', async () => {
     await using app = await testApp()
-    const { store, id } = await shoppedIn(app)
-    const held = await snapshot(app, store, id)
+    const { store, id } = await openShopWithCart(app)
+    const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    const of = (change: Partial<CartSnapshot>) => priced({ ...held, ...change }, now)
-    const [lamp, small, medium] = held.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
+    const pricedWith = (change: Partial<CartSnapshot>) => priced({ ...cartSnapshot, ...change }, now)
+    const [lamp, small, medium] = cartSnapshot.items as [CartItem, CartItem & { sellable: Sellable }, CartItem]
     const taxes = (sellable: Sellable | undefined) =>
-      of({ items: [lamp, { ...small, sellable }, medium] }).lines.map((line) => line.taxAmount)
+      pricedWith({ items: [lamp, { ...small, sellable }, medium] }).lines.map((line) => line.taxAmount)
     const { variant, product } = small.sellable
     expect(taxes({ variant: { ...variant, taxable: false }, product })).toEqual([27, 0, 165])
     expect(taxes(undefined)).toEqual([27, 165, 165])
-    expect(of({ cart: { ...held.cart, shippingAddress: null } }).shipping).toMatchObject({ code: 'post' })
+    expect(pricedWith({ cart: { ...cartSnapshot.cart, shippingAddress: null } }).shipping).toMatchObject({ code: 'post' })
   })
 
   test("draws from a customer's gift card only in that customer's cart", async () => {
     await using app = await testApp()
-    const { store, id } = await shoppedIn(app)
-    const held = await snapshot(app, store, id)
+    const { store, id } = await openShopWithCart(app)
+    const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    const giftCards = held.giftCards.map((card) => ({ ...card, customerId: 'cus_1' }))
-    const of = (customerId: string | null): CartSnapshot => ({ ...held, giftCards, cart: { ...held.cart, customerId } })
-    expect([of(null), of('cus_2'), of('cus_1')].map((one) => priced(one, now).totals.giftCards)).toEqual([0, 0, 1_500])
-    expect([of(null), of('cus_2'), of('cus_1')].map((one) => spentCards(one, now).length)).toEqual([1, 1, 0])
+    const giftCards = cartSnapshot.giftCards.map((card) => ({ ...card, customerId: 'cus_1' }))
+    const snapshotFor = (customerId: string | null): CartSnapshot => ({
+      ...cartSnapshot,
+      giftCards,
+      cart: { ...cartSnapshot.cart, customerId },
+    })
+    expect(
+      [snapshotFor(null), snapshotFor('cus_2'), snapshotFor('cus_1')].map(
+        (changedSnapshot) => priced(changedSnapshot, now).totals.giftCards,
+      ),
+    ).toEqual([0, 0, 1_500])
+    expect(
+      [snapshotFor(null), snapshotFor('cus_2'), snapshotFor('cus_1')].map((changedSnapshot) => spentCards(changedSnapshot, now).length),
+    ).toEqual([1, 1, 0])
   })
 })
 
 test('does not refresh the prices of an expired cart', async () => {
   await using app = await testApp()
-  const { store, id, shirt, medium } = await shoppedIn(app)
+  const { store, id, shirt, medium } = await openShopWithCart(app)
   await store.patch(`/product-v2/${shirt.id}`, { variants: shirt.variants.map((variant) => ({ id: variant.id, price: usd(9_900) })) })
   app.clock.advance(31 * 24 * 60 * 60 * 1000)
   await refreshPrices(app.deps, id, async () => undefined)

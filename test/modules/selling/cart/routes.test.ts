@@ -60,18 +60,18 @@ describe('creating and changing a cart', () => {
     await using app = await testApp()
     const { guest, ships } = await storeIn(app)
     await ships({ code: 'post', title: 'Post', price: usd(500) })
-    const { body: begun } = await guest.begin({ email: 'ada@example.com', shippingAddress: home, affiliateCode: ' Blog-7 ' })
-    expect(begun).toMatchObject({
+    const { body: cart } = await guest.begin({ email: 'ada@example.com', shippingAddress: home, affiliateCode: ' Blog-7 ' })
+    expect(cart).toMatchObject({
       email: 'ada@example.com',
       shippingAddress: { ...home, company: null, line2: null, province: null, postalCode: null, phone: null },
       affiliateCode: 'blog-7',
     })
     app.clock.advance(day)
-    const changed = await guest.change(begun.id, { billingAddress: { ...home, company: 'Engines' }, shippingMethod: 'post', email: null })
+    const changed = await guest.change(cart.id, { billingAddress: { ...home, company: 'Engines' }, shippingMethod: 'post', email: null })
     expect(changed.status).toBe(200)
     expect(changed.body).toMatchObject({
       email: null,
-      shippingAddress: begun.shippingAddress,
+      shippingAddress: cart.shippingAddress,
       billingAddress: { company: 'Engines' },
       shippingMethod: 'post',
       affiliateCode: 'blog-7',
@@ -79,7 +79,7 @@ describe('creating and changing a cart', () => {
       expiresAt: '2026-02-06T12:00:00.000Z',
       updatedAt: '2026-01-07T12:00:00.000Z',
     })
-    const cleared = await guest.change(begun.id, { shippingAddress: null, billingAddress: null, shippingMethod: null, affiliateCode: null })
+    const cleared = await guest.change(cart.id, { shippingAddress: null, billingAddress: null, shippingMethod: null, affiliateCode: null })
     expect(cleared.body).toMatchObject({ shippingAddress: null, billingAddress: null, shippingMethod: null, affiliateCode: null })
     const [row] = await app.deps.db.read.select().from(carts)
     expect(row).toMatchObject({ affiliateCode: null, affiliateAt: null })
@@ -102,7 +102,7 @@ describe('creating and changing a cart', () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
     const { body } = await guest.begin()
-    const wrong: [Json, string][] = [
+    const invalidFields: [Json, string][] = [
       [{ email: 'zq7marker' }, 'email'],
       [{ shippingAddress: { ...home, countryCode: 'ZQ' } }, 'shippingAddress.countryCode'],
       [{ billingAddress: { ...home, countryCode: 'zz' } }, 'billingAddress.countryCode'],
@@ -112,7 +112,7 @@ describe('creating and changing a cart', () => {
       [{ affiliateCode: 'x'.repeat(65) }, 'affiliateCode'],
       [{ affiliateCode: '  ' }, 'affiliateCode'],
     ]
-    for (const [sent, field] of wrong) {
+    for (const [sent, field] of invalidFields) {
       for (const answer of [await guest.begin(sent), await guest.change(body.id, sent)]) {
         expect([sent, answer.status]).toEqual([sent, 400])
         expect(answer.body.message).toStartWith(field)
@@ -125,15 +125,15 @@ describe('creating and changing a cart', () => {
   test('rejects cart fields that the shopper may not set', async () => {
     await using app = await testApp()
     const { guest } = await storeIn(app)
-    for (const rogue of ['id', 'shopId', 'customerId', 'currency', 'status']) {
-      const { status, body } = await guest.begin({ [rogue]: 'x' })
-      expect([status, body.message]).toEqual([400, `unknown field: ${rogue}`])
+    for (const forbiddenField of ['id', 'shopId', 'customerId', 'currency', 'status']) {
+      const { status, body } = await guest.begin({ [forbiddenField]: 'x' })
+      expect([status, body.message]).toEqual([400, `unknown field: ${forbiddenField}`])
     }
   })
 })
 
 describe('cart lines', () => {
-  test('adds lines with price and image, and sums them up', async () => {
+  test('adds lines with price and image, and sums their totals', async () => {
     await using app = await testApp()
     const { guest, add } = await storeIn(app)
     const product = await add({
@@ -177,8 +177,8 @@ describe('cart lines', () => {
     const store = await storeIn(app)
     const { guest } = store
     const { id, variantId, lineId } = await cartWith(store)
-    const more = await guest.add(id, variantId, 4)
-    expect([more.status, more.body.lines.length, more.body.lines[0].quantity]).toEqual([201, 1, 5])
+    const merged = await guest.add(id, variantId, 4)
+    expect([merged.status, merged.body.lines.length, merged.body.lines[0].quantity]).toEqual([201, 1, 5])
     const changed = await guest.changeLine(id, lineId, 3)
     expect([changed.status, changed.body.lines[0].quantity, changed.body.totals.total]).toEqual([200, 3, usd(3_000)])
     const removed = await guest.removeLine(id, lineId)
@@ -226,7 +226,7 @@ describe('cart lines', () => {
     await using app = await testApp()
     const { guest, add } = await storeIn(app)
     const { id, variants } = await add({ title: 'Import', variants: [{ price: usd(900) }] })
-    // None is written any more; there may be some of before.
+    // The API no longer creates such products, but older rows may exist.
     await app.deps.db.write((tx) => tx.update(products).set({ currency: 'EUR' }).where(eq(products.id, id)))
     const { body } = await guest.begin()
     const answer = await guest.add(body.id, variants[0]?.id ?? '')
@@ -236,17 +236,17 @@ describe('cart lines', () => {
   test('rejects more units than are in stock with 409, and states how many are left', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
-    const few = await variant('Vase', 100, { onHand: 3 })
-    const one = await variant('Bowl', 100, { onHand: 1 })
-    const none = await variant('Jug', 100, { onHand: 0 })
-    const ahead = await variant('Pot', 100, { onHand: 0, allowBackorder: true })
+    const three = await variant('Vase', 100, { onHand: 3 })
+    const single = await variant('Bowl', 100, { onHand: 1 })
+    const soldOut = await variant('Jug', 100, { onHand: 0 })
+    const backorder = await variant('Pot', 100, { onHand: 0, allowBackorder: true })
     const { body } = await guest.begin()
-    const added = await guest.add(body.id, few, 2)
+    const added = await guest.add(body.id, three, 2)
     const refusals = [
-      await guest.add(body.id, few, 2),
+      await guest.add(body.id, three, 2),
       await guest.changeLine(body.id, added.body.lines[0].id, 4),
-      await guest.add(body.id, one, 2),
-      await guest.add(body.id, none),
+      await guest.add(body.id, single, 2),
+      await guest.add(body.id, soldOut),
     ]
     expect(refusals.map(({ status, body: { message } }) => [status, message])).toEqual([
       [409, 'Only 3 of Vase are left'],
@@ -256,9 +256,9 @@ describe('cart lines', () => {
     ])
     const { description } = openapi.paths['/cart/{id}/items'].post
     expect(description).toContain('409 if the stock is too low (the message says how many are left)')
-    expect((await guest.add(body.id, ahead, 500)).status).toBe(201)
+    expect((await guest.add(body.id, backorder, 500)).status).toBe(201)
     expect((await guest.changeLine(body.id, added.body.lines[0].id, 3)).status).toBe(200)
-    // A cart reserves nothing: the storefront shows as many as before.
+    // A cart does not reserve stock.
     expect((await guest.cart(body.id)).body.lines.map(({ available }: Json) => available)).toEqual([true, true])
   })
 
@@ -327,11 +327,11 @@ describe('cart lines', () => {
   test('rejects lines beyond the largest order total, and keeps the cart unchanged', async () => {
     await using app = await testApp()
     const { guest, variant } = await storeIn(app)
-    const dear = await variant('Palace', 100_000_000_000_000)
+    const expensive = await variant('Palace', 100_000_000_000_000)
     const { body } = await guest.begin()
-    const { body: before } = await guest.add(body.id, dear)
+    const { body: before } = await guest.add(body.id, expensive)
     expect(before.totals.total).toEqual(usd(100_000_000_000_000))
-    for (const refused of [await guest.add(body.id, dear), await guest.add(body.id, await variant('Nail', 1))])
+    for (const refused of [await guest.add(body.id, expensive), await guest.add(body.id, await variant('Nail', 1))])
       expect([refused.status, refused.body.message]).toEqual([409, 'The total of the cart would exceed the largest total of an order'])
     expect((await guest.changeLine(body.id, before.lines[0].id, 9_999)).status).toBe(409)
     expect((await guest.cart(body.id)).body.lines).toEqual(before.lines)
@@ -352,13 +352,13 @@ describe('shipping of a cart', () => {
     const choose = (body: Json) => store.guest.change(id, body)
     expect((await choose({ shippingMethod: 'bike' })).body.totals).toMatchObject({ shipping: usd(900), total: usd(1_900) })
     expect((await choose({ shippingMethod: 'plane' })).status).toBe(400)
-    const elsewhere = { ...home, countryCode: 'FR' }
-    const refused = await choose({ shippingAddress: elsewhere, shippingMethod: 'bike' })
+    const otherAddress = { ...home, countryCode: 'FR' }
+    const refused = await choose({ shippingAddress: otherAddress, shippingMethod: 'bike' })
     expect([refused.status, refused.body.message]).toEqual([400, 'shippingMethod: not offered for this cart and its shipping address'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingAddress: null, shippingMethod: 'bike' })
     expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('bike')
-    const moved = await choose({ shippingAddress: elsewhere })
-    expect(moved.body).toMatchObject({ shippingMethod: null, totals: { shipping: usd(0), total: usd(1_000) } })
+    const afterMove = await choose({ shippingAddress: otherAddress })
+    expect(afterMove.body).toMatchObject({ shippingMethod: null, totals: { shipping: usd(0), total: usd(1_000) } })
     expect((await choose({ shippingMethod: 'post' })).body.totals.shipping).toEqual(usd(700))
     expect((await choose({ shippingAddress: home })).body.shippingMethod).toBe('post')
   })
@@ -377,17 +377,17 @@ describe('shipping of a cart', () => {
 describe('notices of a cart', () => {
   const codes = ({ body }: { body: Json }) => body.notices.map(({ code }: Json) => code)
 
-  test('notes when no tax rate or must be a shipping method of the shop covers the address', async () => {
+  test('shows a notice when no tax rate or no shipping method of the shop covers the address', async () => {
     await using app = await testApp()
     const store = await storeIn(app)
     const { id, cart } = await cartWith(store)
     expect(cart.notices).toEqual([])
-    const elsewhere = { ...home, countryCode: 'FR' }
-    expect(codes(await store.guest.change(id, { shippingAddress: elsewhere }))).toEqual([])
+    const otherAddress = { ...home, countryCode: 'FR' }
+    expect(codes(await store.guest.change(id, { shippingAddress: otherAddress }))).toEqual([])
     await store.taxes({ country: 'US', region: 'California', rateBps: 725 }, { country: 'CA', rateBps: 0 })
     await store.ships({ code: 'bike', title: 'Bike', countries: ['US'], price: usd(900) })
-    const both = await store.guest.cart(id)
-    expect(both.body.notices).toEqual([
+    const uncovered = await store.guest.cart(id)
+    expect(uncovered.body.notices).toEqual([
       { code: 'NO_TAX_RATE', message: 'No tax rate covers the address, so no tax is charged' },
       { code: 'NO_SHIPPING_METHOD', message: 'No shipping method covers the shipping address' },
     ])
@@ -396,9 +396,9 @@ describe('notices of a cart', () => {
     expect(codes(await moveTo({ ...home, province: 'California' }))).toEqual([])
     expect(codes(await moveTo({ ...home, countryCode: 'CA' }))).toEqual(['NO_SHIPPING_METHOD'])
     expect(codes(await store.guest.change(id, { shippingAddress: null }))).toEqual([])
-    expect(codes(await store.guest.change(id, { billingAddress: elsewhere }))).toEqual(['NO_TAX_RATE'])
-    const begun = await store.guest.begin({ shippingAddress: elsewhere })
-    expect(codes(begun)).toEqual(['NO_TAX_RATE', 'NO_SHIPPING_METHOD'])
+    expect(codes(await store.guest.change(id, { billingAddress: otherAddress }))).toEqual(['NO_TAX_RATE'])
+    const newCart = await store.guest.begin({ shippingAddress: otherAddress })
+    expect(codes(newCart)).toEqual(['NO_TAX_RATE', 'NO_SHIPPING_METHOD'])
   })
 
   test('matches provinces by local name or code, stores them as typed, and names an unknown one in a notice', async () => {
@@ -407,7 +407,7 @@ describe('notices of a cart', () => {
     const { id } = await cartWith(store)
     const moveTo = (countryCode: string, province: string | null) =>
       store.guest.change(id, { shippingAddress: { ...home, countryCode, province } })
-    // No rate and no zone of the shop is of a province.
+    // The shop has no rate and no zone by province.
     expect(codes(await moveTo('US', 'XX'))).toEqual([])
     await store.taxes(
       { country: 'US', rateBps: 0 },
@@ -466,13 +466,13 @@ describe('notices of a cart', () => {
       for (const refused of [await store.guest.change(id, { [field]: unknown }), await store.guest.begin({ [field]: unknown })])
         expect([refused.status, refused.body.message]).toEqual([400, message])
     }
-    // The address from before the rates stays, and has the notice.
+    // The address was stored before the rates, so it stays and causes a notice.
     expect(codes(await store.guest.change(id, { email: 'a@example.com' }))).toEqual(['UNKNOWN_PROVINCE'])
     for (const province of ['California', 'US-CA', null])
       expect((await store.guest.change(id, { shippingAddress: { ...home, province } })).status).toBe(200)
     await setStrict(false)
-    const taken = await store.guest.change(id, { shippingAddress: unknown })
-    expect([taken.status, codes(taken)]).toEqual([200, ['UNKNOWN_PROVINCE']])
+    const accepted = await store.guest.change(id, { shippingAddress: unknown })
+    expect([accepted.status, codes(accepted)]).toEqual([200, ['UNKNOWN_PROVINCE']])
   })
 
   test('rejects the checkout of a cart to an address without a shipping method, and states the reason', async () => {
@@ -577,7 +577,7 @@ describe('carts under an idempotency key', () => {
     expect([added.status, replayed.text === added.text, replayed.headers.get('idempotent-replayed')]).toEqual([201, true, 'true'])
     expect((await add({ ...sent, quantity: 3 })).status).toBe(422)
     expect((await guest.cart(first.body.id)).body.lines[0].quantity).toBe(2)
-    // Shoppers share the publishable key: what one of them began under a key is not another's.
+    // Shoppers share the publishable key, so one shopper's idempotency key must not return another shopper's cart.
     const begin = () => guest.call('POST', '/cart', {}, { 'idempotency-key': 'begin-1' })
     expect((await begin()).body.id).not.toBe((await begin()).body.id)
   })

@@ -15,14 +15,14 @@ test('prices 2,000 random carts as exact fractions do, and refunds all of each',
 
 test('taxes shipping by the standard rate, else by a rate of a class, and by no country rate behind its region', () => {
   const rate = (fields: Partial<TaxRate>): TaxRate => ({ country: 'US', region: null, rateBps: 100, inclusive: false, ...fields })
-  const at = (...rates: TaxRate[]) => shippingTaxRateAt(rates, { countryCode: 'US', province: 'CA' })?.rateBps
+  const taxRateAt = (...rates: TaxRate[]) => shippingTaxRateAt(rates, { countryCode: 'US', province: 'CA' })?.rateBps
   const books = rate({ class: 'books', rateBps: 200, shipping: true })
-  expect(at(rate({}))).toBeUndefined()
-  expect(at(rate({ shipping: true }))).toBe(100)
-  expect(at(books, rate({ shipping: true }))).toBe(100)
-  expect(at(books, rate({}))).toBe(200)
-  expect(at(rate({ class: 'food', rateBps: 300, shipping: true }), books)).toBe(300)
-  expect(at(rate({ shipping: true }), rate({ region: 'CA', rateBps: 725 }))).toBeUndefined()
-  expect(at(rate({}), rate({ region: 'CA', rateBps: 725, shipping: true }))).toBe(725)
-  expect(at(rate({ country: 'JP', shipping: true }))).toBeUndefined()
+  expect(taxRateAt(rate({}))).toBeUndefined()
+  expect(taxRateAt(rate({ shipping: true }))).toBe(100)
+  expect(taxRateAt(books, rate({ shipping: true }))).toBe(100)
+  expect(taxRateAt(books, rate({}))).toBe(200)
+  expect(taxRateAt(rate({ class: 'food', rateBps: 300, shipping: true }), books)).toBe(300)
+  expect(taxRateAt(rate({ shipping: true }), rate({ region: 'CA', rateBps: 725 }))).toBeUndefined()
+  expect(taxRateAt(rate({}), rate({ region: 'CA', rateBps: 725, shipping: true }))).toBe(725)
+  expect(taxRateAt(rate({ country: 'JP', shipping: true }))).toBeUndefined()
 })

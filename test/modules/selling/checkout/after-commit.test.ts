@@ -1,4 +1,4 @@
-/** The database fails during a request: the error states what happened, and a retry with the same key resumes. */
+/** The database fails during a request. The error states what happened, and a retry with the same key resumes. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { DatabaseFull, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
@@ -10,16 +10,16 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
-/** More writes than any of these requests makes. */
+/** An upper bound for the writes of each tested request. */
 const writesMax = 30
 
-/** What took effect at the processor: the same thing said again under the same id is the same thing. */
+/** Captures and refunds at the processor by id, so that a repeated call counts once. */
 type Calls = { captures: Set<string>; refunds: Map<string, number> }
 
-/** A processor that counts what it is told to do, and does it. */
+/** Opens a shop with a processor that accepts every call and records captures and refunds. */
 async function shopWithCounts(app: TestApp) {
   const calls: Calls = { captures: new Set(), refunds: new Map() }
-  // Made when it is first asked for.
+  // Both keys are created at first use. Creating them here keeps their writes out of the count.
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
   await app.deps.orderLinks.ready()
   const shop = await sellingBy(app, {
@@ -39,8 +39,8 @@ async function shopWithCounts(app: TestApp) {
   return { shop, calls }
 }
 
-/** Lets so many writes through, and refuses every later one until `back` is called. */
-function awayAfter({ deps: { db } }: TestApp, writes: number, error = () => new DatabaseUnavailable('locked') as Error) {
+/** Makes every write after the first `writes` fail until the returned function is called. */
+function failAfter({ deps: { db } }: TestApp, writes: number, error = () => new DatabaseUnavailable('locked') as Error) {
   const { write } = db
   let left = writes
   db.write = (work, options) => (left-- > 0 ? write(work, options) : Promise.reject(error()))
@@ -49,14 +49,14 @@ function awayAfter({ deps: { db } }: TestApp, writes: number, error = () => new 
   }
 }
 
-/** What sends a request under one key, and what must have happened in the end, however often it was sent. */
+/** A request under one idempotency key, and a check of its effect that must hold for any number of retries. */
 type Case = {
   name: string
   status: number
   prepare: (app: TestApp, shop: Selling & { buy(): Promise<Answer> }) => Promise<() => Promise<Answer>>
-  done: (calls: Calls) => void
+  checkEffect: (calls: Calls) => void
 }
-const keyed = { 'idempotency-key': 'the-one' }
+const keyHeaders = { 'idempotency-key': 'the-one' }
 const cases: Case[] = [
   {
     name: 'a checkout',
@@ -65,61 +65,61 @@ const cases: Case[] = [
       const cartId = await shop.cart()
       return () => shop.checkout(cartId, { processor: 'scripted' }, 'the-one')
     },
-    done: ({ captures }) => expect(captures.size).toBe(1),
+    checkEffect: ({ captures }) => expect(captures.size).toBe(1),
   },
   {
     name: 'a refund',
     status: 201,
     async prepare(_, shop) {
       const { order } = ok(await shop.buy()).body
-      return () => shop.post(`/v2/orders/${order.id}/refunds`, { amount: shop.usd(300) }, keyed)
+      return () => shop.post(`/v2/orders/${order.id}/refunds`, { amount: shop.usd(300) }, keyHeaders)
     },
-    done: ({ refunds }) => expect([...refunds.values()]).toEqual([300]),
+    checkEffect: ({ refunds }) => expect([...refunds.values()]).toEqual([300]),
   },
   {
     name: 'a cancellation',
     status: 200,
     async prepare(_, shop) {
       const { order } = ok(await shop.buy()).body
-      return () => shop.post(`/v2/orders/${order.id}/cancel`, {}, keyed)
+      return () => shop.post(`/v2/orders/${order.id}/cancel`, {}, keyHeaders)
     },
-    done: ({ refunds }) => expect([...refunds.values()]).toEqual([1_000]),
+    checkEffect: ({ refunds }) => expect([...refunds.values()]).toEqual([1_000]),
   },
 ]
 
-for (const { name, status, prepare, done } of cases) {
+for (const { name, status, prepare, checkEffect } of cases) {
   test(`reports truthfully whether ${name} was accepted when the database fails, and the same key resumes it`, async () => {
     for (let writes = 0; writes < writesMax; writes++) {
       await using app = await testApp()
       const { shop, calls } = await shopWithCounts(app)
       const send = await prepare(app, shop)
       const before = JSON.stringify(await booksOf(app))
-      const back = awayAfter(app, writes)
+      const restore = failAfter(app, writes)
       const first = await send()
-      back()
+      restore()
       if (first.status === status) {
         expect(writes).toBeGreaterThan(1)
         return
       }
-      const nothing = JSON.stringify(await booksOf(app)) === before
+      const isUnchanged = JSON.stringify(await booksOf(app)) === before
       expect([writes, first.status, first.body.message]).toEqual([
         writes,
         503,
-        nothing
+        isUnchanged
           ? 'The database is busy: nothing was changed, try again later'
           : 'The database is busy, but the request was accepted: send it again under the same Idempotency-Key',
       ])
       expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0)
-      // At once: no clock has moved.
-      const again = await send()
-      expect([writes, again.status]).toEqual([writes, status])
-      done(calls)
+      // The retry succeeds at once, without advancing the clock.
+      const retried = await send()
+      expect([writes, retried.status]).toEqual([writes, status])
+      checkEffect(calls)
       app.clock.advance(2 * hour)
       await app.jobs.resume()
       await app.jobs.closeOrders()
-      done(calls)
+      checkEffect(calls)
       expect(violationsAtRest(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
-      expect((await send()).text).toBe(again.text)
+      expect((await send()).text).toBe(retried.text)
     }
     throw new Error('the request never came through')
   })
@@ -129,9 +129,9 @@ test('places no order and captures nothing when the database fails before the or
   await using app = await testApp()
   const { shop, calls } = await shopWithCounts(app)
   const cartId = await shop.cart()
-  const back = awayAfter(app, 1)
+  const restore = failAfter(app, 1)
   expect((await shop.checkout(cartId, { processor: 'scripted' }, 'k')).status).toBe(503)
-  back()
+  restore()
   app.clock.advance(hour)
   await app.jobs.resume()
   expect((await shop.get('/v2/orders')).body.total).toBe(0)
@@ -142,9 +142,9 @@ test('reports a full disk during a checkout, and that the request was accepted',
   await using app = await testApp()
   const { shop } = await shopWithCounts(app)
   const cartId = await shop.cart()
-  const back = awayAfter(app, 2, () => new DatabaseFull('full'))
+  const restore = failAfter(app, 2, () => new DatabaseFull('full'))
   const { body } = await shop.checkout(cartId, { processor: 'scripted' }, 'k')
-  back()
+  restore()
   expect(body.message).toBe('The disk is full, but the request was accepted: send it again under the same Idempotency-Key')
 })
 

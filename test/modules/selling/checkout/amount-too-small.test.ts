@@ -15,8 +15,8 @@ setDefaultTimeout(longTestMs)
 test("rejects an amount due below the processor's minimum before it holds stock or gift cards", async () => {
   await using shop = await sellingThrough('stripe')
   const { app, publishableKey: key } = shop
-  const begin = async (left: number) => {
-    const { code, id } = await shop.giftCard(10_500 - left)
+  const checkOut = async (amountDue: number) => {
+    const { code, id } = await shop.giftCard(10_500 - amountDue)
     const cartId = await shop.cart({ shippingAddress: address })
     ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
     return {
@@ -25,8 +25,8 @@ test("rejects an amount due below the processor's minimum before it holds stock 
       answer: await shop.checkout(cartId, { method: 'card', processor: 'stripe', returnUrl: 'https://shop.example/back' }),
     }
   }
-  for (const left of [30, 49]) {
-    const { answer, cartId, card } = await begin(left)
+  for (const amountDue of [30, 49]) {
+    const { answer, cartId, card } = await checkOut(amountDue)
     expect([answer.status, answer.body]).toEqual([
       409,
       {
@@ -39,14 +39,14 @@ test("rejects an amount due below the processor's minimum before it holds stock 
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body).toMatchObject({
       status: 'OPEN',
-      totals: { amountDue: shop.money(left) },
+      totals: { amountDue: shop.money(amountDue) },
     })
     const { data } = ok(await shop.get('/giftcard')).body
-    expect(data.find(({ id }: { id: string }) => id === card).balance).toEqual(shop.money(10_500 - left))
+    expect(data.find(({ id }: { id: string }) => id === card).balance).toEqual(shop.money(10_500 - amountDue))
   }
   expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
-  expect((await begin(50)).answer.status).toBe(201)
-  // Nothing to pay needs no processor.
+  expect((await checkOut(50)).answer.status).toBe(201)
+  // A cart that gift cards cover needs no processor.
   const { code } = await shop.giftCard(10_500)
   const cartId = await shop.cart({ shippingAddress: address })
   ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
@@ -70,22 +70,22 @@ test('lists only minimums that Stripe can represent', () => {
 
 type Minimums = NonNullable<Processor['capabilities']['minimums']>
 
-/** Has accounts of these processors lead to clients of the test's own. */
-function playing(app: TestApp, clients: Record<string, Partial<Processor>>): void {
-  const of = ({ processor: name }: { processor: string }) => scripted({ name, ...clients[name] })
-  Object.assign(app.deps.processorClients, { of, open: of })
+/** Replaces the processor clients of the app with scripted ones. */
+function replaceClients(app: TestApp, clients: Record<string, Partial<Processor>>): void {
+  const clientFor = ({ processor: name }: { processor: string }) => scripted({ name, ...clients[name] })
+  Object.assign(app.deps.processorClients, { of: clientFor, open: clientFor })
 }
 
-const tooSmall = (least: string) => `The amount is too small: the payment processor requires at least ${least}`
+const tooSmall = (minimum: string) => `The amount is too small: the payment processor requires at least ${minimum}`
 
 test('offers no processor with a minimum above the amount on the pay page, and rejects a form that names one', async () => {
   await using shop = await sellingThrough('tap')
   let minimums: Minimums = {}
-  const tap = () => ({
+  const tapClient = () => ({
     capabilities: { ...capabilities, hasHostedPage: true, minimums },
     create: async () => paymentAnswer('REQUIRES_ACTION'),
   })
-  Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tap() }) })
+  Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tapClient() }) })
   const lines = [{ variantId: shop.variantId, quantity: 1, unitPrice: shop.money(300) }]
   const draft = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201).body
   const page = browserOn(shop.app, draft.payUrl)
@@ -119,8 +119,8 @@ test("rejects a retried payment below the processor's minimum, and keeps the ord
   expect([declined.status, declined.paymentStatus]).toEqual(['PENDING_PAYMENT', 'FAILED'])
   const attempt = crypto.randomUUID()
   for (let nth = 0; nth < 2; nth++) {
-    const again = await shop.checkout(cartId, { processor: 'stripe', returnUrl: 'https://shop.example/back' }, attempt)
-    expect([again.status, again.body.code, again.body.message]).toEqual([409, 'amount_too_small', tooSmall('0.50 USD')])
+    const refused = await shop.checkout(cartId, { processor: 'stripe', returnUrl: 'https://shop.example/back' }, attempt)
+    expect([refused.status, refused.body.code, refused.body.message]).toEqual([409, 'amount_too_small', tooSmall('0.50 USD')])
   }
   const { payments, ...order } = await shop.order(declined.id)
   expect([order.status, payments.map(({ status }: { status: string }) => status)]).toEqual(['PENDING_PAYMENT', ['FAILED']])
@@ -131,8 +131,8 @@ test("rejects a retried payment below the processor's minimum, and keeps the ord
 
 const stripe = { STRIPE_PUBLISHABLE_KEY: 'pk_test_standin', STRIPE_SECRET_KEY: 'sk_test_standin', STRIPE_WEBHOOK_SECRET: 'whsec_standin' }
 
-/** A shop whose cards go to Checkout.com, and to Stripe, with a higher minimum, where that does not answer. */
-async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) {
+/** Opens a shop whose cards go to Checkout.com, which does not answer, and then to Stripe. */
+async function openShopWithTwoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) {
   const shop = await sellingThrough('checkout', stripe)
   const { app } = shop
   const operator = await app.superAdmin()
@@ -144,7 +144,7 @@ async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) 
     if (!isUp) throw new ProcessorUnavailable('away', { neverSent: true })
     return paymentAnswer('REQUIRES_ACTION')
   }
-  playing(app, {
+  replaceClients(app, {
     checkout: {
       capabilities: { ...capabilities, minimums: minimums.checkout },
       create: create('checkout', false),
@@ -163,7 +163,7 @@ async function twoProcessors(minimums: Record<'checkout' | 'stripe', Minimums>) 
 }
 
 test('fails over to the next processor only if the amount reaches its minimum', async () => {
-  const { shop, created, buy } = await twoProcessors({ checkout: {}, stripe: { USD: 50 } })
+  const { shop, created, buy } = await openShopWithTwoProcessors({ checkout: {}, stripe: { USD: 50 } })
   await using _ = shop
   const failedOver = ok(await buy(50), 201).body
   expect([failedOver.payment.processor, created]).toEqual([
@@ -178,7 +178,7 @@ test('fails over to the next processor only if the amount reaches its minimum', 
 })
 
 test('replaces a named processor whose minimum is above the amount, unless the request has its token', async () => {
-  const { shop, created, buy } = await twoProcessors({ checkout: { USD: 60 }, stripe: { USD: 50 } })
+  const { shop, created, buy } = await openShopWithTwoProcessors({ checkout: { USD: 60 }, stripe: { USD: 50 } })
   await using _ = shop
   const other = ok(await buy(50, { processor: 'checkout' }), 201).body
   expect([other.payment.processor, created]).toEqual(['stripe', [['stripe', 50]]])

@@ -9,7 +9,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
-const takeBack = (app: TestApp, { publishableKey: key }: Pick<Selling, 'publishableKey'>, cartId: string): Promise<Answer> =>
+const cancelCheckout = (app: TestApp, { publishableKey: key }: Pick<Selling, 'publishableKey'>, cartId: string): Promise<Answer> =>
   app.call('DELETE', `/cart/${cartId}/checkout`, { key })
 
 describe('cancelling a checkout', () => {
@@ -22,8 +22,8 @@ describe('cancelling a checkout', () => {
       ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
       const { order } = ok(await shop.checkout(cartId, { paymentToken })).body
       expect(await shop.stock()).toEqual({ onHand: 10, reserved: 2 })
-      const back = ok(await takeBack(app, shop, cartId), 200).body
-      expect(back).toMatchObject({
+      const reopened = ok(await cancelCheckout(app, shop, cartId), 200).body
+      expect(reopened).toMatchObject({
         id: cartId,
         status: 'OPEN',
         email: 'guest@example.com',
@@ -33,8 +33,8 @@ describe('cancelling a checkout', () => {
       })
       expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
       expect((await shop.order(order.id)).status).toBe('CANCELLED')
-      // Once more it changes nothing, and the cart can be bought.
-      expect(ok(await takeBack(app, shop, cartId), 200).body.status).toBe('OPEN')
+      // A repeated cancellation changes nothing, and the cart can be checked out again.
+      expect(ok(await cancelCheckout(app, shop, cartId), 200).body.status).toBe('OPEN')
       expect(ok(await shop.checkout(cartId)).body.order).toMatchObject({ number: 2, status: 'CONFIRMED' })
       expect(violationsAtRest(await booksOf(app))).toEqual([])
     })
@@ -45,13 +45,13 @@ describe('cancelling a checkout', () => {
     const cartId = await shop.cart()
     changeProcessor(app, () => ({ void: () => Promise.reject(new ProcessorUnavailable('away')) }))
     const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
-    const early = await takeBack(app, shop, cartId)
-    expect([early.status, early.body.message]).toEqual([409, 'A payment for this order may still succeed. Try again in a moment'])
+    const refused = await cancelCheckout(app, shop, cartId)
+    expect([refused.status, refused.body.message]).toEqual([409, 'A payment for this order may still succeed. Try again in a moment'])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 1 })
     await confirmAtSandbox(app, order.payments[0].id)
     app.clock.advance(31_000)
-    const late = await takeBack(app, shop, cartId)
-    expect([late.status, late.body.message]).toEqual([409, 'The cart was already paid'])
+    const paid = await cancelCheckout(app, shop, cartId)
+    expect([paid.status, paid.body.message]).toEqual([409, 'The cart was already paid'])
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
@@ -75,11 +75,11 @@ describe('cancelling a checkout', () => {
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
     app.clock.advance(hour)
     await app.jobs.closeOrders()
-    expect(ok(await takeBack(app, shop, cartId)).body).toMatchObject({ status: 'OPEN', email: 'guest@example.com' })
+    expect(ok(await cancelCheckout(app, shop, cartId)).body).toMatchObject({ status: 'OPEN', email: 'guest@example.com' })
     expect(ok(await shop.checkout(cartId)).body.order.status).toBe('CONFIRMED')
-    expect(ok(await takeBack(app, shop, await shop.cart())).body.status).toBe('OPEN')
-    expect((await takeBack(app, shop, cartId)).status).toBe(409)
-    expect((await takeBack(app, shop, 'cart_none')).status).toBe(404)
+    expect(ok(await cancelCheckout(app, shop, await shop.cart())).body.status).toBe('OPEN')
+    expect((await cancelCheckout(app, shop, cartId)).status).toBe(409)
+    expect((await cancelCheckout(app, shop, 'cart_none')).status).toBe(404)
   })
 
   test('lets only the customer cancel their checkout', async () => {
@@ -89,7 +89,7 @@ describe('cancelling a checkout', () => {
     const other = await customerOf(app, shop.shop.name, 'other@example.com')
     const cartId = await shop.cart({ token })
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'k', token))
-    expect((await takeBack(app, shop, cartId)).status).toBe(404)
+    expect((await cancelCheckout(app, shop, cartId)).status).toBe(404)
     expect((await app.call('DELETE', `/cart/${cartId}/checkout`, { token: other.token })).status).toBe(404)
     expect(ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { token })).body.status).toBe('OPEN')
   })
@@ -104,7 +104,7 @@ describe('a cart whose checkout was cancelled', () => {
     const cartId = await shop.cart({ quantity: 2 })
     ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId } }))
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
-    const [line] = ok(await takeBack(app, shop, cartId)).body.lines
+    const [line] = ok(await cancelCheckout(app, shop, cartId)).body.lines
     ok(await app.call('PATCH', `/cart/${cartId}/items/${line.id}`, { key, body: { quantity: 1 } }))
     ok(await app.call('PATCH', '/giftcard/remove', { key, body: { cartId } }))
     const { order } = ok(await shop.checkout(cartId)).body
@@ -122,27 +122,27 @@ describe('a cart whose checkout was cancelled', () => {
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
     ok(await shop.checkout(cartId, { paymentToken: 'tok_action' }))
-    const held = Promise.withResolvers<void>()
-    const asked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const voidStarted = Promise.withResolvers<void>()
     let calls = 0
     changeProcessor(app, (sandbox) => ({
       async void(name) {
         if (++calls === 1) {
-          asked.resolve()
-          await held.promise
+          voidStarted.resolve()
+          await release.promise
         }
         return sandbox.void(name)
       },
     }))
-    const slow = takeBack(app, shop, cartId)
-    await asked.promise
-    // The lease of the slow one has run out.
+    const slow = cancelCheckout(app, shop, cartId)
+    await voidStarted.promise
+    // The lease of the slow cancellation has expired.
     app.clock.advance(31_000)
-    expect(ok(await takeBack(app, shop, cartId)).body.status).toBe('OPEN')
+    expect(ok(await cancelCheckout(app, shop, cartId)).body.status).toBe('OPEN')
     const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
-    held.resolve()
-    const late = await slow
-    expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out by another request'])
+    release.resolve()
+    const refused = await slow
+    expect([refused.status, refused.body.message]).toEqual([409, 'The cart was checked out by another request'])
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({
       status: 'CONVERTED',
       email: null,
@@ -164,8 +164,8 @@ test('rejects cancelling with 409 when a checkout completes at the same moment',
     ok(await shop.checkout(cartId), 201)
     return found
   }
-  const late = await takeBack(app, shop, cartId)
-  expect([late.status, late.body.message]).toEqual([409, 'The cart was checked out by another request'])
+  const refused = await cancelCheckout(app, shop, cartId)
+  expect([refused.status, refused.body.message]).toEqual([409, 'The cart was checked out by another request'])
   expect((await shop.get('/v2/orders')).body.data).toMatchObject([{ status: 'CONFIRMED' }])
 })
 
@@ -173,19 +173,19 @@ describe('limits on unpaid orders', () => {
   test('limits unpaid orders per network address, and frees a slot when a checkout is cancelled', async () => {
     await using app = await testApp({ UNPAID_ORDERS_PER_ADDRESS: '3' })
     const shop = await sellingIn(app)
-    const unpaid = async (from: string, key = shop.publishableKey) => {
+    const placeUnpaid = async (from: string, key = shop.publishableKey) => {
       const cartId = await shop.cart()
       const headers = { 'idempotency-key': crypto.randomUUID() }
       const body = { method: 'card', paymentToken: 'tok_decline' }
       return { cartId, answer: await app.call('POST', `/cart/${cartId}/checkout`, { key, body, headers, from }) }
     }
-    const first = await unpaid('203.0.113.7')
-    for (let nth = 1; nth < 3; nth++) expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
-    const refused = (await unpaid('203.0.113.7')).answer
+    const first = await placeUnpaid('203.0.113.7')
+    for (let nth = 1; nth < 3; nth++) expect((await placeUnpaid('203.0.113.7')).answer.status).toBe(201)
+    const refused = (await placeUnpaid('203.0.113.7')).answer
     expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
-    expect((await unpaid('203.0.113.8')).answer.status).toBe(201)
-    ok(await takeBack(app, shop, first.cartId))
-    expect((await unpaid('203.0.113.7')).answer.status).toBe(201)
+    expect((await placeUnpaid('203.0.113.8')).answer.status).toBe(201)
+    ok(await cancelCheckout(app, shop, first.cartId))
+    expect((await placeUnpaid('203.0.113.7')).answer.status).toBe(201)
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 4 })
   })
 
@@ -217,7 +217,7 @@ describe('limits on unpaid orders', () => {
     for (const from of ['203.0.113.7', '203.0.113.7', '203.0.113.8']) ok(await buy(from, 'tok_decline'), 201)
     const refused = await buy('203.0.113.9', 'tok_success')
     expect([refused.status, refused.body.message]).toEqual([429, 'The shop has too many unpaid orders. Try again later'])
-    // Its own server comes from one address with all of its shoppers, as many of them as do not pay.
+    // The shop's server sends the requests of all shoppers from one address, so the limits do not apply to it.
     for (const paymentToken of ['tok_success', 'tok_decline', 'tok_decline', 'tok_decline'])
       expect(ok(await buy('203.0.113.9', paymentToken, shop.secretKey), 201).body.order.paymentStatus).toBe(
         paymentToken === 'tok_success' ? 'CAPTURED' : 'FAILED',
@@ -234,7 +234,7 @@ describe('limits on unpaid orders', () => {
     const cartId = await shop.cart()
     for (let nth = 0; nth < 10; nth++) {
       ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
-      ok(await takeBack(app, shop, cartId))
+      ok(await cancelCheckout(app, shop, cartId))
     }
     expect((await shop.checkout(cartId)).body.message).toBe('The cart was checked out 10 times, which is the maximum. Create a new cart')
     for (let nth = 0; nth < 2; nth++) ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' }))

@@ -12,22 +12,22 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
-const planted = '4242424242424242'
+const cardNumber = '4242424242424242'
 
-const fetching = createSafeFetch({ allowedNetworks: [] })
+const safeFetch = createSafeFetch({ allowedNetworks: [] })
 
-/** Whatever is called tells of a card besides, in every object that it answers with. */
-const tellingMore: SafeFetch = async (url, options) => {
-  const answer = await fetching(url, options)
+/** Adds a card number to every JSON object that a processor returns. */
+const fetchWithCardNumber: SafeFetch = async (url, options) => {
+  const answer = await safeFetch(url, options)
   const text = Buffer.from(answer.bytes).toString('utf8')
-  const told = text.replace(/^\{/, `{"message":"${planted}","card":{"number":"${planted}"},`)
-  return { ...answer, bytes: Buffer.from(told) }
+  const changed = text.replace(/^\{/, `{"message":"${cardNumber}","card":{"number":"${cardNumber}"},`)
+  return { ...answer, bytes: Buffer.from(changed) }
 }
 
 test('rejects a card number as payment token by field name, and stores and logs it nowhere', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  for (const number of [planted, '4242 4242 4242 4242', '3782-822463-10005']) {
+  for (const number of [cardNumber, '4242 4242 4242 4242', '3782-822463-10005']) {
     const answer = await shop.checkout(await shop.cart(), { paymentToken: number })
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('paymentToken:')])
     expect(holdsCardNumber(answer.text)).toBe(false)
@@ -38,15 +38,15 @@ test('rejects a card number as payment token by field name, and stores and logs 
 
 for (const name of outsideNames)
   test(`neither stores, logs nor returns card numbers that ${name} sends in responses and messages`, async () => {
-    await using shop = await sellingThrough(name, {}, { safeFetch: tellingMore })
-    const begun = await shop.begin()
-    const { cartId, id, reference } = begun
-    expect(holdsCardNumber(JSON.stringify(begun))).toBe(false)
+    await using shop = await sellingThrough(name, {}, { safeFetch: fetchWithCardNumber })
+    const checkout = await shop.begin()
+    const { cartId, id, reference } = checkout
+    expect(holdsCardNumber(JSON.stringify(checkout))).toBe(false)
     expect((await everything(shop.app)).filter(holdsCardNumber)).toEqual([])
     shop.pay(reference)
     ok(await shop.complete(cartId))
     shop.settle()
-    for (let looks = 0; looks < 3; looks++) {
+    for (let runs = 0; runs < 3; runs++) {
       shop.app.clock.advance(2 * minuteMs)
       await shop.app.jobs.resume()
     }

@@ -7,9 +7,9 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
-const types = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
+const eventTypes = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
 
-/** Does at the sandbox what the shopper would do on its page. */
+/** Confirms a payment at the sandbox, as a shopper does on its page. */
 async function confirmAtSandbox(app: TestApp, paymentId: string): Promise<void> {
   const { url, secret } = await app.deps.sandbox.open()
   const answer = await fetch(`${url}/payments/${paymentId}/confirm`, {
@@ -40,7 +40,7 @@ test('turns a cart into a confirmed order, and takes its units from stock', asyn
   expect(await shop.stock()).toEqual({ onHand: 8, reserved: 0 })
   const order = await shop.order(bought.order.id)
   expect(order).toEqual(bought.order)
-  expect(types(order)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+  expect(eventTypes(order)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'CONFIRMED'])
 })
 
 test('shows no personal data of a converted cart, and rejects changes and a second checkout', async () => {
@@ -64,10 +64,10 @@ describe('repeated checkouts', () => {
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
     const first = ok(await shop.checkout(cartId, {}, 'once'), 201)
-    const again = await shop.checkout(cartId, {}, 'once')
-    expect(again.status).toBe(201)
-    expect(again.text).toBe(first.text)
-    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const replayed = await shop.checkout(cartId, {}, 'once')
+    expect(replayed.status).toBe(201)
+    expect(replayed.text).toBe(first.text)
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true')
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
   })
 
@@ -119,7 +119,7 @@ describe('declined payments', () => {
     await app.jobs.closeOrders()
     const ended = await shop.order(order.id)
     expect(ended).toMatchObject({ status: 'EXPIRED', paymentStatus: 'FAILED' })
-    expect(types(ended).at(-1)).toBe('EXPIRED')
+    expect(eventTypes(ended).at(-1)).toBe('EXPIRED')
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
     expect((await shop.get('/giftcard')).body.data[0].balance).toEqual(shop.usd(300))
     expect((await shop.checkout(cartId, {}, 'too-late')).body).toMatchObject({
@@ -148,7 +148,7 @@ describe('payments at a processor', () => {
     expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PENDING' })
     expect(payment.status).toBe('PENDING')
     expect((await shop.checkout(cartId, {}, 'impatient')).status).toBe(409)
-    for (let asked = 0; asked < 4; asked++) {
+    for (let queries = 0; queries < 4; queries++) {
       app.clock.advance(10 * 60 * 1000)
       await app.jobs.resume()
     }
@@ -173,8 +173,8 @@ describe('payments at a processor', () => {
     }
     expect(ok(await complete(), 200).body.order.status).toBe('PENDING_PAYMENT')
     await confirmAtSandbox(app, order.payments[0].id)
-    const back = ok(await complete(), 200).body
-    expect(back).toEqual({
+    const confirmed = ok(await complete(), 200).body
+    expect(confirmed).toEqual({
       order: {
         id: order.id,
         number: 1,
@@ -185,7 +185,7 @@ describe('payments at a processor', () => {
       },
       payment: { processor: 'sandbox', status: 'CAPTURED', clientParameters: {} },
     })
-    expect(ok(await complete(), 200).body).toEqual(back)
+    expect(ok(await complete(), 200).body).toEqual(confirmed)
     expect((await app.call('POST', `/cart/${await shop.cart()}/complete`, { key: shop.publishableKey })).status).toBe(404)
   })
 
@@ -194,7 +194,7 @@ describe('payments at a processor', () => {
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
     const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
-    // Voiding fails while the processor is away, and the shopper pays at the same time.
+    // The shopper pays just as the order expires.
     app.clock.advance(hour)
     const { processors } = app.deps
     const sandbox = processors.get('sandbox')
@@ -211,7 +211,7 @@ describe('payments at a processor', () => {
       capturedTotal: shop.usd(1_000),
       refundedTotal: shop.usd(1_000),
     })
-    expect(types(ended)).toContain('LATE_CAPTURE')
+    expect(eventTypes(ended)).toContain('LATE_CAPTURE')
     expect(ended.refunds).toMatchObject([{ status: 'SUCCEEDED', amount: shop.usd(1_000) }])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
@@ -292,7 +292,7 @@ describe('checkouts of a changed cart', () => {
       'The cart has changed. Taxes, shipping or discounts have changed, so the total changed. Read the cart again',
     ])
     ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 1_000 }] }))
-    // Looking is enough: what was shown is what is charged.
+    // Reading the cart is enough: the next checkout charges the shown total.
     const shown = ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.totals.total
     expect(ok(await shop.checkout(cartId)).body.order.capturedTotal).toEqual(shown)
   })
@@ -364,7 +364,7 @@ describe('invalid checkouts', () => {
       expect(answer.status, field).toBe(400)
       expect(answer.body.message, field).toContain(field)
     }
-    // One that the resolver does not offer is no matter of form.
+    // A valid processor that the resolver does not offer is a conflict, not an invalid field.
     const { status, body } = await shop.checkout(cartId, { processor: 'stripe' })
     expect([status, body.message]).toEqual([409, expect.stringContaining('processor:')])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
@@ -401,35 +401,35 @@ test("accepts a publishable key with a customer token as that customer, from the
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id, token } = await customerOf(app, shop.shop.name)
-  const both = { key: shop.publishableKey, token }
-  const cart = ok(await app.call('POST', '/cart', { ...both, body: {} })).body
+  const credentials = { key: shop.publishableKey, token }
+  const cart = ok(await app.call('POST', '/cart', { ...credentials, body: {} })).body
   expect(cart).toMatchObject({ customerId: id, email: 'shopper@example.com' })
   expect((await app.call('GET', `/cart/${cart.id}`, { key: shop.publishableKey })).status).toBe(404)
   const foreign = await customerOf(app, (await sellingIn(app)).shop.name)
   expect(ok(await app.call('POST', '/cart', { key: shop.publishableKey, token: foreign.token, body: {} })).body.customerId).toBeNull()
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { storefrontOrigins: ['https://good.example'] } }))
-  const from = (origin: string) => app.call('POST', '/cart', { token, body: {}, headers: { origin } })
-  expect((await from('https://evil.example')).status).toBe(403)
-  expect((await from('https://good.example')).status).toBe(201)
+  const createCartFrom = (origin: string) => app.call('POST', '/cart', { token, body: {}, headers: { origin } })
+  expect((await createCartFrom('https://evil.example')).status).toBe(403)
+  expect((await createCartFrom('https://good.example')).status).toBe(201)
 })
 
 test("rejects the checkout of another shop's or another customer's cart with 404", async () => {
   await using app = await testApp()
-  const [one, other] = [await sellingIn(app), await sellingIn(app)]
-  const cartId = await one.cart()
-  expect((await other.checkout(cartId)).status).toBe(404)
-  expect((await other.checkout('cart_00000000000000000000000000')).body).toEqual((await other.checkout(cartId)).body)
-  const owner = await customerOf(app, one.shop.name)
-  const stranger = await customerOf(app, one.shop.name, 'stranger@example.com')
-  const theirs = await one.cart({ token: owner.token })
-  expect((await one.checkout(theirs)).status).toBe(404)
-  expect((await one.checkout(theirs, {}, 'k', stranger.token)).status).toBe(404)
-  const { order } = ok(await one.checkout(theirs, {}, 'k', owner.token)).body
+  const [shop, otherShop] = [await sellingIn(app), await sellingIn(app)]
+  const cartId = await shop.cart()
+  expect((await otherShop.checkout(cartId)).status).toBe(404)
+  expect((await otherShop.checkout('cart_00000000000000000000000000')).body).toEqual((await otherShop.checkout(cartId)).body)
+  const owner = await customerOf(app, shop.shop.name)
+  const stranger = await customerOf(app, shop.shop.name, 'stranger@example.com')
+  const customerCart = await shop.cart({ token: owner.token })
+  expect((await shop.checkout(customerCart)).status).toBe(404)
+  expect((await shop.checkout(customerCart, {}, 'k', stranger.token)).status).toBe(404)
+  const { order } = ok(await shop.checkout(customerCart, {}, 'k', owner.token)).body
   expect(order.customerId).toBe(owner.id)
 })
 
-/** Does something once a cart has been read for the first time, before anything else is asked. */
-function onceRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unknown>) {
+/** Runs `meanwhile` once, directly after the next read of a cart. */
+function runAfterCartRead({ deps: { cartStore } }: TestApp, meanwhile: () => Promise<unknown>) {
   const { find } = cartStore
   cartStore.find = async (...args) => {
     const found = await find(...args)
@@ -446,15 +446,15 @@ describe('a cart that changes during a request', () => {
     const key = shop.publishableKey
     const cartId = await shop.cart()
     const item = { variantId: shop.variantId, quantity: 2 }
-    onceRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
+    runAfterCartRead(app, async () => ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: item })))
     const changed = { status: 409, body: { message: 'The cart was changed or checked out by another request' } }
     expect(await shop.checkout(cartId)).toMatchObject(changed)
     expect(ok(await shop.checkout(cartId), 201).body.order).toMatchObject({ total: shop.usd(3_000), lines: [{ quantity: 3 }] })
-    const other = await shop.cart()
+    const otherShop = await shop.cart()
     const { code } = await shop.giftCard(300)
-    onceRead(app, async () => ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId: other } })))
-    expect(await shop.checkout(other)).toMatchObject(changed)
-    expect(ok(await shop.checkout(other), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
+    runAfterCartRead(app, async () => ok(await app.call('PATCH', '/giftcard/apply', { key, body: { code, cartId: otherShop } })))
+    expect(await shop.checkout(otherShop)).toMatchObject(changed)
+    expect(ok(await shop.checkout(otherShop), 201).body.order).toMatchObject({ giftCardTotal: shop.usd(300), amountDue: shop.usd(700) })
   })
 
   test('reads a cart as of one moment while it changes', async () => {
@@ -462,7 +462,7 @@ describe('a cart that changes during a request', () => {
     const shop = await sellingIn(app)
     const key = shop.publishableKey
     const cartId = await shop.cart()
-    onceRead(app, async () => {
+    runAfterCartRead(app, async () => {
       ok(await app.call('POST', `/cart/${cartId}/items`, { key, body: { variantId: shop.variantId, quantity: 2 } }))
       ok(await app.call('PATCH', `/cart/${cartId}`, { key, body: { email: 'later@example.com' } }))
     })

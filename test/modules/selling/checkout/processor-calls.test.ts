@@ -23,8 +23,12 @@ for (const name of outsideNames)
     test('offers the processor in the resolver, confirms the paid order, and refunds it', async () => {
       await using shop = await sellingThrough(name)
       const resolved = ok(await shop.app.call('GET', `/checkout/${shop.shop.name}/payment-intent-resolver`)).body
-      const offered = { card: resolved.card?.processor, paypal: resolved.paypal.enabled && 'paypal', crypto: resolved.crypto.provider }
-      expect(offered[shop.method as 'card']).toBe(name)
+      const offeredProcessors = {
+        card: resolved.card?.processor,
+        paypal: resolved.paypal.enabled && 'paypal',
+        crypto: resolved.crypto.provider,
+      }
+      expect(offeredProcessors[shop.method as 'card']).toBe(name)
 
       const { cartId, id, payment, order, reference } = await shop.begin()
       expect([order.status, payment.processor, payment.status]).toEqual(['PENDING_PAYMENT', name, 'REQUIRES_ACTION'])
@@ -33,7 +37,7 @@ for (const name of outsideNames)
       shop.pay(reference)
       ok(await shop.complete(cartId))
       shop.settle()
-      for (let looks = 0; looks < 3; looks++) {
+      for (let runs = 0; runs < 3; runs++) {
         shop.app.clock.advance(2 * minuteMs)
         await shop.app.jobs.resume()
       }
@@ -44,13 +48,13 @@ for (const name of outsideNames)
       const refund = ok(await shop.refund(id)).body
       if (name === 'btcpay') expect(refund).toMatchObject({ status: 'CLAIMABLE', claimUrl: expect.stringContaining('http') })
       shop.settle()
-      for (let looks = 0; looks < 3; looks++) {
+      for (let runs = 0; runs < 3; runs++) {
         shop.app.clock.advance(60 * minuteMs)
         await shop.app.jobs.resume()
       }
-      const back = await shop.order(id)
-      expect([back.paymentStatus, back.refundedTotal]).toEqual(['REFUNDED', sold.total])
-      expect(back.refunds.map(({ status }: Json) => status)).toEqual(['SUCCEEDED'])
+      const refundedOrder = await shop.order(id)
+      expect([refundedOrder.paymentStatus, refundedOrder.refundedTotal]).toEqual(['REFUNDED', sold.total])
+      expect(refundedOrder.refunds.map(({ status }: Json) => status)).toEqual(['SUCCEEDED'])
       expect(violationsOf(await booksOf(shop.app))).toEqual([])
     })
 
@@ -58,7 +62,7 @@ for (const name of outsideNames)
       await using shop = await sellingThrough(name)
       const { id, reference } = await shop.begin()
       shop.pay(reference)
-      for (let looks = 0; looks < 10; looks++) {
+      for (let runs = 0; runs < 10; runs++) {
         shop.app.clock.advance(minuteMs)
         await shop.app.jobs.resume()
         shop.settle()
@@ -77,19 +81,19 @@ for (const name of outsideNames)
       const order = await shop.order(id)
       expect(order.status).toBe('EXPIRED')
       expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-      // These have nothing that forbids a page which nobody has begun to pay on: whoever pays there too late has nothing taken.
+      // These processors cannot close a page that the shopper has not used. A late payment there is not captured.
       expect(shop.isPayable(reference)).toBe(['tap', 'checkout', 'paypal'].includes(name))
       if (!shop.isPayable(reference)) return
       shop.pay(reference)
-      // At PayPal nothing is held before we ask for it.
+      // PayPal holds no money before souk asks for it.
       expect(shop.isHeld(reference)).toBe(name !== 'paypal')
-      for (let looks = 0; looks < 4; looks++) {
+      for (let runs = 0; runs < 4; runs++) {
         shop.app.clock.advance(30 * minuteMs)
         await shop.app.jobs.sweep()
         shop.settle()
       }
-      const late = await shop.order(id)
-      expect([late.status, late.capturedTotal.amount, shop.isHeld(reference)]).toEqual(['EXPIRED', 0, false])
+      const expired = await shop.order(id)
+      expect([expired.status, expired.capturedTotal.amount, shop.isHeld(reference)]).toEqual(['EXPIRED', 0, false])
       expect(violationsOf(await booksOf(shop.app))).toEqual([])
     })
   })

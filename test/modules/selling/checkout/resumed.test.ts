@@ -12,8 +12,8 @@ setDefaultTimeout(longTestMs)
 /** Longer than the lease of a key or of a payment. */
 const leasesMs = 31_000
 
-/** Loses the database during every commit after so many, until `back` is called. */
-function lostAfter({ deps: { db } }: TestApp, writes: number) {
+/** Loses the outcome of every commit after the first `writes` until the returned function is called. */
+function loseAfter({ deps: { db } }: TestApp, writes: number) {
   const { write } = db
   let left = writes
   const lose = () => Promise.reject(new DatabaseOutcomeUnknown('lost'))
@@ -23,33 +23,34 @@ function lostAfter({ deps: { db } }: TestApp, writes: number) {
   }
 }
 
-/** A checkout whose process vanishes after so many commits, the claim of its key counted in. */
-async function vanishing(app: TestApp, shop: Selling, cartId: string, commits: number, body = {}) {
+/** Interrupts a checkout after `commits` commits, including the claim of its key. Returns a function to retry it. */
+async function interruptCheckout(app: TestApp, shop: Selling, cartId: string, commits: number, body = {}) {
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
   await app.deps.orderLinks.ready()
-  const back = lostAfter(app, commits)
+  const restore = loseAfter(app, commits)
   expect((await shop.checkout(cartId, body, 'the-one')).status).toBe(503)
-  back()
+  restore()
   return () => shop.checkout(cartId, body, 'the-one')
 }
 
-const takeBack = (app: TestApp, { publishableKey: key }: Selling, cartId: string) => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+const cancelCheckout = (app: TestApp, { publishableKey: key }: Selling, cartId: string) =>
+  app.call('DELETE', `/cart/${cartId}/checkout`, { key })
 
-for (const more of [0, 3])
-  test(`answers the key of a cancelled checkout with its CANCELLED order${more ? ', also when the cart has new items' : ''}`, async () => {
+for (const addedItems of [0, 3])
+  test(`answers the key of a cancelled checkout with its CANCELLED order${addedItems ? ', also when the cart has new items' : ''}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
-    const again = await vanishing(app, shop, cartId, 2, { paymentToken: 'tok_action' })
+    const retry = await interruptCheckout(app, shop, cartId, 2, { paymentToken: 'tok_action' })
     app.clock.advance(leasesMs)
-    ok(await takeBack(app, shop, cartId), 200)
-    const item = { variantId: shop.variantId, quantity: more }
-    if (more > 0) ok(await app.call('POST', `/cart/${cartId}/items`, { key: shop.publishableKey, body: item }))
-    const resumed = ok(await again(), 201)
+    ok(await cancelCheckout(app, shop, cartId), 200)
+    const item = { variantId: shop.variantId, quantity: addedItems }
+    if (addedItems > 0) ok(await app.call('POST', `/cart/${cartId}/items`, { key: shop.publishableKey, body: item }))
+    const resumed = ok(await retry(), 201)
     expect(resumed.body).toMatchObject({ order: { number: 1, status: 'CANCELLED', total: shop.usd(1_000) }, payment: { status: 'VOIDED' } })
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body.status).toBe('OPEN')
-    expect((await again()).text).toBe(resumed.text)
+    expect((await retry()).text).toBe(resumed.text)
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
@@ -57,11 +58,11 @@ test('answers the key of a cancelled checkout with its own order after another k
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
-  const again = await vanishing(app, shop, cartId, 2, { paymentToken: 'tok_action' })
+  const retry = await interruptCheckout(app, shop, cartId, 2, { paymentToken: 'tok_action' })
   app.clock.advance(leasesMs)
-  ok(await takeBack(app, shop, cartId), 200)
+  ok(await cancelCheckout(app, shop, cartId), 200)
   ok(await shop.checkout(cartId, {}, 'another'), 201)
-  expect(ok(await again(), 201).body).toMatchObject({ order: { number: 1, status: 'CANCELLED' }, payment: { status: 'VOIDED' } })
+  expect(ok(await retry(), 201).body).toMatchObject({ order: { number: 1, status: 'CANCELLED' }, payment: { status: 'VOIDED' } })
   expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
 })
 
@@ -70,19 +71,19 @@ test('answers the key of a second payment with the cancelled order that it belon
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
   ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }, 'declined'))
-  let back: (() => void) | undefined
+  let restore: (() => void) | undefined
   changeProcessor(app, ({ create }) => ({
     async create(payment) {
-      const said = await create(payment)
-      back ??= lostAfter(app, 0)
-      return said
+      const answer = await create(payment)
+      restore ??= loseAfter(app, 0)
+      return answer
     },
   }))
   const send = () => shop.checkout(cartId, { paymentToken: 'tok_action' }, 'the-one')
   expect((await send()).status).toBe(503)
-  back?.()
+  restore?.()
   app.clock.advance(leasesMs)
-  ok(await takeBack(app, shop, cartId), 200)
+  ok(await cancelCheckout(app, shop, cartId), 200)
   expect(ok(await send(), 201).body.order).toMatchObject({ number: 1, status: 'CANCELLED' })
 })
 
@@ -91,9 +92,9 @@ for (const price of [0, 1_000])
     await using app = await testApp()
     const shop = await sellingIn(app, { price })
     const cartId = await shop.cart()
-    const again = await vanishing(app, shop, cartId, 1)
+    const retry = await interruptCheckout(app, shop, cartId, 1)
     ok(await shop.checkout(cartId, {}, 'another'), 201)
-    const refused = await again()
+    const refused = await retry()
     expect([refused.status, refused.body.message]).toEqual([409, 'This cart was already ordered (order 1)'])
     expect(refused.text).not.toContain('guest@example.com')
   })
@@ -101,8 +102,8 @@ for (const price of [0, 1_000])
 test('resumes an interrupted checkout of a free cart with its own order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 0 })
-  const again = await vanishing(app, shop, await shop.cart(), 2)
-  expect(ok(await again(), 201).body).toMatchObject({
+  const retry = await interruptCheckout(app, shop, await shop.cart(), 2)
+  expect(ok(await retry(), 201).body).toMatchObject({
     order: { number: 1, status: 'CONFIRMED', email: 'guest@example.com' },
     payment: { status: 'NOT_REQUIRED' },
   })
@@ -116,57 +117,57 @@ test('resumes a checkout with its order whose commit took effect only during the
   await app.deps.orderLinks.ready()
   const { db } = app.deps
   const { write } = db
-  let late: (() => Promise<unknown>) | undefined
+  let lateCommit: (() => Promise<unknown>) | undefined
   let writes = 0
   db.write = async (work, options) => {
     const nth = ++writes
-    // The claim of the key, and the order, of which nobody hears.
+    // The second write places the order. Its outcome is lost, and it takes effect later.
     if (nth === 2) {
-      late = () => write(work, options)
+      lateCommit = () => write(work, options)
       return write(() => Promise.reject(new DatabaseOutcomeUnknown('lost')), options)
     }
-    // The key is handed over and claimed again: by then the cart was read, and was open.
+    // The retry has claimed the key again and has read the cart as open.
     if (nth === 5) {
-      await late?.()
-      late = undefined
+      await lateCommit?.()
+      lateCommit = undefined
     }
     return write(work, options)
   }
   expect((await shop.checkout(cartId, {}, 'the-one')).status).toBe(503)
   const resumed = ok(await shop.checkout(cartId, {}, 'the-one'), 201)
-  expect(late).toBeUndefined()
+  expect(lateCommit).toBeUndefined()
   expect(resumed.body).toMatchObject({ order: { number: 1, status: 'CONFIRMED' } })
   expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
 })
 
-/** A cart with a code that another has used up by now: before the checkout reads it, or while it places its order. */
-async function usedUp(app: TestApp, { when }: { when: 'before' | 'placing' }) {
+/** Creates a cart whose code another order uses up, before the checkout reads the cart or while it places its order. */
+async function cartWithUsedUpCode(app: TestApp, { useUpTime }: { useUpTime: 'before' | 'placing' }) {
   const shop = await sellingIn(app)
   const { publishableKey: key } = shop
   ok(await shop.post('/discounts', { title: 'Once', code: 'ONCE', kind: 'PERCENT', valueBps: 1_000, usageLimit: 1 }), 201)
   const [cartId, other] = [await shop.cart(), await shop.cart({ email: 'other@example.com' })]
   for (const id of [cartId, other]) ok(await app.call('PATCH', `/cart/${id}/discount`, { key, body: { code: 'ONCE' } }))
   const useUp = async () => void ok(await shop.checkout(other), 201)
-  if (when === 'before') await useUp()
+  if (useUpTime === 'before') await useUp()
   return { shop, cartId, useUp }
 }
 
-for (const when of ['before', 'placing'] as const)
-  test(`rejects a checkout with a used-up code (${when}) the same way on retry, after writes were lost`, async () => {
+for (const useUpTime of ['before', 'placing'] as const)
+  test(`rejects a checkout with a used-up code (${useUpTime}) the same way on retry, after writes were lost`, async () => {
     await using app = await testApp()
-    const { shop, cartId, useUp } = await usedUp(app, { when })
+    const { shop, cartId, useUp } = await cartWithUsedUpCode(app, { useUpTime })
     const { instanceKeys } = app.deps
     const { of } = instanceKeys
     await of('CLIENT_ADDRESSES')
     await app.deps.orderLinks.ready()
-    // The claim of the key, and the cart without the code.
-    let lose = when === 'before' ? lostAfter(app, 2) : undefined
-    // Asked for behind the look at the cart, and before the order is placed, which is refused.
-    if (when === 'placing')
+    // The two commits are the claim of the key and the removal of the code from the cart.
+    let lose = useUpTime === 'before' ? loseAfter(app, 2) : undefined
+    // This key is read after the cart and before the order is placed.
+    if (useUpTime === 'placing')
       instanceKeys.of = async (purpose) => {
         instanceKeys.of = of
         await useUp()
-        lose = lostAfter(app, 2)
+        lose = loseAfter(app, 2)
         return of(purpose)
       }
     const first = await shop.checkout(cartId, {}, 'the-one')
@@ -174,9 +175,9 @@ for (const when of ['before', 'placing'] as const)
     expect(first.body).toMatchObject({ statusCode: 409, message: expect.stringContaining('The discount code ONCE is used up') })
     expect((await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey })).body).toMatchObject({ discountCode: null })
     app.clock.advance(leasesMs)
-    const again = await shop.checkout(cartId, {}, 'the-one')
-    expect([again.status, again.text]).toEqual([409, first.text])
-    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const retry = await shop.checkout(cartId, {}, 'the-one')
+    expect([retry.status, retry.text]).toEqual([409, first.text])
+    expect(retry.headers.get('idempotent-replayed')).toBe('true')
     expect(ok(await shop.checkout(cartId, {}, 'another'), 201).body.order).toMatchObject({ total: shop.usd(1_000), discounts: [] })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The response that a checkout stores under its key, when the payment of an earlier key pays the order. */
+/** A checkout stores the refusal under its key when the payment of an earlier key pays the order. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
@@ -8,7 +8,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** `authorized`: this process captures it while it looks at the order. */
+// In the state `authorized`, the checkout itself captures the payment.
 for (const state of ['captured', 'authorized', 'captured while it is voided'] as const)
   test(`stores the refusal of a checkout that finds the payment of an earlier key ${state}`, async () => {
     await using app = await testApp()

@@ -18,7 +18,7 @@ test('computes tax by a rate of 8.875 % exactly, and shows the rate as it was se
   expect(ok(await shop.put('/shops/v2/tax-rates', { data: [rate] })).body.data).toMatchObject([rate])
   expect(ok(await shop.get('/shops/v2/tax-rates')).body.data).toMatchObject([rate])
   const cartId = await shop.cart({ quantity: 3 })
-  // 106.5 rounds to even, by line.
+  // The tax of 106.5 is rounded to even for each line.
   expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body.totals).toMatchObject({
     tax: shop.money(106),
     total: shop.money(1_306),
@@ -47,8 +47,8 @@ test('stores a rate with two decimals of a basis point exactly', async () => {
   }
 })
 
-/** A shop of 4.00 a piece that sends for 5.00, with tax of 8.875 % on both. */
-async function taxedShipping(app: TestApp, inclusive: boolean) {
+/** Opens a shop with a product for 4.00 and shipping for 5.00, both taxed by 8.875 %. */
+async function openShopWithTaxedShipping(app: TestApp, inclusive: boolean) {
   const shop = await sellingIn(app, { price: 400 })
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 887.5, inclusive, shipping: true }] }))
   const post = { code: 'post', title: 'Post', countries: [], price: shop.money(500) }
@@ -62,10 +62,10 @@ for (const [inclusive, tax, shippingTax, total] of [
   [false, 36, 44, 980],
   [true, 33, 41, 900],
 ] as const)
-  test(`taxes shipping by a line of its own, ${inclusive ? 'included in its price' : 'added to it'}, from the cart to the refund`, async () => {
+  test(`shows tax on shipping as a separate amount, ${inclusive ? 'included in the price' : 'added to the price'}, from the cart to the refund`, async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const { shop, fields, read } = await taxedShipping(app, inclusive)
+    const { shop, fields, read } = await openShopWithTaxedShipping(app, inclusive)
     const { money } = shop
     const sums = { shippingTax: money(shippingTax), total: money(total) }
     const [added, included] = inclusive ? [money(0), money(tax + shippingTax)] : [money(tax + shippingTax), money(0)]
@@ -80,7 +80,7 @@ for (const [inclusive, tax, shippingTax, total] of [
     const page = new URL(order.publicUrl).pathname
     expect(ok(await app.call('GET', page)).body).toMatchObject(shown)
     const html = await app.call('GET', `${page}/receipt`, { headers: { accept: 'text/html' } })
-    // Directly below the tax that it is part of.
+    // The tax on shipping is directly below the tax that includes it.
     const [taxName, taxed] = [inclusive ? 'Tax (included)' : 'Tax', `$0.${tax + shippingTax}`]
     const rowOf = (name: string, amount: string) => `<tr><th scope="row">${name}</th><td class="n">${amount}</td></tr>`
     const rows = `${rowOf(taxName, taxed)}\n${rowOf('Of which tax on shipping', `$0.${shippingTax}`)}`
@@ -99,10 +99,10 @@ for (const [inclusive, tax, shippingTax, total] of [
     expect(draft.totals).toMatchObject(totals)
     expect((await app.call('GET', new URL(draft.payUrl).pathname)).text).toContain(rows)
 
-    const ofLine = money(inclusive ? 400 : 400 + tax)
-    const back = ok(await shop.refund(order.id, { lines: [{ lineId: order.lines[0].id, quantity: 1 }] }), 201).body
-    expect(back.amount).toEqual(ofLine)
-    expect(ok(await shop.refund(order.id), 201).body.amount).toEqual(money(total - ofLine.amount))
+    const lineAmount = money(inclusive ? 400 : 400 + tax)
+    const refund = ok(await shop.refund(order.id, { lines: [{ lineId: order.lines[0].id, quantity: 1 }] }), 201).body
+    expect(refund.amount).toEqual(lineAmount)
+    expect(ok(await shop.refund(order.id), 201).body.amount).toEqual(money(total - lineAmount.amount))
     expect(await shop.order(order.id)).toMatchObject({
       paymentStatus: 'REFUNDED',
       refundedTotal: order.capturedTotal,
@@ -114,7 +114,7 @@ for (const [inclusive, tax, shippingTax, total] of [
 test('shows tax on shipping below the included tax, also beside a higher added one', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
-  const { shop, fields } = await taxedShipping(app, true)
+  const { shop, fields } = await openShopWithTaxedShipping(app, true)
   const rates = [
     { country: 'US', rateBps: 887.5, inclusive: true, shipping: true },
     { country: 'US', class: 'luxury', rateBps: 5_000 },
@@ -135,7 +135,7 @@ test('shows tax on shipping below the included tax, also beside a higher added o
 
 test('taxes no shipping that is free or not sent, and none by rates without the flag', async () => {
   await using app = await testApp()
-  const { shop, fields, read } = await taxedShipping(app, false)
+  const { shop, fields, read } = await openShopWithTaxedShipping(app, false)
   const cartId = await shop.cart(fields)
   ok(await shop.post('/discounts', { title: 'Free', code: 'FREE', kind: 'FREE_SHIPPING' }), 201)
   ok(await app.call('PATCH', `/cart/${cartId}/discount`, { key: shop.publishableKey, body: { code: 'FREE' } }))
@@ -147,7 +147,7 @@ test('taxes no shipping that is free or not sent, and none by rates without the 
 
 test('refuses a checkout whose shipping has become taxed', async () => {
   await using app = await testApp()
-  const { shop, fields } = await taxedShipping(app, false)
+  const { shop, fields } = await openShopWithTaxedShipping(app, false)
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 887.5 }] }))
   const cartId = await shop.cart(fields)
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 887.5, shipping: true }] }))

@@ -17,10 +17,10 @@ async function post(app: TestApp, message: unknown, signature?: string): Promise
   return answer
 }
 
-const about = (payment: string, type = 'payment.captured') => ({ type, payment: { id: payment } })
+const messageAbout = (payment: string, type = 'payment.captured') => ({ type, payment: { id: payment } })
 
-/** An order whose payment waits for its shopper. */
-async function waiting(app: TestApp) {
+/** Places an order whose payment waits for the shopper. */
+async function placeUnpaidOrder(app: TestApp) {
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
   const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
@@ -34,10 +34,10 @@ test("confirms an order once by the sandbox's repeated, late and unordered messa
   await using app = await testApp()
   await using serving = serveTestApp(app)
   app.deps.sandbox.tell(`http://127.0.0.1:${serving.port}${path}`)
-  const { shop, order, confirm } = await waiting(app)
+  const { shop, order, confirm } = await placeUnpaidOrder(app)
   expect((await confirm()).status).toBe(200)
   let current = await shop.order(order.id)
-  for (let looks = 0; current.status !== 'CONFIRMED' && looks < 200; looks++) {
+  for (let reads = 0; current.status !== 'CONFIRMED' && reads < 200; reads++) {
     await new Promise((resolve) => setImmediate(resolve))
     current = await shop.order(order.id)
   }
@@ -49,28 +49,28 @@ test("confirms an order once by the sandbox's repeated, late and unordered messa
 describe('webhooks of the sandbox', () => {
   test('queries the processor on a webhook, so that an untrue webhook changes nothing', async () => {
     await using app = await testApp()
-    const { shop, order, payment } = await waiting(app)
-    expect((await post(app, about(payment))).body).toEqual({ received: true })
+    const { shop, order, payment } = await placeUnpaidOrder(app)
+    expect((await post(app, messageAbout(payment))).body).toEqual({ received: true })
     expect(await shop.order(order.id)).toMatchObject({ status: 'PENDING_PAYMENT', capturedTotal: shop.usd(0) })
   })
 
   test('ignores replayed webhooks of a processor', async () => {
     await using app = await testApp()
-    const { shop, order, payment, confirm } = await waiting(app)
+    const { shop, order, payment, confirm } = await placeUnpaidOrder(app)
     await confirm()
-    expect((await post(app, about(payment))).status).toBe(200)
+    expect((await post(app, messageAbout(payment))).status).toBe(200)
     const confirmed = await shop.order(order.id)
     expect(confirmed.status).toBe('CONFIRMED')
     for (const type of ['payment.captured', 'payment.authorized', 'payment.captured'])
-      expect((await post(app, about(payment, type))).status).toBe(200)
+      expect((await post(app, messageAbout(payment, type))).status).toBe(200)
     expect(await shop.order(order.id)).toEqual(confirmed)
   })
 
   test('rejects an unsigned, wrongly signed or altered webhook with 401', async () => {
     await using app = await testApp()
-    const { shop, order, payment, confirm } = await waiting(app)
+    const { shop, order, payment, confirm } = await placeUnpaidOrder(app)
     await confirm()
-    const raw = JSON.stringify(about(payment))
+    const raw = JSON.stringify(messageAbout(payment))
     const signature = await sandboxSignature(app.deps, raw)
     const unsigned = await app.call('POST', path, { raw, headers: { 'content-type': 'application/json' } })
     expect(unsigned.status).toBe(401)
@@ -84,16 +84,21 @@ describe('webhooks of the sandbox', () => {
 
   test('accepts and ignores webhooks of other types and about unknown payments', async () => {
     await using app = await testApp()
-    const { shop, order, payment } = await waiting(app)
-    for (const message of [about(payment, 'payout.paid'), about('pay_00000000000000000000000000'), { type: 'payment.captured' }, {}])
+    const { shop, order, payment } = await placeUnpaidOrder(app)
+    for (const message of [
+      messageAbout(payment, 'payout.paid'),
+      messageAbout('pay_00000000000000000000000000'),
+      { type: 'payment.captured' },
+      {},
+    ])
       expect((await post(app, message)).status).toBe(200)
     expect((await shop.order(order.id)).status).toBe('PENDING_PAYMENT')
   })
 
   test('rejects webhooks of a processor that is not set up, and for a shop account that does not exist, with 401', async () => {
     await using app = await testApp()
-    const { payment, shop } = await waiting(app)
-    const raw = JSON.stringify(about(payment))
+    const { payment, shop } = await placeUnpaidOrder(app)
+    const raw = JSON.stringify(messageAbout(payment))
     const headers = { 'content-type': 'application/json', 'sandbox-signature': await sandboxSignature(app.deps, raw) }
     expect((await app.call('POST', '/webhooks/payments/stripe', { raw, headers })).status).toBe(401)
     expect((await app.call('POST', `${path}/${shop.shop.id}`, { raw, headers })).status).toBe(401)

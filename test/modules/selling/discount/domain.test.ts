@@ -16,7 +16,7 @@ import {
 } from '../../../../src/modules/selling/discount/domain.ts'
 import { amountPaidFor, linesToRefund } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
-const blank: Discount = {
+const baseDiscount: Discount = {
   id: 'disc_1',
   shopId: 'shop_1',
   title: 'Spring',
@@ -41,7 +41,7 @@ const blank: Discount = {
   version: 1,
 }
 const now = 1_000_000
-const one = (fields: Partial<Discount> = {}): Offer => offerOf({ ...blank, ...fields })
+const offerWith = (fields: Partial<Discount> = {}): Offer => offerOf({ ...baseDiscount, ...fields })
 const offersOf = (...all: Offer[]): Offers => ({ all, collections: new Map([['p1', new Set(['c1'])]]), uses: new Map() })
 const offered = (...lines: [total: number, productId?: string][]) => ({
   lines: lines.map(([total, productId]): OfferedLine => ({ total, productId })),
@@ -55,33 +55,33 @@ const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all 
 
 describe('the amount of a discount', () => {
   test('rounds a percentage discount half to even', () => {
-    expect([5, 15, 25, 35].map((subtotal) => reductionOf(one({ valueBps: 1_000 }), subtotal))).toEqual([0, 2, 2, 4])
+    expect([5, 15, 25, 35].map((subtotal) => reductionOf(offerWith({ valueBps: 1_000 }), subtotal))).toEqual([0, 2, 2, 4])
     fc.assert(
       fc.property(total, fc.integer({ min: 1, max: 10_000 }), (subtotal, valueBps) => {
-        const off = BigInt(reductionOf(one({ valueBps }), subtotal))
-        expect(off).toBe(divideHalfEven(BigInt(subtotal) * BigInt(valueBps), 10_000n))
-        expect(off >= 0n && off <= BigInt(subtotal)).toBe(true)
+        const reduction = BigInt(reductionOf(offerWith({ valueBps }), subtotal))
+        expect(reduction).toBe(divideHalfEven(BigInt(subtotal) * BigInt(valueBps), 10_000n))
+        expect(reduction >= 0n && reduction <= BigInt(subtotal)).toBe(true)
       }),
     )
   })
 
   test('deducts a fixed amount once, and never more than the subtotal', () => {
-    expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 2_000)).toBe(500)
-    expect(reductionOf(one({ kind: 'FIXED', amount: 500, valueBps: null }), 300)).toBe(300)
+    expect(reductionOf(offerWith({ kind: 'FIXED', amount: 500, valueBps: null }), 2_000)).toBe(500)
+    expect(reductionOf(offerWith({ kind: 'FIXED', amount: 500, valueBps: null }), 300)).toBe(300)
   })
 
   test('divides a discount among lines exactly, within each line and within one unit of its share', () => {
     fc.assert(
       fc.property(totals, fc.nat({ max: 10_000 }), (lines, bps) => {
-        const whole = sum(lines)
-        const amount = reductionOf(one({ valueBps: bps }), whole)
+        const subtotal = sum(lines)
+        const amount = reductionOf(offerWith({ valueBps: bps }), subtotal)
         const parts = allocated(amount, lines)
         expect(sum(parts)).toBe(amount)
         lines.forEach((line, at) => {
           const part = parts[at] ?? -1
           expect(part >= 0 && part <= line).toBe(true)
-          const off = BigInt(part) * BigInt(whole) - BigInt(amount) * BigInt(line)
-          expect(whole === 0 || (off < BigInt(whole) && off > -BigInt(whole))).toBe(true)
+          const difference = BigInt(part) * BigInt(subtotal) - BigInt(amount) * BigInt(line)
+          expect(subtotal === 0 || (difference < BigInt(subtotal) && difference > -BigInt(subtotal))).toBe(true)
         })
       }),
     )
@@ -96,39 +96,45 @@ describe('the amount of a discount', () => {
   })
 
   test('applies a discount to its products and to the products of its collections', () => {
-    const off = (fields: Partial<Discount>) => bestReduction(offersOf(one(fields)), offered([1_000, 'p1'], [500, 'p2'], [100]))
-    expect(off({})).toMatchObject({ amount: 160, ofLines: [100, 50, 10] })
-    expect(off({ productIds: ['p2'] })).toMatchObject({ amount: 50, ofLines: [0, 50, 0] })
-    expect(off({ collectionIds: ['c1'] })).toMatchObject({ amount: 100, ofLines: [100, 0, 0] })
-    expect(off({ productIds: ['p2'], collectionIds: ['c1'] })).toMatchObject({ amount: 150 })
-    expect(off({ collectionIds: ['c2'] })).toBeUndefined()
+    const reductionFor = (fields: Partial<Discount>) =>
+      bestReduction(offersOf(offerWith(fields)), offered([1_000, 'p1'], [500, 'p2'], [100]))
+    expect(reductionFor({})).toMatchObject({ amount: 160, ofLines: [100, 50, 10] })
+    expect(reductionFor({ productIds: ['p2'] })).toMatchObject({ amount: 50, ofLines: [0, 50, 0] })
+    expect(reductionFor({ collectionIds: ['c1'] })).toMatchObject({ amount: 100, ofLines: [100, 0, 0] })
+    expect(reductionFor({ productIds: ['p2'], collectionIds: ['c1'] })).toMatchObject({ amount: 150 })
+    expect(reductionFor({ collectionIds: ['c2'] })).toBeUndefined()
   })
 
   test('compares the minimum purchase with the subtotal of the discounted lines', () => {
-    const off = (minSubtotal: number, productIds: string[] | null = null) =>
-      bestReduction(offersOf(one({ minSubtotal, currency: 'USD', productIds })), offered([1_000, 'p1'], [500, 'p2']))?.amount
-    expect([off(1_500), off(1_501), off(500, ['p2']), off(501, ['p2'])]).toEqual([150, undefined, 50, undefined])
+    const reductionFor = (minSubtotal: number, productIds: string[] | null = null) =>
+      bestReduction(offersOf(offerWith({ minSubtotal, currency: 'USD', productIds })), offered([1_000, 'p1'], [500, 'p2']))?.amount
+    expect([reductionFor(1_500), reductionFor(1_501), reductionFor(500, ['p2']), reductionFor(501, ['p2'])]).toEqual([
+      150,
+      undefined,
+      50,
+      undefined,
+    ])
   })
 
   test('ignores a disabled, future, ended, used-up or foreign-currency discount', () => {
-    const off = (fields: Partial<Discount>, uses = 0) =>
-      bestReduction({ ...offersOf(one(fields)), uses: new Map([['disc_1', uses]]) }, offered([1_000]))?.amount
-    expect(off({ status: 'DISABLED' })).toBeUndefined()
-    expect([off({ startsAt: now + 1 }), off({ startsAt: now })]).toEqual([undefined, 100])
-    expect([off({ endsAt: now }), off({ endsAt: now + 1 })]).toEqual([undefined, 100])
-    expect([off({ usageLimit: 2, used: 2 }), off({ usageLimit: 2, used: 1 })]).toEqual([undefined, 100])
-    expect([off({ perCustomerLimit: 2 }, 2), off({ perCustomerLimit: 2 }, 1)]).toEqual([undefined, 100])
-    expect(off({ currency: 'EUR' })).toBeUndefined()
+    const reductionFor = (fields: Partial<Discount>, uses = 0) =>
+      bestReduction({ ...offersOf(offerWith(fields)), uses: new Map([['disc_1', uses]]) }, offered([1_000]))?.amount
+    expect(reductionFor({ status: 'DISABLED' })).toBeUndefined()
+    expect([reductionFor({ startsAt: now + 1 }), reductionFor({ startsAt: now })]).toEqual([undefined, 100])
+    expect([reductionFor({ endsAt: now }), reductionFor({ endsAt: now + 1 })]).toEqual([undefined, 100])
+    expect([reductionFor({ usageLimit: 2, used: 2 }), reductionFor({ usageLimit: 2, used: 1 })]).toEqual([undefined, 100])
+    expect([reductionFor({ perCustomerLimit: 2 }, 2), reductionFor({ perCustomerLimit: 2 }, 1)]).toEqual([undefined, 100])
+    expect(reductionFor({ currency: 'EUR' })).toBeUndefined()
   })
 
   test('chooses the largest discount, then one with a code, then the oldest, in any input order', () => {
     const all = [
-      one({ id: 'a', valueBps: 900 }),
-      one({ id: 'b', createdAt: 2 }),
-      one({ id: 'c', createdAt: 1 }),
-      one({ id: 'd', createdAt: 3, code: 'X', codeKey: 'X' }),
+      offerWith({ id: 'a', valueBps: 900 }),
+      offerWith({ id: 'b', createdAt: 2 }),
+      offerWith({ id: 'c', createdAt: 1 }),
+      offerWith({ id: 'd', createdAt: 3, code: 'X', codeKey: 'X' }),
     ]
-    const best = (some: readonly Offer[]) => bestReduction(offersOf(...some), offered([1_000]))?.offer.id
+    const best = (offers: readonly Offer[]) => bestReduction(offersOf(...offers), offered([1_000]))?.offer.id
     expect(best(all)).toBe('d')
     expect(best(all.slice(0, 3))).toBe('c')
     fc.assert(
@@ -143,9 +149,9 @@ describe('the amount of a discount', () => {
           { minLength: 1, maxLength: 8 },
         ),
         fc.infiniteStream(fc.nat()),
-        (given, chance) => {
-          const offers = given.map(({ hasCode, ...fields }, at) =>
-            one({
+        (items, chance) => {
+          const offers = items.map(({ hasCode, ...fields }, at) =>
+            offerWith({
               ...fields,
               amount: fields.valueBps,
               id: `disc_${at}`,
@@ -153,18 +159,18 @@ describe('the amount of a discount', () => {
               codeKey: hasCode ? `C${at}` : null,
             }),
           )
-          const other = offers.map((offer) => ({ offer, by: chance.next().value })).toSorted((a, b) => a.by - b.by)
-          const mixed = other.map(({ offer }) => offer)
-          const what = offered([10_000], [333])
-          expect(bestReduction(offersOf(...mixed), what)).toEqual(bestReduction(offersOf(...offers), what))
-          expect(freeShipping(offersOf(...mixed), what, 500)).toEqual(freeShipping(offersOf(...offers), what, 500))
+          const keyed = offers.map((offer) => ({ offer, by: chance.next().value })).toSorted((a, b) => a.by - b.by)
+          const shuffled = keyed.map(({ offer }) => offer)
+          const cart = offered([10_000], [333])
+          expect(bestReduction(offersOf(...shuffled), cart)).toEqual(bestReduction(offersOf(...offers), cart))
+          expect(freeShipping(offersOf(...shuffled), cart, 500)).toEqual(freeShipping(offersOf(...offers), cart, 500))
         },
       ),
     )
   })
 
   test('applies free shipping only if shipping costs something', () => {
-    const offers = offersOf(one({ kind: 'FREE_SHIPPING', valueBps: null }))
+    const offers = offersOf(offerWith({ kind: 'FREE_SHIPPING', valueBps: null }))
     expect(freeShipping(offers, offered([1_000]), 500)).toMatchObject({ amount: 500 })
     expect(freeShipping(offers, offered([1_000]), 0)).toBeUndefined()
     expect(freeShipping(offers, offered(), 500)).toBeUndefined()
@@ -192,19 +198,19 @@ describe('a purchase with a discount', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.nat({ max: 5_000 }), (lines, rate, bps, shipping) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
-        const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
-        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
-        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => shipping }, () => [])
-        const exclusive = taxed.filter(({ taxInclusive }) => !taxInclusive)
+        const parts = allocated(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
+        const items = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxedLines } = totalsOf({ lines: items, shippingOf: () => shipping }, () => [])
+        const exclusive = taxedLines.filter(({ taxInclusive }) => !taxInclusive)
         expect(BigInt(all.total)).toBe(
-          taxed.reduce((whole, line) => whole + BigInt(line.total), 0n) +
+          taxedLines.reduce((acc, line) => acc + BigInt(line.total), 0n) +
             BigInt(shipping) +
-            exclusive.reduce((whole, line) => whole + BigInt(line.taxAmount), 0n) -
+            exclusive.reduce((acc, line) => acc + BigInt(line.taxAmount), 0n) -
             BigInt(all.discount),
         )
         expect(all.discount).toBe(sum(parts))
         expect(all.total).toBeGreaterThanOrEqual(shipping)
-        taxed.forEach((line, at) => {
+        taxedLines.forEach((line, at) => {
           expect(line.total - line.discount).toBeGreaterThanOrEqual(0)
           expect(line.taxAmount).toBe(lines[at]?.taxable ? taxOf(line.total - line.discount, rate) : 0)
         })
@@ -216,27 +222,27 @@ describe('a purchase with a discount', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.infiniteStream(fc.nat()), (lines, rate, bps, chance) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
-        const parts = allocated(reductionOf(one({ valueBps: bps }), sum(before)), before)
-        const given = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
-        const { totals: all, lines: taxed } = totalsOf({ lines: given, shippingOf: () => 0 }, () => [])
-        const rows = taxed.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))
+        const parts = allocated(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
+        const items = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
+        const { totals: all, lines: taxedLines } = totalsOf({ lines: items, shippingOf: () => 0 }, () => [])
+        const rows = taxedLines.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))
         const left = new Map(rows.map(({ id, quantity }) => [id, quantity]))
         const refunds: { status: 'SUCCEEDED'; lines: ReturnType<typeof linesToRefund> }[] = []
         while (left.size > 0) {
           const [id, most] = [...left][chance.next().value % left.size] as [string, number]
           const quantity = 1 + (chance.next().value % most)
-          const back = linesToRefund(rows as never, refunds, [{ lineId: id, quantity, restock: false }])
-          expect(back.every(({ amount }) => amount >= 0)).toBe(true)
-          refunds.push({ status: 'SUCCEEDED', lines: back })
+          const refundLines = linesToRefund(rows as never, refunds, [{ lineId: id, quantity, restock: false }])
+          expect(refundLines.every(({ amount }) => amount >= 0)).toBe(true)
+          refunds.push({ status: 'SUCCEEDED', lines: refundLines })
           if (quantity === most) left.delete(id)
           else left.set(id, most - quantity)
         }
-        const back = refunds.flatMap((refund) => refund.lines)
+        const refundedLines = refunds.flatMap((refund) => refund.lines)
         for (const row of rows) {
-          const ofLine = back.filter(({ lineId }) => lineId === row.id).reduce((whole, { amount }) => whole + BigInt(amount), 0n)
+          const ofLine = refundedLines.filter(({ lineId }) => lineId === row.id).reduce((acc, { amount }) => acc + BigInt(amount), 0n)
           expect(ofLine).toBe(BigInt(amountPaidFor(row)))
         }
-        expect(back.reduce((whole, { amount }) => whole + BigInt(amount), 0n)).toBe(BigInt(all.total))
+        expect(refundedLines.reduce((acc, { amount }) => acc + BigInt(amount), 0n)).toBe(BigInt(all.total))
       }),
     )
   })

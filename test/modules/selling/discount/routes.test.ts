@@ -14,9 +14,9 @@ describe('the discounts of a shop', () => {
   test('creates, reads, changes, lists and deletes a discount, and frees its code', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const made = ok(await shop.post('/discounts', { ...percent, code: 'Spring', productIds: [shop.productId], usageLimit: 5 }), 201)
-    expect(made.headers.get('etag')).toBe('"v1"')
-    expect(made.body).toEqual({
+    const created = ok(await shop.post('/discounts', { ...percent, code: 'Spring', productIds: [shop.productId], usageLimit: 5 }), 201)
+    expect(created.headers.get('etag')).toBe('"v1"')
+    expect(created.body).toEqual({
       id: expect.stringMatching(/^disc_/),
       shopId: shop.shop.id,
       title: 'Spring',
@@ -38,16 +38,16 @@ describe('the discounts of a shop', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     })
-    const path = `/discounts/${made.body.id}`
-    expect((await shop.get(path)).body).toEqual(made.body)
-    const taken = await shop.post('/discounts', { ...percent, code: 'sPRING' })
-    expect([taken.status, taken.body.message]).toEqual([409, 'code: another discount has this code'])
+    const path = `/discounts/${created.body.id}`
+    expect((await shop.get(path)).body).toEqual(created.body)
+    const refused = await shop.post('/discounts', { ...percent, code: 'sPRING' })
+    expect([refused.status, refused.body.message]).toEqual([409, 'code: another discount has this code'])
     const fixed = ok(
       await shop.patch(path, { kind: 'FIXED', amount: usd(300), productIds: null, usageLimit: null }, { 'if-match': '"v1"' }),
     )
     expect(fixed.body).toMatchObject({ kind: 'FIXED', valueBps: null, amount: usd(300), productIds: null, usageLimit: null, used: null })
     expect((await shop.patch(path, { title: 'Late' }, { 'if-match': '"v1"' })).status).toBe(412)
-    expect((await shop.get('/discounts')).body).toMatchObject({ total: 1, data: [{ id: made.body.id }] })
+    expect((await shop.get('/discounts')).body).toMatchObject({ total: 1, data: [{ id: created.body.id }] })
     ok(await shop.delete(path), 204)
     expect([(await shop.get(path)).status, (await shop.get('/discounts')).body.total]).toEqual([404, 0])
     ok(await shop.post('/discounts', { ...percent, code: 'spring' }), 201)
@@ -58,7 +58,7 @@ describe('the discounts of a shop', () => {
     const shop = await sellingIn(app)
     const other = await sellingIn(app, { name: 'other' } as never)
     const foreign = ok(await other.post('/collection-v2', { title: 'Theirs' }), 201).body.id
-    const at = (ms: number) => new Date(app.clock.now() + ms).toISOString()
+    const isoAfter = (ms: number) => new Date(app.clock.now() + ms).toISOString()
     for (const [body, message] of [
       [{ valueBps: 20_000 }, 'valueBps'],
       [{ valueBps: 0 }, 'valueBps'],
@@ -72,8 +72,8 @@ describe('the discounts of a shop', () => {
       [{ productIds: [shop.productId, shop.productId] }, 'productIds.1: must not be repeated'],
       [{ productIds: [] }, 'productIds'],
       [{ collectionIds: [foreign] }, 'collectionIds.0: must be a collection of the shop'],
-      [{ startsAt: at(2_000), endsAt: at(1_000) }, 'endsAt: must be later than startsAt'],
-      [{ endsAt: at(-1_000) }, 'endsAt: must be in the future'],
+      [{ startsAt: isoAfter(2_000), endsAt: isoAfter(1_000) }, 'endsAt: must be later than startsAt'],
+      [{ endsAt: isoAfter(-1_000) }, 'endsAt: must be in the future'],
       [{ code: 'two words' }, 'code'],
       [{ code: 'bell\u0007' }, 'code'],
       [{ title: 'line\nbreak' }, 'title'],
@@ -85,12 +85,13 @@ describe('the discounts of a shop', () => {
       expect([JSON.stringify(body), answer.status]).toEqual([JSON.stringify(body), 400])
       expect(answer.body.message).toContain(message)
     }
-    const hostile = '<script>alert(1)</script> “x” = -1'
-    expect(ok(await shop.post('/discounts', { ...percent, title: hostile }), 201).body.title).toBe(hostile)
-    const own = ok(await other.post('/discounts', percent), 201).body.id
-    expect([(await shop.get(`/discounts/${own}`)).status, (await shop.patch(`/discounts/${own}`, { valueBps: 1 })).status]).toEqual([
-      404, 404,
-    ])
+    const title = '<script>alert(1)</script> “x” = -1'
+    expect(ok(await shop.post('/discounts', { ...percent, title: title }), 201).body.title).toBe(title)
+    const otherDiscount = ok(await other.post('/discounts', percent), 201).body.id
+    expect([
+      (await shop.get(`/discounts/${otherDiscount}`)).status,
+      (await shop.patch(`/discounts/${otherDiscount}`, { valueBps: 1 })).status,
+    ]).toEqual([404, 404])
   })
 
   test("keeps the currency of a discount's amounts when other fields change", async () => {
@@ -98,7 +99,7 @@ describe('the discounts of a shop', () => {
     const shop = await sellingIn(app)
     const body = { title: 'Off', kind: 'FIXED', amount: usd(1_000), minSubtotal: usd(2_000) }
     const { id } = ok(await shop.post('/discounts', body), 201).body
-    // Made at the same time as the shop changed its currency.
+    // The shop changed its currency while the discount was created.
     await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { currency: 'JPY' })))
     const change = (some: object) => shop.patch(`/discounts/${id}`, some)
     expect(ok(await change({ title: 'Still' })).body).toMatchObject({ title: 'Still', amount: usd(1_000), minSubtotal: usd(2_000) })
@@ -114,8 +115,8 @@ describe('the discounts of a shop', () => {
   test('limits a shop to fifty automatic discounts', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const over = new Date(app.clock.now() + 60_000).toISOString()
-    ok(await shop.post('/discounts', { ...percent, endsAt: over }), 201)
+    const endsAt = new Date(app.clock.now() + 60_000).toISOString()
+    ok(await shop.post('/discounts', { ...percent, endsAt: endsAt }), 201)
     for (let nth = 1; nth < 50; nth++) ok(await shop.post('/discounts', percent), 201)
     expect((await shop.post('/discounts', percent)).status).toBe(409)
     const coded = ok(await shop.post('/discounts', { ...percent, code: 'coded' }), 201).body
@@ -161,7 +162,7 @@ describe('the discounts of a shop', () => {
       const refused = await shop.post('/discounts', { ...percent, [field]: tooMuch })
       expect([refused.status, refused.body.field]).toEqual([400, field])
       const answer = await shop.post('/discounts', { ...percent, [field]: allowed })
-      // Unknown ids pass the limit, and are then refused by name.
+      // Unknown ids pass the limit, and are then refused by their position.
       if (field.endsWith('Ids')) expect(answer.body.message).toContain(`${field}.0: must be a `)
       else expect([field, answer.status]).toEqual([field, 201])
     }

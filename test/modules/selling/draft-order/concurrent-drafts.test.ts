@@ -10,70 +10,70 @@ setDefaultTimeout(longTestMs)
 
 const rounds = 6
 
-/** Two programs on one database, and a shop in it. */
-async function two() {
+/** Starts two processes on one database with a shop. */
+async function startTwoProcesses() {
   const app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  const beside = await testApp({}, { database: app.database, as: 'command', startAt: app.clock.now() })
+  const otherApp = await testApp({}, { database: app.database, as: 'command', startAt: app.clock.now() })
   return {
     app,
-    beside,
+    otherApp,
     shop,
     drafts: draftsOf(shop),
     draft: async () => ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201).body,
     orders: async () => ok(await shop.get('/v2/orders?limit=100')).body.data as { status: string; total: { amount: number } }[],
     async [Symbol.asyncDispose]() {
-      await beside.close()
+      await otherApp.close()
       await app.close()
     },
   }
 }
 
 test('creates one order and one payment when two processes pay a draft at the same time', async () => {
-  await using it = await two()
+  await using world = await startTwoProcesses()
   for (let round = 1; round <= rounds; round++) {
-    const { payUrl } = await it.draft()
-    const [one, other] = [browserOn(it.app, payUrl), browserOn(it.beside, payUrl)]
-    const [form, another] = [formOf(await one.look(), 'pay'), formOf(await other.look(), 'pay')]
-    const answers = await Promise.all([one.send(form), other.send(another), other.send(form), one.send(another)])
+    const { payUrl } = await world.draft()
+    const [page, otherPage] = [browserOn(world.app, payUrl), browserOn(world.otherApp, payUrl)]
+    const [form, otherForm] = [formOf(await page.look(), 'pay'), formOf(await otherPage.look(), 'pay')]
+    const answers = await Promise.all([page.send(form), otherPage.send(otherForm), otherPage.send(form), page.send(otherForm)])
     for (const { status } of answers) expect([200, 303]).toContain(status)
-    expect((await it.orders()).map(({ status }) => status)).toEqual(Array.from({ length: round }, () => 'CONFIRMED'))
-    expect((await one.look()).text).toContain('Payment received')
+    expect((await world.orders()).map(({ status }) => status)).toEqual(Array.from({ length: round }, () => 'CONFIRMED'))
+    expect((await page.look()).text).toContain('Payment received')
   }
-  const books = await booksOf(it.app)
+  const books = await booksOf(world.app)
   expect(violationsAtRest(books)).toEqual([])
   expect(books.payments.length).toBe(rounds)
-  expect(await it.shop.stock()).toEqual({ onHand: 100 - rounds, reserved: 0 })
+  expect(await world.shop.stock()).toEqual({ onHand: 100 - rounds, reserved: 0 })
 })
 
 test('charges the price that was shown, or nothing, when the shop changes a draft during its payment', async () => {
-  await using it = await two()
+  await using world = await startTwoProcesses()
   for (let round = 1; round <= rounds; round++) {
-    const { id, payUrl } = await it.draft()
-    const page = browserOn(it.beside, payUrl)
+    const { id, payUrl } = await world.draft()
+    const page = browserOn(world.otherApp, payUrl)
     const form = formOf(await page.look(), 'pay')
-    const dearer = { lines: [{ variantId: it.shop.variantId, quantity: 1, unitPrice: it.shop.money(5_000) }] }
-    const [changed] = await Promise.all([it.drafts.change(id, dearer), page.send(form)])
+    const newPrice = { lines: [{ variantId: world.shop.variantId, quantity: 1, unitPrice: world.shop.money(5_000) }] }
+    const [changed] = await Promise.all([world.drafts.change(id, newPrice), page.send(form)])
     expect([200, 409]).toContain(changed.status)
-    const { status, totals } = await it.drafts.read(id)
-    // The page never showed the new price, so it cannot have been paid.
+    const { status, totals } = await world.drafts.read(id)
+    // The page never showed the new price, so the draft cannot be paid at it.
     expect([status, totals.total.amount]).toEqual(changed.status === 200 ? ['OPEN', 5_000] : ['COMPLETED', 1_000])
   }
-  expect((await it.orders()).every(({ total }) => total.amount === 1_000)).toBe(true)
+  expect((await world.orders()).every(({ total }) => total.amount === 1_000)).toBe(true)
 })
 
 test('either deletes a draft or sells it when both happen at the same time', async () => {
-  await using it = await two()
+  await using world = await startTwoProcesses()
   let sold = 0
   for (let round = 1; round <= rounds; round++) {
-    const { id, payUrl } = await it.draft()
-    const page = browserOn(it.beside, payUrl)
+    const { id, payUrl } = await world.draft()
+    const page = browserOn(world.otherApp, payUrl)
     const form = formOf(await page.look(), 'pay')
-    const [removed] = await Promise.all([it.drafts.remove(id), page.send(form)])
+    const [removed] = await Promise.all([world.drafts.remove(id), page.send(form)])
     expect([204, 409]).toContain(removed.status)
     if (removed.status === 409) sold++
-    expect((await it.shop.get(`/v2/orders/drafts/${id}`)).status).toBe(removed.status === 204 ? 404 : 200)
-    expect((await it.orders()).length).toBe(sold)
+    expect((await world.shop.get(`/v2/orders/drafts/${id}`)).status).toBe(removed.status === 204 ? 404 : 200)
+    expect((await world.orders()).length).toBe(sold)
   }
-  expect(violationsAtRest(await booksOf(it.app))).toEqual([])
+  expect(violationsAtRest(await booksOf(world.app))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Draft orders: what the shop fixes, and what others may change. */
+/** Draft orders: fields that the shop fixes, and fields that the payer may change. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
@@ -25,20 +25,26 @@ describe('draft orders', () => {
       { variantId: shop.variantId, quantity: 2, unitPrice: shop.money(700) },
       { variantId: lamp.variants[0]?.id ?? '', quantity: 1 },
     ]
-    const made = ok(await drafts.create({ lines, email: 'ann@example.com', note: 'Ann, who rang' }), 201)
-    expect(made.headers.get('etag')).toBe('"v1"')
-    expect(made.body).toMatchObject({ status: 'OPEN', orderId: null, email: 'ann@example.com', note: 'Ann, who rang', settled: ['email'] })
-    expect(made.body.totals).toMatchObject({ subtotal: shop.money(4_400), total: shop.money(4_400), amountDue: shop.money(4_400) })
-    expect(made.body.payUrl).toMatch(/\/pages\/pay\/[\w-]{43}$/)
+    const created = ok(await drafts.create({ lines, email: 'ann@example.com', note: 'Ann, who rang' }), 201)
+    expect(created.headers.get('etag')).toBe('"v1"')
+    expect(created.body).toMatchObject({
+      status: 'OPEN',
+      orderId: null,
+      email: 'ann@example.com',
+      note: 'Ann, who rang',
+      settled: ['email'],
+    })
+    expect(created.body.totals).toMatchObject({ subtotal: shop.money(4_400), total: shop.money(4_400), amountDue: shop.money(4_400) })
+    expect(created.body.payUrl).toMatch(/\/pages\/pay\/[\w-]{43}$/)
     ok(await shop.patch(`/product-v2/${lamp.id}`, { variants: [{ id: lamp.variants[0]?.id, price: shop.money(9_900) }] }))
-    expect((await drafts.read(made.body.id)).totals.total).toEqual(shop.money(4_400))
-    // Named again without a price, a variant keeps the one that it has on the draft; a new one has that of its product.
-    const fewer = ok(await drafts.change(made.body.id, { lines: [{ variantId: lamp.variants[0]?.id ?? '', quantity: 3 }] }))
+    expect((await drafts.read(created.body.id)).totals.total).toEqual(shop.money(4_400))
+    // A variant that is sent again without a price keeps its price. A new variant gets the price of its product.
+    const fewer = ok(await drafts.change(created.body.id, { lines: [{ variantId: lamp.variants[0]?.id ?? '', quantity: 3 }] }))
     expect(fewer.body.totals.total).toEqual(shop.money(9_000))
     expect(fewer.headers.get('etag')).toBe('"v2"')
-    const bought = ok(await shop.checkout(made.body.cartId)).body.order
+    const bought = ok(await shop.checkout(created.body.cartId)).body.order
     expect(bought).toMatchObject({ status: 'CONFIRMED', email: 'ann@example.com', total: shop.money(9_000) })
-    expect(await drafts.read(made.body.id)).toMatchObject({ status: 'COMPLETED', orderId: bought.id, email: 'ann@example.com' })
+    expect(await drafts.read(created.body.id)).toMatchObject({ status: 'COMPLETED', orderId: bought.id, email: 'ann@example.com' })
   })
 
   test('lets the payer of a draft set only the fields that the shop left open', async () => {
@@ -51,7 +57,7 @@ describe('draft orders', () => {
     expect(cart.draftId).toBe(draft.id)
     const lineId = cart.lines[0].id
     for (const key of [shop.publishableKey, shop.secretKey]) {
-      const by = { key }
+      const credentials = { key }
       for (const [method, at, body] of [
         ['POST', '/items', { variantId: shop.variantId, quantity: 1 }],
         ['PATCH', `/items/${lineId}`, { quantity: 2 }],
@@ -61,7 +67,7 @@ describe('draft orders', () => {
         ['PATCH', '', { shippingAddress: null }],
         ['PATCH', '', { email: 'ann@example.com', shippingAddress: { ...address, city: 'Elsewhere' } }],
       ] as const) {
-        const { status } = await app.call(method, `${path}${at}`, { ...by, ...(body === undefined ? {} : { body }) })
+        const { status } = await app.call(method, `${path}${at}`, { ...credentials, ...(body === undefined ? {} : { body }) })
         expect([method, at, body, status]).toEqual([method, at, body, 409])
       }
     }
@@ -69,8 +75,8 @@ describe('draft orders', () => {
     ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'a@example.com' } }))
     // Payers may correct their own input.
     ok(await app.call('PATCH', path, { key: shop.publishableKey, body: { email: 'ann@example.com', billingAddress: address } }))
-    const seen = await drafts.read(draft.id)
-    expect(seen).toMatchObject({ email: 'ann@example.com', settled: ['shippingAddress'], lines: [{ quantity: 1 }] })
+    const draftView = await drafts.read(draft.id)
+    expect(draftView).toMatchObject({ email: 'ann@example.com', settled: ['shippingAddress'], lines: [{ quantity: 1 }] })
     expect(ok(await shop.checkout(draft.cartId)).body.order.status).toBe('CONFIRMED')
     for (const change of [await drafts.change(draft.id, { note: 'late' }), await drafts.remove(draft.id)])
       expect(change.body).toMatchObject({ statusCode: 409, code: 'draft_closed', message: 'The draft order was already paid' })
@@ -117,8 +123,8 @@ describe('draft orders', () => {
     ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' }))
     ok(await app.call('DELETE', `/cart/${draft.cartId}/checkout`, { key: shop.publishableKey }))
     expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com', expiresAt })
-    const kept = ok(await shop.get('/v2/orders/drafts?status=OPEN')).body
-    expect(kept.total).toBe(1)
+    const openDrafts = ok(await shop.get('/v2/orders/drafts?status=OPEN')).body
+    expect(openDrafts.total).toBe(1)
     app.clock.advance(31 * dayMs)
     expect((await drafts.read(draft.id)).status).toBe('EXPIRED')
     expect(ok(await shop.get('/v2/orders/drafts?status=EXPIRED')).body.total).toBe(1)
@@ -137,16 +143,16 @@ describe('draft orders', () => {
     const ids: string[] = []
     for (let nth = 0; nth < 5; nth++) ids.unshift(ok(await drafts.create({ email: 'ann@example.com', note: '=x' }), 201).body.id)
     const { list } = app.deps.draftStore
-    let gone: string | undefined
-    app.deps.draftStore.list = async (...given) => {
-      const found = await list(...given)
-      if (gone !== undefined) expect((await drafts.remove(gone)).status).toBe(204)
-      gone = undefined
+    let idToDelete: string | undefined
+    app.deps.draftStore.list = async (...args) => {
+      const found = await list(...args)
+      if (idToDelete !== undefined) expect((await drafts.remove(idToDelete)).status).toBe(204)
+      idToDelete = undefined
       return found
     }
-    gone = ids.splice(1, 1)[0]
+    idToDelete = ids.splice(1, 1)[0]
     expect(ok(await shop.get('/v2/orders/drafts')).body.data.map(({ id }: Json) => id)).toEqual(ids)
-    gone = ids.splice(2, 1)[0]
+    idToDelete = ids.splice(2, 1)[0]
     const file = await app.call('GET', '/v2/orders/drafts', { token: shop.token, headers: { accept: 'text/csv' } })
     const rows = parse(file.text, { columns: true }) as Record<string, string>[]
     expect(rows.map(({ id, email, note }) => [id, email, note])).toEqual(ids.map((id) => [id, 'ann@example.com', "'=x"]))
@@ -170,8 +176,8 @@ describe('draft orders', () => {
       [{ shippingMethod: 'post' }, 'shippingMethod:'],
       [{ shippingAddress: { ...address, countryCode: 'ZZ' } }, 'shippingAddress.countryCode'],
     ] as const) {
-      const { status, body: said } = await drafts.create(body as never)
-      expect([body, status, said.message.slice(0, message.length)]).toEqual([body, 400, message])
+      const { status, body: answer } = await drafts.create(body as never)
+      expect([body, status, answer.message.slice(0, message.length)]).toEqual([body, 400, message])
     }
     expect((await drafts.create({ customerId: 'cus_01h455vb4pex5vsknk084sn02q' })).status).toBe(404)
     const huge = { lines: [{ ...line, quantity: 9_999, unitPrice: shop.money(100_000_000_000_000) }] }
@@ -226,9 +232,9 @@ describe('draft orders', () => {
     const others = Array.from({ length: 9_998 }, () => ({ id: app.deps.newId('draft'), cartId: newCartId(app.deps.randomBytes) }))
     await app.deps.db.write(async (tx) => {
       for (let from = 0; from < others.length; from += 250) {
-        const some = others.slice(from, from + 250)
-        await tx.insert(carts).values(some.map(({ cartId }) => ({ ...cart, id: cartId })))
-        await tx.insert(draftOrders).values(some.map((ids) => ({ ...row, ...ids })))
+        const chunk = others.slice(from, from + 250)
+        await tx.insert(carts).values(chunk.map(({ cartId }) => ({ ...cart, id: cartId })))
+        await tx.insert(draftOrders).values(chunk.map((ids) => ({ ...row, ...ids })))
       }
     })
     ok(await drafts.create(), 201)
@@ -238,7 +244,7 @@ describe('draft orders', () => {
     ok(await drafts.create(), 201)
   })
 
-  test('accepts a note of 2,000 characters and no longer one', async () => {
+  test('accepts a note of up to 2,000 characters', async () => {
     await using app = await testApp()
     const drafts = draftsOf(await sellingIn(app))
     expect(ok(await drafts.create({ note: 'x'.repeat(2_000) }), 201).body.note).toHaveLength(2_000)

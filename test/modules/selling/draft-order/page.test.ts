@@ -19,8 +19,8 @@ test("escapes the shop's texts on the pay page, and uses the shop's language", a
   const shop = await sellingIn(app, { country: 'AE', currency: 'AED' })
   ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language: 'ar' } }))
   const title = '<script>alert(1)</script>"\u202e'
-  const made = await shop.add({ title, variants: [{ price: shop.money(500) }] })
-  const lines = [{ variantId: made.variants[0]?.id ?? '', quantity: 2 }]
+  const product = await shop.add({ title, variants: [{ price: shop.money(500) }] })
+  const lines = [{ variantId: product.variants[0]?.id ?? '', quantity: 2 }]
   const { body: draft } = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201)
   const { text } = await browserOn(app, draft.payUrl).look()
   expect(text).toContain('dir="rtl"')
@@ -36,10 +36,10 @@ test('creates no order from pay page forms with invalid, settled or unknown valu
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com', shippingAddress: address }), 201)
   const { path, look, send } = browserOn(app, draft.payUrl)
   const form = formOf(await look(), 'pay')
-  // What is settled is passed over, and what is wrong is not taken.
+  // Settled fields are ignored, and invalid values are not stored.
   expect((await send({ step: 'details', email: 'eve@example.com', ...address, city: 'Elsewhere' })).status).toBe(303)
   expect(await drafts.read(draft.id)).toMatchObject({ email: 'ann@example.com', shippingAddress: { city: 'Portland' } })
-  for (const wrong of [
+  for (const invalidForm of [
     { step: 'details', email: 'a\r\nBcc: b@example.com' },
     { step: 'details', name: 'x'.repeat(201) },
     { step: 'details', ...address, countryCode: 'ZZZ' },
@@ -54,13 +54,13 @@ test('creates no order from pay page forms with invalid, settled or unknown valu
     { step: 'constructor' },
     {},
   ])
-    expect([wrong, [200, 303].includes((await send(wrong)).status)]).toEqual([wrong, true])
+    expect([invalidForm, [200, 303].includes((await send(invalidForm)).status)]).toEqual([invalidForm, true])
   expect((await send({ email: 'a\0b' })).status).toBe(400)
   expect((await app.call('POST', path, { raw: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415)
   expect((await app.call('POST', path, { ...formRequest({}), raw: 'a'.repeat(17 * 1024) })).status).toBe(413)
   expect((await app.call('POST', `/pages/pay/${'A'.repeat(43)}`, formRequest(form))).text).toContain('This link has expired')
   expect(ok(await shop.get('/v2/orders')).body.total).toBe(0)
-  // An unexpected payment token: only the offered ones reach the sandbox.
+  // Only the offered payment tokens reach the sandbox, so this one is ignored.
   expect((await send({ ...formOf(await look(), 'pay'), outcome: 'tok_crash' })).status).toBe(303)
   expect((await drafts.read(draft.id)).status).toBe('COMPLETED')
 })
@@ -72,8 +72,8 @@ test('shows an incomplete payment on the pay page, lets the payer cancel it, and
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
   const { look, send } = browserOn(app, draft.payUrl)
   await look()
-  const begun = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
-  expect(begun.payment.status).toBe('REQUIRES_ACTION')
+  const checkout = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  expect(checkout.payment.status).toBe('REQUIRES_ACTION')
   const waiting = await look()
   expect(waiting.text).toContain('complete yet')
   expect((await drafts.read(draft.id)).status).toBe('PENDING_PAYMENT')
@@ -81,8 +81,8 @@ test('shows an incomplete payment on the pay page, lets the payer cancel it, and
   expect((await send(formOf(waiting, 'back'))).status).toBe(303)
   expect(await drafts.read(draft.id)).toMatchObject({ status: 'OPEN', email: 'ann@example.com' })
   formOf(await look(), 'pay')
-  const again = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
-  await confirmAtSandbox(app, again.order.payments[0].id)
+  const secondCheckout = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  await confirmAtSandbox(app, secondCheckout.order.payments[0].id)
   app.clock.advance(3_000)
   expect((await look()).text).toContain('Payment received')
 })
@@ -92,14 +92,14 @@ test('waits for the decision when a processor sends the payer back', async () =>
   const shop = await sellingIn(app)
   const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
   const { path, look } = browserOn(app, draft.payUrl)
-  const begun = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
+  const checkout = ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_action' })).body
   expect((await look()).text).toContain('complete yet')
   expect(app.slept).toEqual([])
-  // Returned without a decision: the page gives up after five seconds.
+  // The payer returned without a decision, so the page stops waiting after five seconds.
   expect((await app.call('GET', `${path}?token=EC-1`)).text).toContain('complete yet')
   expect(app.slept).toEqual(Array(10).fill(500))
-  await confirmAtSandbox(app, begun.order.payments[0].id)
-  // The next query has to wait for its turn, two seconds after the last one.
+  await confirmAtSandbox(app, checkout.order.payments[0].id)
+  // Queries of one payment are at least two seconds apart.
   const deps = { ...app.deps, sleep: async (ms: number) => void app.clock.advance(ms) }
   expect((await openPayPage(deps, await findLinkedDraft(deps, path.split('/').at(-1) ?? ''), true)).html).toContain('Payment received')
 })
@@ -204,20 +204,20 @@ test('removes a gift card that was spent elsewhere from a draft, which can still
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
   const { code } = await shop.giftCard(400)
-  const made = await Promise.all(['one', 'other'].map(async () => ok(await drafts.create({ email: 'ann@example.com' }), 201).body))
-  for (const { cartId } of made) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
-  const [first, second] = made.map(({ payUrl }) => browserOn(app, payUrl))
+  const draftList = await Promise.all(['one', 'other'].map(async () => ok(await drafts.create({ email: 'ann@example.com' }), 201).body))
+  for (const { cartId } of draftList) ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
+  const [first, second] = draftList.map(({ payUrl }) => browserOn(app, payUrl))
   if (!first || !second) throw new Error('two drafts')
-  const seen = formOf(await second.look(), 'pay')
-  expect(seen['due']).toBe('600')
+  const shownForm = formOf(await second.look(), 'pay')
+  expect(shownForm['due']).toBe('600')
   expect((await first.send(formOf(await first.look(), 'pay'))).status).toBe(303)
-  const refused = await second.send(seen)
+  const refused = await second.send(shownForm)
   expect(refused.text).toContain('The order has changed')
   const form = formOf(refused, 'pay')
   expect(form['due']).toBe('1000')
   expect((await second.look()).text).not.toContain('can’t be paid')
   expect((await second.send(form)).status).toBe(303)
-  expect(await drafts.read(made[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
+  expect(await drafts.read(draftList[1]?.id)).toMatchObject({ status: 'COMPLETED', giftCards: [] })
 })
 
 test('lets the payer replace a removed shipping method, but not one that the shop fixed', async () => {
@@ -264,8 +264,8 @@ test("mails a draft's link up to twenty times, and rejects it without an email a
   await using app = await testApp(server.settings)
   const shop = await sellingIn(app)
   const drafts = draftsOf(shop)
-  const { body: nobodys } = ok(await drafts.create({}), 201)
-  expect((await shop.post(`/v2/orders/drafts/${nobodys.id}/send`, {})).body).toMatchObject({ statusCode: 409, field: 'email' })
+  const { body: draftWithoutEmail } = ok(await drafts.create({}), 201)
+  expect((await shop.post(`/v2/orders/drafts/${draftWithoutEmail.id}/send`, {})).body).toMatchObject({ statusCode: 409, field: 'email' })
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
   const answer = ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}), 200)
   expect(answer.body.sentAt).not.toBeNull()
@@ -286,8 +286,8 @@ test("mails a draft's link up to twenty times, and rejects it without an email a
 test('accepts only web addresses as the page on which a payment continues', () => {
   expect(hostedPageUrl({ redirectUrl: 'https://pay.example/a b' })).toBe('https://pay.example/a%20b')
   expect(hostedPageUrl({ approveUrl: 'https://pay.example/1', orderId: 'x' })).toBe('https://pay.example/1')
-  for (const wrong of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
-    expect(hostedPageUrl({ redirectUrl: wrong })).toBeUndefined()
+  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'no address', 7, null])
+    expect(hostedPageUrl({ redirectUrl: url })).toBeUndefined()
 })
 
 test('reports a draft and a cart that do not refer to each other', async () => {
@@ -310,8 +310,8 @@ test('rejects mailing a draft that changes meanwhile, and uses the new address t
   const drafts = draftsOf(shop)
   const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
   const { find } = app.deps.cartStore
-  app.deps.cartStore.find = async (...given) => {
-    const cart = await find(...given)
+  app.deps.cartStore.find = async (...args) => {
+    const cart = await find(...args)
     app.deps.cartStore.find = find
     ok(await drafts.change(draft.id, { email: 'bea@example.com' }))
     return cart

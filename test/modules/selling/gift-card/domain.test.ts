@@ -24,44 +24,44 @@ describe('the division of an amount among gift cards', () => {
     )
   })
 
-  test('draws only positive amounts within the balance of usable cards, and leaves a rest on the last one only', () => {
+  test('draws only positive amounts within the balance of usable cards, and may leave a balance only on the last one', () => {
     fc.assert(
       fc.property(cards, fc.integer({ min: 0, max: 1_000 }), (all, toPay) => {
         const draws = drawsOf(all, toPay, now)
         for (const [nth, { giftCardId, last4, amount }] of draws.entries()) {
-          const of = all.find(({ id }) => id === giftCardId)
-          if (!of) throw new Error('a draw on no card')
-          expect([of.status, of.last4, of.expiresAt === null || of.expiresAt > now]).toEqual(['ACTIVE', last4, true])
+          const card = all.find(({ id }) => id === giftCardId)
+          if (!card) throw new Error('a draw on no card')
+          expect([card.status, card.last4, card.expiresAt === null || card.expiresAt > now]).toEqual(['ACTIVE', last4, true])
           expect(amount).toBeGreaterThan(0)
-          if (nth < draws.length - 1) expect(amount).toBe(of.balance)
-          else expect(amount).toBeLessThanOrEqual(of.balance)
+          if (nth < draws.length - 1) expect(amount).toBe(card.balance)
+          else expect(amount).toBeLessThanOrEqual(card.balance)
         }
         expect(new Set(draws.map(({ giftCardId }) => giftCardId)).size).toBe(draws.length)
       }),
     )
   })
 
-  test('draws from the card that expires first, then from the oldest, in whatever order the cards are given', () => {
+  test('draws from the card that expires first, then from the oldest, for any order of the input', () => {
     fc.assert(
-      fc.property(cards, fc.integer({ min: 1, max: 1_000 }), fc.nat(), (all, toPay, turn) => {
+      fc.property(cards, fc.integer({ min: 1, max: 1_000 }), fc.nat(), (all, toPay, rotation) => {
         const draws = drawsOf(all, toPay, now)
         const keys = draws.map(({ giftCardId }) => {
           const expiresAt = all.find(({ id }) => id === giftCardId)?.expiresAt ?? 9_999_999_999
           return `${String(expiresAt).padStart(12, '0')} ${giftCardId}`
         })
         expect(keys).toEqual([...keys].sort())
-        const at = all.length === 0 ? 0 : turn % all.length
+        const at = all.length === 0 ? 0 : rotation % all.length
         expect(drawsOf([...all.slice(at), ...all.slice(0, at)].reverse(), toPay, now)).toEqual(draws)
       }),
     )
     const base = { last4: 'XXXX', status: 'ACTIVE' as const, balance: 10 }
-    const given = [
+    const unordered = [
       { ...base, id: 'gift_a', expiresAt: null },
       { ...base, id: 'gift_c', expiresAt: now + 1 },
       { ...base, id: 'gift_b', expiresAt: now + 1 },
       { ...base, id: 'gift_0', expiresAt: now },
     ]
-    expect(drawsOf(given, 25, now).map(({ giftCardId, amount }) => [giftCardId, amount])).toEqual([
+    expect(drawsOf(unordered, 25, now).map(({ giftCardId, amount }) => [giftCardId, amount])).toEqual([
       ['gift_b', 10],
       ['gift_c', 10],
       ['gift_a', 5],
@@ -117,12 +117,12 @@ describe('gift card codes', () => {
 })
 
 test('accepts a gift card only for a cart in its currency and, if it has a customer, of that customer', () => {
-  const free = { currency: 'USD', customerId: null }
-  const own = { currency: 'USD', customerId: 'cus_a' }
-  expect(fitsCart(free, { currency: 'USD', customerId: undefined })).toBe(true)
-  expect(fitsCart(free, { currency: 'USD', customerId: 'cus_b' })).toBe(true)
-  expect(fitsCart(own, { currency: 'USD', customerId: 'cus_a' })).toBe(true)
-  expect(fitsCart(own, { currency: 'USD', customerId: 'cus_b' })).toBe(false)
-  expect(fitsCart(own, { currency: 'USD', customerId: undefined })).toBe(false)
-  expect(fitsCart(free, { currency: 'KWD', customerId: undefined })).toBe(false)
+  const general = { currency: 'USD', customerId: null }
+  const personal = { currency: 'USD', customerId: 'cus_a' }
+  expect(fitsCart(general, { currency: 'USD', customerId: undefined })).toBe(true)
+  expect(fitsCart(general, { currency: 'USD', customerId: 'cus_b' })).toBe(true)
+  expect(fitsCart(personal, { currency: 'USD', customerId: 'cus_a' })).toBe(true)
+  expect(fitsCart(personal, { currency: 'USD', customerId: 'cus_b' })).toBe(false)
+  expect(fitsCart(personal, { currency: 'USD', customerId: undefined })).toBe(false)
+  expect(fitsCart(general, { currency: 'KWD', customerId: undefined })).toBe(false)
 })

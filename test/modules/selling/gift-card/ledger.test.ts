@@ -18,7 +18,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function cardsIn(app: TestApp) {
+async function giftCardApi(app: TestApp) {
   const { shop } = await app.merchant()
   const { deps } = app
   return {
@@ -42,7 +42,7 @@ type Amounts = { giftCardId: string; amount: number }[]
 describe('the ledger of a gift card', () => {
   test('records the issue, holds, releases and refunds of a gift card as ledger rows', async () => {
     await using app = await testApp()
-    const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
+    const { issue, hold, release, refund, balance, ledger } = await giftCardApi(app)
     const { id } = await issue(1_000)
     app.clock.advance(1_000)
     await hold('order_1', [{ giftCardId: id, amount: 300 }])
@@ -66,26 +66,26 @@ describe('the ledger of a gift card', () => {
 
   test('never draws more than a gift card holds, even from many requests at once', async () => {
     await using app = await testApp()
-    const { issue, hold, balance, ledger } = await cardsIn(app)
+    const { issue, hold, balance, ledger } = await giftCardApi(app)
     const { id } = await issue(1_000)
-    const tries = Array.from({ length: 20 }, (_, nth) => hold(`order_${nth}`, [{ giftCardId: id, amount: 150 }]).then(() => true))
-    const outcomes = await Promise.all(tries.map((one) => one.catch((error: unknown) => error)))
+    const attempts = Array.from({ length: 20 }, (_, nth) => hold(`order_${nth}`, [{ giftCardId: id, amount: 150 }]).then(() => true))
+    const outcomes = await Promise.all(attempts.map((attempt) => attempt.catch((error: unknown) => error)))
     expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(6)
-    for (const outcome of outcomes.filter((one) => one !== true)) expect(outcome).toMatchObject({ kind: 'CONFLICT' })
+    for (const outcome of outcomes.filter((outcome) => outcome !== true)) expect(outcome).toMatchObject({ kind: 'CONFLICT' })
     expect(await balance(id)).toBe(100)
     expect(await ledger(id)).toHaveLength(7)
   })
 
   test('rolls back the whole hold when one card cannot cover its share, and names that card in the error', async () => {
     await using app = await testApp()
-    const { issue, hold, setStatus, balance, ledger } = await cardsIn(app)
-    const [full, short, off, late] = [await issue(500), await issue(100), await issue(500), await issue(500, app.clock.now() + 1_000)]
-    await setStatus(off.id, 'DISABLED')
+    const { issue, hold, setStatus, balance, ledger } = await giftCardApi(app)
+    const [full, low, disabled, expired] = [await issue(500), await issue(100), await issue(500), await issue(500, app.clock.now() + 1_000)]
+    await setStatus(disabled.id, 'DISABLED')
     app.clock.advance(1_000)
     for (const [other, amount] of [
-      [short, 101],
-      [off, 1],
-      [late, 1],
+      [low, 101],
+      [disabled, 1],
+      [expired, 1],
     ] as const) {
       const draws = [
         { giftCardId: full.id, amount: 200 },
@@ -101,7 +101,7 @@ describe('the ledger of a gift card', () => {
 
   test('returns money to disabled and expired cards, but never above the initial amount', async () => {
     await using app = await testApp()
-    const { issue, hold, release, refund, setStatus, balance, ledger } = await cardsIn(app)
+    const { issue, hold, release, refund, setStatus, balance, ledger } = await giftCardApi(app)
     const { id } = await issue(500, app.clock.now() + 1_000)
     await hold('order_1', [{ giftCardId: id, amount: 400 }])
     await setStatus(id, 'DISABLED')
@@ -116,7 +116,7 @@ describe('the ledger of a gift card', () => {
 
   test('rejects amounts that are not positive integers for holds, releases and refunds', async () => {
     await using app = await testApp()
-    const { issue, hold, release, refund, balance, ledger } = await cardsIn(app)
+    const { issue, hold, release, refund, balance, ledger } = await giftCardApi(app)
     const { id } = await issue(500)
     await hold('order_1', [{ giftCardId: id, amount: 100 }])
     for (const amount of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
@@ -127,16 +127,16 @@ describe('the ledger of a gift card', () => {
 
   test('finds gift cards by ids, in the order of ids, and skips unknown ids', async () => {
     await using app = await testApp()
-    const { issue } = await cardsIn(app)
+    const { issue } = await giftCardApi(app)
     const ids = [(await issue(1)).id, (await issue(2)).id, (await issue(3)).id]
     expect((await giftCardsByIds(app.deps, [...ids].reverse().concat('gift_none'))).map(({ id }) => id)).toEqual(ids)
     expect(await giftCardsByIds(app.deps, [])).toEqual([])
   })
 })
 
-type Move = { card: number; amount: number }
-type Op =
-  | { do: 'hold' | 'release' | 'refund'; order: number; moves: Move[] }
+type CardAmount = { card: number; amount: number }
+type Operation =
+  | { do: 'hold' | 'release' | 'refund'; order: number; moves: CardAmount[] }
   | { do: 'status'; card: number; status: 'ACTIVE' | 'DISABLED' }
 type ModelCard = { initial: number; balance: number; status: 'ACTIVE' | 'DISABLED'; expiresAt: number | null }
 
@@ -146,7 +146,7 @@ const moves = fc.uniqueArray(fc.record({ card: fc.nat(cardCount - 1), amount: fc
   minLength: 1,
   maxLength: cardCount,
 })
-const op: fc.Arbitrary<Op> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('hold' as const), order: fc.nat(3), moves }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), order: fc.nat(3), moves }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), order: fc.nat(3), moves }) },
@@ -159,21 +159,24 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     }),
   },
 )
-/** Cards, and rounds of operations that are sent off at once, after so many milliseconds. */
+/** Cards, and rounds of operations that start at the same time, each after a pause in milliseconds. */
 const program = fc.record({
   cards: fc.array(fc.record({ amount: fc.integer({ min: 1, max: 200 }), livesFor: fc.option(fc.integer({ min: 1, max: 20 })) }), {
     minLength: cardCount,
     maxLength: cardCount,
   }),
-  rounds: fc.array(fc.record({ after: fc.nat(3), ops: fc.array(op, { minLength: 1, maxLength: 4 }) }), { minLength: 1, maxLength: 6 }),
+  rounds: fc.array(fc.record({ after: fc.nat(3), operations: fc.array(operation, { minLength: 1, maxLength: 4 }) }), {
+    minLength: 1,
+    maxLength: 6,
+  }),
 })
 
-/** What an operation does to the cards, or undefined when it is refused. */
-function applied(cards: readonly ModelCard[], one: Op, now: number): ModelCard[] | undefined {
-  if (one.do === 'status') return cards.map((card, at) => (at === one.card ? { ...card, status: one.status } : card))
+/** Applies an operation to the model of the cards. Returns undefined if it must be refused. */
+function applyToModel(cards: readonly ModelCard[], operation: Operation, now: number): ModelCard[] | undefined {
+  if (operation.do === 'status') return cards.map((card, at) => (at === operation.card ? { ...card, status: operation.status } : card))
   const after = cards.map((card, at) => {
-    const amount = one.moves.find((move) => move.card === at)?.amount ?? 0
-    return { ...card, balance: card.balance + (one.do === 'hold' ? -amount : amount) }
+    const amount = operation.moves.find((move) => move.card === at)?.amount ?? 0
+    return { ...card, balance: card.balance + (operation.do === 'hold' ? -amount : amount) }
   })
   const usable = (at: number) => {
     const { status, expiresAt } = cards[at] ?? { status: 'DISABLED', expiresAt: null }
@@ -181,19 +184,23 @@ function applied(cards: readonly ModelCard[], one: Op, now: number): ModelCard[]
   }
   const refused =
     after.some(({ balance, initial }) => balance < 0 || balance > initial) ||
-    (one.do === 'hold' && one.moves.some(({ card }) => !usable(card)))
+    (operation.do === 'hold' && operation.moves.some(({ card }) => !usable(card)))
   return refused ? undefined : after
 }
 
 const permutations = <One>(all: readonly One[]): One[][] =>
-  all.length < 2 ? [[...all]] : all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))
+  all.length < 2 ? [[...all]] : all.flatMap((operation, at) => permutations(all.toSpliced(at, 1)).map((rest) => [operation, ...rest]))
 
-/** The states that the cards may be in after operations with these outcomes, had they come one after the other in some order. */
-function explanations(cards: readonly ModelCard[], ops: readonly { op: Op; succeeded: boolean }[], now: number): ModelCard[][] {
-  return permutations(ops).flatMap((order) => {
+/** Returns the possible states of the cards after the operations with these outcomes, over all sequential orders. */
+function possibleStates(
+  cards: readonly ModelCard[],
+  operations: readonly { operation: Operation; succeeded: boolean }[],
+  now: number,
+): ModelCard[][] {
+  return permutations(operations).flatMap((order) => {
     let state: readonly ModelCard[] = cards
-    for (const { op: one, succeeded } of order) {
-      const next = applied(state, one, now)
+    for (const { operation, succeeded } of order) {
+      const next = applyToModel(state, operation, now)
       if ((next !== undefined) !== succeeded) return []
       state = next ?? state
     }
@@ -203,7 +210,7 @@ function explanations(cards: readonly ModelCard[], ops: readonly { op: Op; succe
 
 test('applies parallel holds, releases, refunds and status changes as if in sequence, and the ledger adds up', async () => {
   await using app = await testApp()
-  const api = await cardsIn(app)
+  const api = await giftCardApi(app)
   let programs = 0
 
   const property = fc.asyncProperty(program, async ({ cards, rounds }) => {
@@ -219,37 +226,39 @@ test('applies parallel holds, releases, refunds and status changes as if in sequ
     for (const { initial, expiresAt } of model) ids.push((await api.issue(initial, expiresAt)).id)
     const lines: string[] = model.map(({ initial }, at) => `${at} ISSUE ${initial} null`)
 
-    const perform = (one: Op): Promise<unknown> => {
-      if (one.do === 'status') return api.setStatus(ids[one.card] ?? '', one.status)
-      return api[one.do](
-        `order_${run}_${one.order}`,
-        one.moves.map(({ card, amount }) => ({ giftCardId: ids[card] ?? '', amount })),
+    const perform = (operation: Operation): Promise<unknown> => {
+      if (operation.do === 'status') return api.setStatus(ids[operation.card] ?? '', operation.status)
+      return api[operation.do](
+        `order_${run}_${operation.order}`,
+        operation.moves.map(({ card, amount }) => ({ giftCardId: ids[card] ?? '', amount })),
       )
     }
 
-    for (const { after, ops } of rounds) {
+    for (const { after, operations } of rounds) {
       app.clock.advance(after)
       const outcomes = await Promise.all(
-        ops.map((one) =>
-          perform(one).then(
-            () => ({ op: one, succeeded: true }),
+        operations.map((operation) =>
+          perform(operation).then(
+            () => ({ operation: operation, succeeded: true }),
             (error: unknown) => {
-              const isRefusal = one.do === 'hold' ? error instanceof AppError && error.kind === 'CONFLICT' : one.do !== 'status'
+              const isRefusal = operation.do === 'hold' ? error instanceof AppError && error.kind === 'CONFLICT' : operation.do !== 'status'
               if (!isRefusal) throw error
-              return { op: one, succeeded: false }
+              return { operation: operation, succeeded: false }
             },
           ),
         ),
       )
       const rows = await giftCardsByIds(app.deps, ids)
       const found = rows.map(({ balance, status }) => ({ balance, status }))
-      const possible = explanations(model, outcomes, app.clock.now())
+      const possible = possibleStates(model, outcomes, app.clock.now())
       expect(possible.map((state) => state.map(({ balance, status }) => ({ balance, status })))).toContainEqual(found)
       model = model.map((card, at) => ({ ...card, ...found[at] }))
-      for (const { op: one, succeeded } of outcomes)
-        if (succeeded && one.do !== 'status')
-          for (const { card, amount } of one.moves)
-            lines.push(`${card} ${one.do.toUpperCase()} ${one.do === 'hold' ? -amount : amount} order_${run}_${one.order}`)
+      for (const { operation, succeeded } of outcomes)
+        if (succeeded && operation.do !== 'status')
+          for (const { card, amount } of operation.moves)
+            lines.push(
+              `${card} ${operation.do.toUpperCase()} ${operation.do === 'hold' ? -amount : amount} order_${run}_${operation.order}`,
+            )
     }
 
     const ledgers = await Promise.all(ids.map(api.ledger))

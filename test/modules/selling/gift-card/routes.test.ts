@@ -21,15 +21,15 @@ describe('issuing a gift card', () => {
       { shopId: shop.id, email: 'a@example.com', password: 'a long password', name: '' },
       { limitKey: 'x', requestId: undefined },
     )
-    const made = await post('/giftcard', {
+    const created = await post('/giftcard', {
       amount: usd(5_000),
       expiresAt: '2027-01-01T00:00:00+02:00',
       customerId: customer.id,
       note: 'For the fair',
     })
-    expect(made.status).toBe(201)
-    expect(made.headers.get('cache-control')).toBe('no-store')
-    const { id, code, last4, ...rest } = made.body
+    expect(created.status).toBe(201)
+    expect(created.headers.get('cache-control')).toBe('no-store')
+    const { id, code, last4, ...rest } = created.body
     expect(id).toMatch(/^gift_[0-9a-z]{26}$/)
     expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/)
     expect(last4).toBe(code.slice(-4))
@@ -53,7 +53,7 @@ describe('issuing a gift card', () => {
     const [row] = await app.deps.db.read.select().from(giftCards)
     expect(JSON.stringify(row)).not.toContain(code)
     expect(listed.text).not.toContain(row?.codeHash ?? 'no row')
-    expect(made.text).not.toContain(row?.codeHash ?? 'no row')
+    expect(created.text).not.toContain(row?.codeHash ?? 'no row')
     const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id))
     expect(trail.map(({ action, shopId }) => [action, shopId])).toEqual([['gift_card.issued', shop.id]])
     expect(JSON.stringify([trail, app.logged])).not.toContain(code)
@@ -63,10 +63,10 @@ describe('issuing a gift card', () => {
     await using app = await testApp()
     const { shop, token } = await shopIn(app, { currency: 'KWD', country: 'KW' })
     const amount = { amount: 1, currency: 'KWD' }
-    const made = await app.call('POST', '/giftcard', { token, body: { amount } })
-    expect(made.body).toMatchObject({ initialAmount: amount, expiresAt: null, customerId: null, note: null, expired: false })
-    const found = await findUsableCard(app.deps, { shopId: shop.id, code: made.body.code, currency: 'KWD', customerId: undefined })
-    expect(found?.id).toBe(made.body.id)
+    const created = await app.call('POST', '/giftcard', { token, body: { amount } })
+    expect(created.body).toMatchObject({ initialAmount: amount, expiresAt: null, customerId: null, note: null, expired: false })
+    const found = await findUsableCard(app.deps, { shopId: shop.id, code: created.body.code, currency: 'KWD', customerId: undefined })
+    expect(found?.id).toBe(created.body.id)
   })
 
   test('gives every new gift card a different code', async () => {
@@ -83,9 +83,9 @@ describe('issuing a gift card', () => {
     const key = { 'idempotency-key': 'k' }
     const first = await post('/giftcard', { amount: usd(100) }, key)
     app.clock.advance(5_000)
-    const again = await post('/giftcard', { amount: usd(100) }, key)
-    expect(again).toMatchObject({ status: 201, text: first.text })
-    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const replayed = await post('/giftcard', { amount: usd(100) }, key)
+    expect(replayed).toMatchObject({ status: 201, text: first.text })
+    expect(replayed.headers.get('idempotent-replayed')).toBe('true')
     expect((await post('/giftcard', { amount: usd(200) }, key)).status).toBe(422)
     expect(await app.deps.db.read.select().from(giftCards)).toHaveLength(1)
     expect(await app.deps.db.read.select().from(giftCardTransactions)).toHaveLength(1)
@@ -101,10 +101,10 @@ describe('issuing a gift card', () => {
     const twin = { ...row, id: 'gift_twin' }
     await expect(app.deps.db.write((tx) => app.deps.giftCardStore.insert(tx, twin))).rejects.toThrow()
     expect(await app.deps.db.read.select().from(giftCards)).toHaveLength(1)
-    const elsewhere = await app.merchant()
-    await app.deps.db.write((tx) => app.deps.giftCardStore.insert(tx, { ...twin, shopId: elsewhere.shop.id }))
-    // The hash is bound to its shop: copied into another, it opens nothing there.
-    expect(await findUsableCard(app.deps, { shopId: elsewhere.shop.id, code, currency: 'USD', customerId: undefined })).toBeUndefined()
+    const otherMerchant = await app.merchant()
+    await app.deps.db.write((tx) => app.deps.giftCardStore.insert(tx, { ...twin, shopId: otherMerchant.shop.id }))
+    // The hash is bound to its shop, so a copy in another shop finds no card.
+    expect(await findUsableCard(app.deps, { shopId: otherMerchant.shop.id, code, currency: 'USD', customerId: undefined })).toBeUndefined()
   })
 
   test('rejects an invalid gift card field with 400, naming the field but not its value, and creates no card', async () => {
@@ -170,7 +170,7 @@ describe('issuing a gift card', () => {
   test('rejects unknown gift card fields, such as a balance, code or status from the caller', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)
-    const rogues = {
+    const unknownFields = {
       balance: usd(999),
       initialAmount: usd(999),
       code: 'AAAA',
@@ -179,9 +179,9 @@ describe('issuing a gift card', () => {
       shopId: 'shop_x',
       status: 'DISABLED',
     }
-    for (const [rogue, value] of Object.entries(rogues)) {
-      const { status, body } = await post('/giftcard', { amount: usd(100), [rogue]: value })
-      expect([status, body.message]).toEqual([400, `unknown field: ${rogue}`])
+    for (const [unknownField, value] of Object.entries(unknownFields)) {
+      const { status, body } = await post('/giftcard', { amount: usd(100), [unknownField]: value })
+      expect([status, body.message]).toEqual([400, `unknown field: ${unknownField}`])
     }
     expect(await app.deps.db.read.select().from(giftCards)).toEqual([])
   })
@@ -191,53 +191,55 @@ describe('changing a gift card', () => {
   test('disables and enables a gift card, keeps omitted fields, clears null fields, and never changes amounts', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    const { code, ...made } = (await post('/giftcard', { amount: usd(100), note: 'One', expiresAt: '2026-02-01T00:00:00Z' })).body
+    const { code, ...created } = (await post('/giftcard', { amount: usd(100), note: 'One', expiresAt: '2026-02-01T00:00:00Z' })).body
     app.clock.advance(1_000)
     const updatedAt = '2026-01-06T12:00:01.000Z'
-    const disabled = await patch(`/giftcard/${made.id}`, { status: 'DISABLED' })
-    expect(disabled).toMatchObject({ status: 200, body: { ...made, status: 'DISABLED', updatedAt } })
-    expect(Object.keys(disabled.body).sort()).toEqual(Object.keys(made).sort())
+    const disabled = await patch(`/giftcard/${created.id}`, { status: 'DISABLED' })
+    expect(disabled).toMatchObject({ status: 200, body: { ...created, status: 'DISABLED', updatedAt } })
+    expect(Object.keys(disabled.body).sort()).toEqual(Object.keys(created).sort())
     expect(disabled.text).not.toContain(code)
-    const changed = await patch(`/giftcard/${made.id}`, {
+    const changed = await patch(`/giftcard/${created.id}`, {
       status: 'ACTIVE',
       note: 'Two',
       expiresAt: '2026-03-01T00:00:00Z',
     })
-    for (const rogue of ['balance', 'initialAmount', 'amount', 'customerId', 'currency'])
-      expect((await patch(`/giftcard/${made.id}`, { note: 'Three', [rogue]: 'x' })).body.message).toBe(`unknown field: ${rogue}`)
-    expect(changed.body).toEqual({ ...made, note: 'Two', expiresAt: '2026-03-01T00:00:00.000Z', updatedAt })
-    const cleared = await patch(`/giftcard/${made.id}`, { note: null, expiresAt: null })
-    expect(cleared.body).toEqual({ ...made, note: null, expiresAt: null, updatedAt })
-    expect((await patch(`/giftcard/${made.id}`, {})).body).toEqual(cleared.body)
+    for (const unknownField of ['balance', 'initialAmount', 'amount', 'customerId', 'currency'])
+      expect((await patch(`/giftcard/${created.id}`, { note: 'Three', [unknownField]: 'x' })).body.message).toBe(
+        `unknown field: ${unknownField}`,
+      )
+    expect(changed.body).toEqual({ ...created, note: 'Two', expiresAt: '2026-03-01T00:00:00.000Z', updatedAt })
+    const cleared = await patch(`/giftcard/${created.id}`, { note: null, expiresAt: null })
+    expect(cleared.body).toEqual({ ...created, note: null, expiresAt: null, updatedAt })
+    expect((await patch(`/giftcard/${created.id}`, {})).body).toEqual(cleared.body)
     expect((await get('/giftcard')).body.data).toEqual([cleared.body])
-    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, made.id))
+    const trail = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, created.id))
     expect(trail.map(({ action }) => action).sort()).toEqual([...Array(3).fill('gift_card.changed'), 'gift_card.issued'])
   })
 
   test('keeps amounts spent during a change of a gift card, and shows when a card is used up or expired', async () => {
     await using app = await testApp()
     const { post, patch } = await shopIn(app)
-    const { body: made } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
+    const { body: created } = await post('/giftcard', { amount: usd(100), expiresAt: '2026-01-06T12:00:05Z' })
     const hold = (amount: number) =>
       app.deps.db.write((tx) =>
-        holdGiftCards(tx, app.deps, { orderId: 'order_1', draws: [{ giftCardId: made.id, last4: made.last4, amount }] }),
+        holdGiftCards(tx, app.deps, { orderId: 'order_1', draws: [{ giftCardId: created.id, last4: created.last4, amount }] }),
       )
-    const [changed] = await Promise.all([patch(`/giftcard/${made.id}`, { note: 'x' }), hold(40)])
+    const [changed] = await Promise.all([patch(`/giftcard/${created.id}`, { note: 'x' }), hold(40)])
     expect(changed.status).toBe(200)
-    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ balance: usd(60), note: 'x', usedUp: false })
+    expect((await patch(`/giftcard/${created.id}`, {})).body).toMatchObject({ balance: usd(60), note: 'x', usedUp: false })
     await hold(60)
-    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ balance: usd(0), initialAmount: usd(100), usedUp: true })
+    expect((await patch(`/giftcard/${created.id}`, {})).body).toMatchObject({ balance: usd(0), initialAmount: usd(100), usedUp: true })
     app.clock.advance(4_999)
-    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: false })
+    expect((await patch(`/giftcard/${created.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: false })
     app.clock.advance(1)
-    expect((await patch(`/giftcard/${made.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: true })
-    expect((await patch(`/giftcard/${made.id}`, { expiresAt: '2026-01-07T00:00:00Z' })).body.expired).toBe(false)
+    expect((await patch(`/giftcard/${created.id}`, {})).body).toMatchObject({ status: 'ACTIVE', expired: true })
+    expect((await patch(`/giftcard/${created.id}`, { expiresAt: '2026-01-07T00:00:00Z' })).body.expired).toBe(false)
   })
 
   test('rejects an invalid field in a gift card change, naming the field, and keeps the card unchanged', async () => {
     await using app = await testApp()
     const { post, patch, get } = await shopIn(app)
-    const { code: _, ...made } = (await post('/giftcard', { amount: usd(100) })).body
+    const { code: _, ...created } = (await post('/giftcard', { amount: usd(100) })).body
     app.clock.advance(1_000)
     for (const [field, body] of [
       ['status', { status: 'EXPIRED' }],
@@ -247,11 +249,11 @@ describe('changing a gift card', () => {
       ['expiresAt', { expiresAt: '2026-01-06T12:00:01Z' }],
       ['body', []],
     ] as const) {
-      const answer = await patch(`/giftcard/${made.id}`, body)
+      const answer = await patch(`/giftcard/${created.id}`, body)
       expect([field, answer.status, answer.body.message]).toEqual([field, 400, expect.stringContaining(field)])
       expect(answer.text).not.toContain('zq9')
     }
-    expect((await get('/giftcard')).body.data).toEqual([made])
+    expect((await get('/giftcard')).body.data).toEqual([created])
   })
 
   test('changes a gift card once per idempotency key', async () => {
@@ -259,9 +261,9 @@ describe('changing a gift card', () => {
     const { post, patch, get } = await shopIn(app)
     const { id } = (await post('/giftcard', { amount: usd(100) })).body
     const key = { 'idempotency-key': 'k' }
-    const off = await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)
+    const disabled = await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)
     await patch(`/giftcard/${id}`, { status: 'ACTIVE' })
-    expect(await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)).toMatchObject({ status: 200, text: off.text })
+    expect(await patch(`/giftcard/${id}`, { status: 'DISABLED' }, key)).toMatchObject({ status: 200, text: disabled.text })
     expect((await get('/giftcard')).body.data).toMatchObject([{ status: 'ACTIVE' }])
   })
 })
@@ -323,25 +325,25 @@ describe('access to gift cards', () => {
       body: { shopName: shop.name, email: 'c@example.com', password: 'a long password' },
     })
     const customer = login.body.data.accessToken
-    for (const [method, path, right, status] of [
+    for (const [method, path, validBody, status] of [
       ['GET', '/giftcard', undefined, 200],
       ['POST', '/giftcard', { amount: usd(1) }, 201],
       ['PATCH', `/giftcard/${id}`, {}, 200],
     ] as const) {
-      const wrong = method === 'GET' ? {} : { body: { amount: 'zq9', status: 5 } }
+      const invalid = method === 'GET' ? {} : { body: { amount: 'zq9', status: 5 } }
       const outcomes = [
-        await app.call(method, path, wrong),
-        await app.call(method, path, { ...wrong, key: 'sk_nonsense' }),
-        await app.call(method, path, { ...wrong, token: 'a.b.c' }),
-        await app.call(method, path, { ...wrong, key: publishableKey }),
-        await app.call(method, path, { ...wrong, token: customer }),
+        await app.call(method, path, invalid),
+        await app.call(method, path, { ...invalid, key: 'sk_nonsense' }),
+        await app.call(method, path, { ...invalid, token: 'a.b.c' }),
+        await app.call(method, path, { ...invalid, key: publishableKey }),
+        await app.call(method, path, { ...invalid, token: customer }),
       ]
       expect([method, ...outcomes.map((answer) => answer.status)]).toEqual([method, 401, 401, 401, 403, 403])
       for (const { text, headers } of outcomes) {
         expect(text).not.toMatch(new RegExp(`${last4}|zq9|gift_`))
         expect(headers.get('access-control-allow-origin')).toBeNull()
       }
-      const body = right ? { body: right } : {}
+      const body = validBody ? { body: validBody } : {}
       expect((await app.call(method, path, { ...body, key: secretKey })).status).toBe(status)
       expect((await app.call(method, path, { ...body, token })).status).toBe(status)
     }
@@ -350,17 +352,17 @@ describe('access to gift cards', () => {
   test("answers for another shop's gift card exactly as for an unknown one, and does not list it", async () => {
     await using app = await testApp()
     const owner = await shopIn(app)
-    const thief = await shopIn(app)
-    const { code: _, ...made } = (await owner.post('/giftcard', { amount: usd(100), note: 'zq9' })).body
-    for (const id of [made.id, 'gift_none']) {
-      const answer = await thief.patch(`/giftcard/${id}`, { status: 'DISABLED' })
+    const otherShop = await shopIn(app)
+    const { code: _, ...created } = (await owner.post('/giftcard', { amount: usd(100), note: 'zq9' })).body
+    for (const id of [created.id, 'gift_none']) {
+      const answer = await otherShop.patch(`/giftcard/${id}`, { status: 'DISABLED' })
       expect(answer).toMatchObject({
         status: 404,
         body: { statusCode: 404, message: 'No such gift card', error: 'Not Found', code: 'not_found' },
       })
       expect(answer.text).not.toContain('zq9')
     }
-    expect((await thief.get('/giftcard')).body).toMatchObject({ data: [], total: 0 })
-    expect((await owner.get('/giftcard')).body.data).toEqual([made])
+    expect((await otherShop.get('/giftcard')).body).toMatchObject({ data: [], total: 0 })
+    expect((await owner.get('/giftcard')).body.data).toEqual([created])
   })
 })

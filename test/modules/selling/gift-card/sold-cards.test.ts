@@ -20,12 +20,12 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const codeForm = /\b[0-9A-HJKMNP-TV-Z]{16}\b/g
+const codePattern = /\b[0-9A-HJKMNP-TV-Z]{16}\b/g
 const to = 'sara@example.com'
 const recipient = { email: to, name: 'Sara', message: 'Happy <b>birthday</b>' }
 
-/** A shop that sells mugs for 10.00, and gift cards for 25.00 and 50.00. */
-async function cardShopIn(app: TestApp, settings: Parameters<typeof sellingIn>[1] = {}) {
+/** Opens a shop that sells mugs for 10.00, and gift cards for 25.00 and 50.00. */
+async function openCardShop(app: TestApp, settings: Parameters<typeof sellingIn>[1] = {}) {
   const shop = await sellingIn(app, { onHand: 100, ...settings })
   const product = ok(
     await shop.post('/product-v2', {
@@ -46,16 +46,16 @@ async function cardShopIn(app: TestApp, settings: Parameters<typeof sellingIn>[1
   return { ...shop, product, small: small ?? '', large: large ?? '', buyCards, cardsOf }
 }
 
-async function nothingIsWrong(app: TestApp): Promise<void> {
+async function expectNoProblems(app: TestApp): Promise<void> {
   expect(violationsOf(await booksOf(app))).toEqual([])
   for (const findings of [orderFindings(app.deps.db), bookFindings(app.deps.db)])
     for await (const { subject, problems } of findings) expect([subject, problems]).toEqual([subject, []])
 }
 
 describe('a product of kind GIFT_CARD', () => {
-  test('has variants that are untaxed and not shipped, whatever is sent, and prices above 0', async () => {
+  test('has untaxed variants without shipping, also if the request says otherwise, and prices above 0', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     expect(shop.product).toMatchObject({ kind: 'GIFT_CARD' })
     for (const variant of shop.product.variants) expect(variant).toMatchObject({ taxable: false, requiresShipping: false, taxClass: null })
     expect((await shop.get(`/product-v2/public/${shop.product.id}`)).body.kind).toBe('GIFT_CARD')
@@ -69,9 +69,9 @@ describe('a product of kind GIFT_CARD', () => {
     expect([changed.status, changed.body.field]).toEqual([400, 'kind'])
   })
 
-  test('is not discounted, and does not count for a minimum', async () => {
+  test('is not discounted', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     ok(await shop.post('/discounts', { title: 'Half', kind: 'PERCENT', valueBps: 5_000, status: 'ACTIVE' }), 201)
     const cart = ok(
       await app.call('GET', `/cart/${await shop.cart({ variants: [shop.small, shop.variantId] })}`, { key: shop.publishableKey }),
@@ -83,21 +83,21 @@ describe('a product of kind GIFT_CARD', () => {
     ])
   })
 
-  test('cannot be paid with gift cards, which pay for the rest of the cart', async () => {
+  test('cannot be paid with gift cards, which pay only for the other lines of the cart', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const { code } = await shop.giftCard(10_000)
     const cartId = await shop.cart({ variants: [shop.small, shop.variantId] })
     const applied = ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } })).body
     expect(applied.totals).toMatchObject({ giftCards: usd(1_000), total: usd(3_500), amountDue: usd(2_500) })
     const { order } = ok(await shop.checkout(cartId)).body
     expect(order).toMatchObject({ giftCardTotal: usd(1_000), capturedTotal: usd(2_500) })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('needs no address and no shipping method, and at most 100 are sold at once', async () => {
+  test('needs no address and no shipping method, and an order has at most 100 of them', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const method = { code: 'post', title: 'Post', zones: [{}], rates: [{ amount: usd(500) }] }
     ok(await shop.put('/shops/v2/shipping-methods', { data: [method] }))
     const order = await shop.buyCards()
@@ -107,27 +107,27 @@ describe('a product of kind GIFT_CARD', () => {
       body: { variantId: shop.small, quantity: 101 },
     })
     expect([many.status, many.body.field]).toEqual([400, 'quantity'])
-    const two = await shop.checkout(await shop.cart({ variants: [shop.small, shop.large], quantity: 51 }))
-    expect([two.status, two.body.code]).toEqual([409, 'cart_incomplete'])
+    const tooMany = await shop.checkout(await shop.cart({ variants: [shop.small, shop.large], quantity: 51 }))
+    expect([tooMany.status, tooMany.body.code]).toEqual([409, 'cart_incomplete'])
   })
 })
 
 describe('the recipient of gift cards', () => {
-  test('is kept by the cart and its order, and refused when it is wrong', async () => {
+  test('is stored with the cart and its order, and refused if invalid', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const key = shop.publishableKey
     const cartId = await shop.cart({ variants: [shop.small], giftCardRecipient: { email: to } })
     const change = (giftCardRecipient: unknown) => app.call('PATCH', `/cart/${cartId}`, { key, body: { giftCardRecipient } })
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body.giftCardRecipient).toMatchObject({ name: null, message: null })
-    for (const wrong of [
+    for (const invalid of [
       {},
       { email: 'x' },
       { email: to, name: 'n'.repeat(101) },
       { email: to, message: 'm'.repeat(501) },
       { email: to, x: 1 },
     ])
-      expect((await change(wrong)).status).toBe(400)
+      expect((await change(invalid)).status).toBe(400)
     expect(ok(await change(null)).body.giftCardRecipient).toBeNull()
     expect(ok(await change(recipient)).body.giftCardRecipient).toEqual(recipient)
     const { order } = ok(await shop.checkout(cartId)).body
@@ -138,14 +138,14 @@ describe('the recipient of gift cards', () => {
     expect((await app.call('GET', `/v2/orders/public/${link}`)).text).not.toContain(to)
   })
 
-  test('comes back to the cart when an unpaid checkout is cancelled', async () => {
+  test('is restored to the cart when an unpaid checkout is cancelled', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const cartId = await shop.cart({ variants: [shop.small], giftCardRecipient: recipient })
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
-    const again = ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey })).body
-    expect(again.giftCardRecipient).toEqual(recipient)
-    await nothingIsWrong(app)
+    const reopened = ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey })).body
+    expect(reopened.giftCardRecipient).toEqual(recipient)
+    await expectNoProblems(app)
   })
 })
 
@@ -153,7 +153,7 @@ describe('a sale of gift cards', () => {
   test('issues one card for each unit, mailed once to the recipient, that can be spent', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const order = await shop.buyCards({ quantity: 2, giftCardRecipient: recipient, billingAddress: address })
     expect(order).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', taxTotal: usd(0), total: usd(5_000) })
     expect(order.lines[0]).toMatchObject({ giftCard: true, fulfilledQuantity: 2, unfulfilledQuantity: 0 })
@@ -169,7 +169,7 @@ describe('a sale of gift cards', () => {
     await sendMails(app)
     const sent = server.received.filter((mail) => mail.to.includes(to))
     expect(sent).toHaveLength(2)
-    const codes = sent.map(({ text }) => text.match(codeForm)?.[0] ?? '')
+    const codes = sent.map(({ text }) => text.match(codePattern)?.[0] ?? '')
     expect(new Set(codes).size).toBe(2)
     for (const { text, html } of sent) {
       expect(text).toContain('Happy <b>birthday</b>')
@@ -192,30 +192,30 @@ describe('a sale of gift cards', () => {
     const applied = await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: codes[0], cartId } })
     expect(ok(applied).body.totals.amountDue).toEqual(usd(0))
     ok(await shop.checkout(cartId))
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
   test('mails the buyer without a recipient, and issues nothing for an unpaid order', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     ok(await shop.checkout(await shop.cart({ variants: [shop.large] }), { paymentToken: 'tok_decline' }))
     await shop.buyCards()
     await sendMails(app)
-    const mails = server.received.filter(({ text }) => codeForm.test(text))
+    const mails = server.received.filter(({ text }) => codePattern.test(text))
     expect(mails.map((mail) => mail.to)).toEqual([['guest@example.com']])
     expect(await app.deps.db.read.select().from(giftCards)).toHaveLength(1)
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('leaves the goods of the order to be sent, and is FULFILLED with them', async () => {
+  test('does not fulfil the goods of the order, and the order is FULFILLED when they are sent', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const order = await shop.buyCards({ variants: [shop.small, shop.variantId] })
     expect([order.status, order.fulfilmentStatus]).toEqual(['CONFIRMED', 'UNFULFILLED'])
     const [card, mug] = order.lines
-    const wrong = await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId: card.id, quantity: 1 }] })
-    expect(wrong.status).toBe(409)
+    const refused = await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId: card.id, quantity: 1 }] })
+    expect(refused.status).toBe(409)
     expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.total).toBe(1)
     const sent = ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {})).body
     expect([sent.status, sent.fulfilments[0].lines]).toEqual(['FULFILLED', [{ lineId: mug.id, quantity: 1 }]])
@@ -223,14 +223,14 @@ describe('a sale of gift cards', () => {
     ok(await shop.refund(other.id, { lines: [{ lineId: other.lines[1].id, quantity: 1 }] }))
     expect((await shop.order(other.id)).status).toBe('FULFILLED')
     expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.total).toBe(0)
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('issues each card once when its program stops between any two writes', async () => {
+  test('issues each card once when the process stops between any two writes', async () => {
     await using server = await mailServer()
     const database = await testDatabase()
     const first = await testApp(server.settings, { database })
-    const shop = await cardShopIn(first)
+    const shop = await openCardShop(first)
     const cartId = await shop.cart({ variants: [shop.small], quantity: 2, giftCardRecipient: recipient })
     const startAt = first.deps.clock.now()
     await first.close()
@@ -249,9 +249,9 @@ describe('a sale of gift cards', () => {
         return [cards.map(({ unit }) => unit).sort(), mailed.length]
       },
     }
-    const whole = await runUninterrupted(stage, 'here', ['untilQuiet'])
-    expect([whole.also, whole.wrong]).toEqual([[[1, 2], 2], []])
-    for (let stopAfter = 1; stopAfter <= whole.count; stopAfter++)
+    const uninterrupted = await runUninterrupted(stage, 'here', ['untilQuiet'])
+    expect([uninterrupted.also, uninterrupted.wrong]).toEqual([[[1, 2], 2], []])
+    for (let stopAfter = 1; stopAfter <= uninterrupted.count; stopAfter++)
       for (const end of await crash(stage, 'here', stopAfter, [
         ['resume', 'sendAgain', 'untilQuiet'],
         ['sendAgain', 'untilQuiet'],
@@ -262,9 +262,9 @@ describe('a sale of gift cards', () => {
 })
 
 describe('a refund of gift cards', () => {
-  test('disables the unspent card at once, which nothing enables again', async () => {
+  test('disables the unspent card at once and for good', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const order = await shop.buyCards({ quantity: 2 })
     const [line] = order.lines
     ok(await shop.refund(order.id, { lines: [{ lineId: line.id, quantity: 1 }] }), 201)
@@ -276,16 +276,16 @@ describe('a refund of gift cards', () => {
     ok(await shop.refund(order.id, { all: true }), 201)
     expect(await read(second?.id)).toBe('DISABLED')
     expect((await shop.order(order.id)).paymentStatus).toBe('REFUNDED')
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('is refused once the card was spent, and the rest of the order can be refunded', async () => {
+  test('is refused after the card was spent, while other lines of the order can be refunded', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const order = await shop.buyCards({ variants: [shop.small, shop.variantId], giftCardRecipient: recipient })
     await sendMails(app)
-    const code = server.received.find((mail) => mail.to.includes(to))?.text.match(codeForm)?.[0]
+    const code = server.received.find((mail) => mail.to.includes(to))?.text.match(codePattern)?.[0]
     const cartId = await shop.cart()
     ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
     ok(await shop.checkout(cartId))
@@ -299,12 +299,12 @@ describe('a refund of gift cards', () => {
     const tooMuch = await shop.refund(order.id, { amount: usd(1_001) })
     expect([tooMuch.status, tooMuch.body.code]).toEqual([409, 'refund_too_large'])
     ok(await shop.refund(order.id, { lines: [{ lineId: mug.id, quantity: 1 }] }), 201)
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('that the processor declines enables the card again', async () => {
+  test('enables the card again if the processor declines the refund', async () => {
     await using app = await testApp()
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     const captured = async () => ({ reference: 'ref', state: 'CAPTURED' as const, authorized: 2_500, captured: 2_500 })
     const refund = async () => ({ reference: undefined, state: 'FAILED' as const, failureCode: 'refused' })
     const processors = app.deps.processors as Map<string, Processor>
@@ -316,19 +316,19 @@ describe('a refund of gift cards', () => {
     expect(ok(await shop.get(`/giftcard/${card?.id}`)).body.status).toBe('ACTIVE')
   })
 
-  test('and a purchase with the same card at once: one of them wins', async () => {
+  test('and a parallel purchase with the same card exclude each other', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const shop = await cardShopIn(app)
+    const shop = await openCardShop(app)
     for (let round = 0; round < 4; round++) {
       const order = await shop.buyCards({ giftCardRecipient: { email: `r${round}@example.com` } })
       await sendMails(app)
-      const code = server.received.find((mail) => mail.to.includes(`r${round}@example.com`))?.text.match(codeForm)?.[0]
+      const code = server.received.find((mail) => mail.to.includes(`r${round}@example.com`))?.text.match(codePattern)?.[0]
       const cartId = await shop.cart()
       ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
       const [refund, purchase] = await Promise.all([shop.refund(order.id), shop.checkout(cartId)])
       expect([refund.status, purchase.status].sort()).toEqual([201, 409])
-      await nothingIsWrong(app)
+      await expectNoProblems(app)
     }
   })
 })

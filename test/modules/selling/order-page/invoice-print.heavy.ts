@@ -10,21 +10,21 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** A directory for pictures of the paper, to look at. */
-const picturesTo = Bun.env['INVOICE_PICTURES']
+/** A directory for PDFs and screenshots of the printed pages, for a visual check. */
+const picturesDirectory = Bun.env['INVOICE_PICTURES']
 
 /** Prints HTML on A4, and returns the text of each sheet. */
-async function printed(browser: Browser, html: string, name: string): Promise<string[]> {
+async function printPages(browser: Browser, html: string, name: string): Promise<string[]> {
   await using page = await browser.openPage()
   const { frameTree } = (await page.command('Page.getFrameTree')) as { frameTree: { frame: { id: string } } }
   await page.command('Page.setDocumentContent', { frameId: frameTree.frame.id, html })
   const { data } = (await page.command('Page.printToPDF', { paperWidth: 8.27, paperHeight: 11.69 })) as { data: string }
-  if (picturesTo !== undefined) {
+  if (picturesDirectory !== undefined) {
     await page.command('Emulation.setEmulatedMedia', { media: 'print' })
     await page.command('Emulation.setDeviceMetricsOverride', { width: 720, height: 1_000, deviceScaleFactor: 1, mobile: false })
     const picture = (await page.command('Page.captureScreenshot', { captureBeyondViewport: false })) as { data: string }
-    await Bun.write(join(picturesTo, `${name}.png`), Buffer.from(picture.data, 'base64'))
-    await Bun.write(join(picturesTo, `${name}.pdf`), Buffer.from(data, 'base64'))
+    await Bun.write(join(picturesDirectory, `${name}.png`), Buffer.from(picture.data, 'base64'))
+    await Bun.write(join(picturesDirectory, `${name}.pdf`), Buffer.from(data, 'base64'))
   }
   return pdfPages(Buffer.from(data, 'base64'))
 }
@@ -43,12 +43,16 @@ test('prints an invoice and its credit note on a sheet each, and a thousand line
     shop.bought({ quantity: 3, shippingAddress: address, billingAddress: { ...address, name: 'Payer', company: 'Haddad Ltd' } })
   const { id, lines } = await buy()
   const { id: refundId } = ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 1 }] })).body
-  const [invoice, ...rest] = await printed(browser, ok(await shop.get(`/v2/orders/${id}/invoice`)).text, 'invoice')
-  expect(rest).toEqual([])
+  const [invoice, ...otherSheets] = await printPages(browser, ok(await shop.get(`/v2/orders/${id}/invoice`)).text, 'invoice')
+  expect(otherSheets).toEqual([])
   for (const shown of ['Invoice1', 'HaddadTeaGmbH', 'Taxnumber:DE123456789', '8.875%(includedinprices)', '$59.70', 'Creditnote1'])
     expect(invoice).toContain(shown)
-  const [note, ...more] = await printed(browser, ok(await shop.get(`/v2/orders/${id}/credit-notes/${refundId}`)).text, 'credit-note')
-  expect(more).toEqual([])
+  const [note, ...otherNoteSheets] = await printPages(
+    browser,
+    ok(await shop.get(`/v2/orders/${id}/credit-notes/${refundId}`)).text,
+    'credit-note',
+  )
+  expect(otherNoteSheets).toEqual([])
   for (const shown of ['Creditnote1', 'Forinvoice1of', '$19.90', 'HaddadLtd']) expect(note).toContain(shown)
 
   const long = await buy()
@@ -62,7 +66,7 @@ test('prints an invoice and its credit note on a sheet each, and a thousand line
   }))
   for (let from = 0; from < copies.length; from += 100)
     await app.deps.db.write(async (tx) => void (await tx.insert(orderLines).values(copies.slice(from, from + 100))))
-  const sheets = await printed(browser, ok(await shop.get(`/v2/orders/${long.id}/invoice`)).text, 'long')
+  const sheets = await printPages(browser, ok(await shop.get(`/v2/orders/${long.id}/invoice`)).text, 'long')
   expect(sheets.length).toBeGreaterThan(20)
   // The last sheets have the totals; all others show the header of the lines again.
   const withLines = sheets.filter((sheet) => sheet.includes('Copy'))
@@ -78,5 +82,5 @@ test('prints an invoice and its credit note on a sheet each, and a thousand line
     ['ar', 'rtl'],
     ['en', 'ltr'],
   ])
-  expect((await printed(browser, text, 'arabic')).length).toBe(2)
+  expect((await printPages(browser, text, 'arabic')).length).toBe(2)
 })

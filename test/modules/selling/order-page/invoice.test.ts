@@ -18,18 +18,18 @@ const business = {
   address: { line1: '5 Market Square', city: 'Berlin', postalCode: '10115', countryCode: 'DE' },
 }
 
-/** A shop with 20 % added tax, also on shipping of 5.00. */
-async function taxedShop(app: TestApp, options: Parameters<typeof sellingIn>[1] = {}) {
+/** Opens a shop with 20 % tax on top of prices, also on shipping for 5.00. */
+async function openTaxedShop(app: TestApp, options: Parameters<typeof sellingIn>[1] = {}) {
   const shop = await sellingIn(app, { price: 1_000, onHand: 100, ...options })
   const call = (method: string, path: string, body: object) => app.call(method, path, { token: shop.token, body })
-  const change = async (body: object) => ok(await call('PATCH', '/shops/v2', body)).body
-  await change(business)
+  const changeShop = async (body: object) => ok(await call('PATCH', '/shops/v2', body)).body
+  await changeShop(business)
   ok(await call('PUT', '/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 2_000, shipping: true }] }))
   const price = { amount: 500, currency: shop.shop.currency }
   ok(await call('PUT', '/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price }] }))
-  return { ...shop, change, buy: (more: object = {}) => shop.bought({ shippingAddress: address, shippingMethod: 'post', ...more }) }
+  return { ...shop, changeShop, buy: (more: object = {}) => shop.bought({ shippingAddress: address, shippingMethod: 'post', ...more }) }
 }
-const refunded = async (shop: Selling, id: string, body?: Record<string, unknown>) => ok(await shop.refund(id, body)).body
+const refundOrder = async (shop: Selling, id: string, body?: Record<string, unknown>) => ok(await shop.refund(id, body)).body
 const rowsOf = (html: string): string[] =>
   [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/g)].map(([, row = '']) =>
     row
@@ -40,7 +40,7 @@ const rowsOf = (html: string): string[] =>
 
 test('prints the parties, lines, totals and taxes by rate, and escapes texts', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const { id } = await shop.buy({ quantity: 3, billingAddress: { ...address, name: 'Payer', company: '<i>Haddad</i>', countryCode: 'US' } })
   const page = ok(await shop.get(`/v2/orders/${id}/invoice`))
   expect(page.headers.get('content-security-policy')).toMatch(
@@ -74,13 +74,13 @@ test('prints the parties, lines, totals and taxes by rate, and escapes texts', a
 
 test('prints the same document after changes of the shop and the order, and lists credit notes below it', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const { id } = await shop.buy()
   const path = `/v2/orders/${id}/invoice`
-  // Two first prints at once.
+  // Two requests print the invoice for the first time in parallel.
   const [one, other] = await Promise.all([shop.get(path), shop.get(path)])
   expect(ok(one).text).toBe(ok(other).text)
-  await shop.change({
+  await shop.changeShop({
     ...{ title: 'New name', legalName: null, taxNumber: '1', invoiceNote: null, timeZone: 'Asia/Tokyo' },
     ...{ address: { line1: 'Elsewhere' }, contact: { email: 'new@example.com' } },
   })
@@ -92,7 +92,7 @@ test('prints the same document after changes of the shop and the order, and list
   )
   ok(await shop.app.call('PATCH', `/v2/orders/${id}`, { token: shop.token, body: { shippingAddress: { ...address, line1: '2 Quay' } } }))
   expect(ok(await shop.get(path)).text).toBe(one.text)
-  const { id: refundId } = await refunded(shop, id, { amount: shop.money(600) })
+  const { id: refundId } = await refundOrder(shop, id, { amount: shop.money(600) })
   const after = ok(await shop.get(path)).text
   expect(rowsOf(after).slice(0, rowsOf(one.text).length)).toEqual(rowsOf(one.text))
   expect(rowsOf(after).at(-1)).toMatch(/^Credit note 1 \| .* \| \$6\.00$/)
@@ -100,21 +100,21 @@ test('prints the same document after changes of the shop and the order, and list
   for (const shown of ['<h1>Credit note 1</h1>', 'For invoice 1 of ', '1 Quay Street', 'Tax number: <bdi>=DE123456789</bdi>'])
     expect(note).toContain(shown)
   expect(rowsOf(note)).toEqual(['Tax rate | Net | Tax | Total', '20% | $5.00 | $1.00 | $6.00', 'Refunded | $6.00'])
-  await refunded(shop, id, { amount: shop.money(100) })
+  await refundOrder(shop, id, { amount: shop.money(100) })
   expect(ok(await shop.get(`/v2/orders/${id}/credit-notes/${refundId}`)).text).toBe(note)
   // An order whose invoice is first printed now shows the new details.
   const later = ok(await shop.get(`/v2/orders/${(await shop.buy()).id}/invoice`)).text
   for (const shown of ['<html lang="ar" dir="rtl">', 'New name', 'فاتورة رقم 2']) expect(later).toContain(shown)
 })
 
-test('numbers credit notes without gaps, also for refunds at the same time, and only for money that went back', async () => {
+test('numbers credit notes without gaps, also for parallel refunds, and only for refunded money', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const ids: string[] = []
   for (let n = 0; n < 6; n++) ids.push((await shop.buy({ quantity: 2 })).id)
-  await Promise.all(ids.map((id) => refunded(shop, id, { amount: shop.money(700) })))
+  await Promise.all(ids.map((id) => refundOrder(shop, id, { amount: shop.money(700) })))
   const lines = await Promise.all(ids.map(async (id) => (await shop.order(id)).lines[0].id))
-  await Promise.all(ids.map((id, at) => refunded(shop, id, { lines: [{ lineId: lines[at], quantity: 1 }] })))
+  await Promise.all(ids.map((id, at) => refundOrder(shop, id, { lines: [{ lineId: lines[at], quantity: 1 }] })))
   ok(await shop.post(`/v2/orders/${ids[0]}/cancel`, {}))
   const { text } = ok(await shop.get(`/v2/orders/documents?type=credit-note&ids=${ids.join(',')}`))
   const numbers = [...text.matchAll(/<h1>Credit note (\d+)<\/h1>/g)].map(([, number]) => Number(number))
@@ -126,9 +126,9 @@ test('numbers credit notes without gaps, also for refunds at the same time, and 
   expect([taxes.length, sum(1), sum(2), sum(3)]).toEqual([3, 2_500, 500, 3_000])
 })
 
-test('refuses unpaid orders, refunds without a credit note, other shops and roles that may not', async () => {
+test('refuses unpaid orders, refunds without a credit note, other shops and roles without the permission', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const stranger = await sellingIn(app)
   const { id } = await shop.buy()
   const unpaid = ok(
@@ -143,7 +143,7 @@ test('refuses unpaid orders, refunds without a credit note, other shops and role
   expect((await shop.get(`/v2/orders/documents?type=invoice&ids=${id},${unpaid.body.order.id}`)).status).toBe(409)
   expect((await shop.get(`/v2/orders/documents?type=credit-note&ids=${id}`)).status).toBe(409)
   expect((await shop.get(`/v2/orders/${id}/credit-notes/refund_none`)).status).toBe(404)
-  const { id: refundId } = await refunded(shop, id, { amount: shop.money(100) })
+  const { id: refundId } = await refundOrder(shop, id, { amount: shop.money(100) })
   for (const path of ['invoice', `credit-notes/${refundId}`]) {
     expect((await stranger.get(`/v2/orders/${id}/${path}`)).status).toBe(404)
     expect((await shop.get(`/v2/orders/order_none/${path}`)).status).toBe(404)
@@ -177,41 +177,41 @@ test('credits gift cards and free orders, and prints currencies with no and thre
     expect(rowsOf(invoice)).toContain(`0% | ${printed} | ${printed.replace(/[\d,]+/, '0').replace(/\.\d+/, '.000')} | ${printed}`)
     // Without an address, the e-mail address names the buyer.
     expect(invoice).toContain('<bdi>guest@example.com</bdi>')
-    const { id: refundId } = await refunded(shop, order.id)
+    const { id: refundId } = await refundOrder(shop, order.id)
     const note = ok(await shop.get(`/v2/orders/${order.id}/credit-notes/${refundId}`)).text.replaceAll('\u00a0', ' ')
     expect(note).toContain(`${printed} of this was refunded to gift cards.`)
-    const free = await sellingIn(app, { currency, price: 0 })
-    expect(ok(await free.get(`/v2/orders/${(await free.bought()).id}/invoice`)).status).toBe(200)
+    const freeShop = await sellingIn(app, { currency, price: 0 })
+    expect(ok(await freeShop.get(`/v2/orders/${(await freeShop.bought()).id}/invoice`)).status).toBe(200)
   }
 })
 
 test('prints an order paid by hand once it is marked as paid, and credits a refund by hand once it is settled', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const { orderId } = await manualOrderOf(shop, { shippingAddress: address, shippingMethod: 'post' })
   const path = `/v2/orders/${orderId}/invoice`
   expect((await shop.get(path)).status).toBe(409)
   ok(await shop.post(`/v2/orders/${orderId}/mark-paid`, { reference: bankTransfer.code }))
   expect(ok(await shop.get(path)).text).toContain('<h1>Invoice 1</h1>')
-  const { id: refundId, status } = await refunded(shop, orderId)
+  const { id: refundId, status } = await refundOrder(shop, orderId)
   expect([status, (await shop.get(`/v2/orders/${orderId}/credit-notes/${refundId}`)).status]).toEqual(['MANUAL', 409])
   ok(await shop.post(`/v2/orders/${orderId}/refunds/${refundId}/settled`, { reference: 'bank 1' }))
   const note = ok(await shop.get(`/v2/orders/${orderId}/credit-notes/${refundId}`)).text
   expect(rowsOf(note)).toContain('20% | $15.00 | $3.00 | $18.00')
 })
 
-test('numbers live credit notes apart from test ones, and draws numbers that older versions did not', async () => {
+test('numbers live credit notes separately from test ones, and adds numbers that older versions did not store', async () => {
   await using app = await testApp()
-  const shop = await taxedShop(app)
+  const shop = await openTaxedShop(app)
   const run = (statement: ReturnType<typeof sql>) => app.deps.db.write((tx) => tx.rows(statement))
   const findings = async () => {
     for await (const { subject, problems } of bookFindings(app.deps.db)) if (problems.length > 0) return [subject, problems]
     return []
   }
   const [test, live] = [await shop.buy(), await shop.buy()]
-  await refunded(shop, test.id)
+  await refundOrder(shop, test.id)
   await run(sql`update orders set mode = 'LIVE' where id = ${live.id}`)
-  const { id: refundId } = await refunded(shop, live.id, { amount: shop.money(100) })
+  const { id: refundId } = await refundOrder(shop, live.id, { amount: shop.money(100) })
   const path = `/v2/orders/${live.id}/credit-notes/${refundId}`
   const note = ok(await shop.get(path)).text
   expect(note).toContain('<h1>Credit note 1</h1>')

@@ -22,20 +22,20 @@ describe('the public link of an order', () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const cart = await shop.cart(shopper)
-    const bought = ok(await shop.checkout(cart)).body.order
-    expect(bought.publicUrl).toMatch(/^https:\/\/souk\.example\/v2\/orders\/public\/[\w-]{43}$/)
-    const read = await app.call('GET', `/v2/orders/${bought.id}`, { key: shop.secretKey, headers: { host: 'evil.example' } })
-    expect(read.body.publicUrl).toBe(bought.publicUrl)
-    expect(ok(await shop.get('/v2/orders')).body.data[0].publicUrl).toBe(bought.publicUrl)
-    const { status, body, headers, text } = await app.call('GET', `${pathOf(bought.publicUrl)}?utm_source=mail`)
+    const order = ok(await shop.checkout(cart)).body.order
+    expect(order.publicUrl).toMatch(/^https:\/\/souk\.example\/v2\/orders\/public\/[\w-]{43}$/)
+    const read = await app.call('GET', `/v2/orders/${order.id}`, { key: shop.secretKey, headers: { host: 'evil.example' } })
+    expect(read.body.publicUrl).toBe(order.publicUrl)
+    expect(ok(await shop.get('/v2/orders')).body.data[0].publicUrl).toBe(order.publicUrl)
+    const { status, body, headers, text } = await app.call('GET', `${pathOf(order.publicUrl)}?utm_source=mail`)
     expect(status).toBe(200)
-    expect(body).toMatchObject({ id: bought.id, number: 1, status: 'CONFIRMED', total: bought.total, shop: { name: 'shop-1' } })
+    expect(body).toMatchObject({ id: order.id, number: 1, status: 'CONFIRMED', total: order.total, shop: { name: 'shop-1' } })
     expect(body.shippingAddress).toEqual({ name: 'Noor Haddad', city: 'Portland', province: 'ME', countryCode: 'US' })
-    // Without ids, which are random and can contain such digits.
-    const shown = text.replaceAll(bought.id, '')
+    // The random order id is removed, because it can contain the hidden digits by chance.
+    const shown = text.replaceAll(order.id, '')
     for (const hidden of ['Quay', '04101', '555', 'ann@', 'Haddad Ltd', 'cart_', 'pay_']) expect(shown).not.toContain(hidden)
-    expect((await app.call('GET', `/api/v3${pathOf(bought.publicUrl)}`)).text).toBe(text)
-    expect((await app.call('GET', pathOf(bought.publicUrl), { headers: { accept: 'text/html' } })).text).toContain(
+    expect((await app.call('GET', `/api/v3${pathOf(order.publicUrl)}`)).text).toBe(text)
+    expect((await app.call('GET', pathOf(order.publicUrl), { headers: { accept: 'text/html' } })).text).toContain(
       '<bdi>United States</bdi>',
     )
     expect(headers.get('cache-control')).toBe('no-store')
@@ -49,7 +49,7 @@ describe('the public link of an order', () => {
     const shop = await sellingIn(app)
     const order = await shop.bought(shopper)
     const days = new Set<string>()
-    // They are never of the same day.
+    // These time zones never have the same date.
     for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
       ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { timeZone } }))
       const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone }).format(new Date(order.createdAt))
@@ -71,7 +71,7 @@ describe('the public link of an order', () => {
       const change = { title: '<b onload=x>Shop</b>', logoUrl: 'https://cdn.example/logo.png"onerror=x' }
       await app.deps.shopStore.update(tx, shop.shop.id, change)
     })
-    const made = ok(
+    const product = ok(
       await shop.post('/product-v2', {
         title,
         status: 'ACTIVE',
@@ -79,7 +79,7 @@ describe('the public link of an order', () => {
         variants: [{ price: shop.money(500) }],
       }),
     )
-    const order = await shop.bought({ ...shopper, variants: [made.body.variants[0].id] })
+    const order = await shop.bought({ ...shopper, variants: [product.body.variants[0].id] })
     for (const path of [pathOf(order.publicUrl), `${pathOf(order.publicUrl)}/receipt`]) {
       const { status, headers, text } = await app.call('GET', path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
       expect([path, status]).toEqual([path, 200])
@@ -97,7 +97,7 @@ describe('the public link of an order', () => {
     }
   })
 
-  test('shows every parcel of an order with its contents', async () => {
+  test('shows every fulfilment of an order with its units', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
     const { id, publicUrl, lines } = await shop.bought({ ...shopper, quantity: 3 })
@@ -117,15 +117,15 @@ describe('the public link of an order', () => {
     const shop = await sellingIn(app)
     const { publicUrl, id } = await shop.bought(shopper)
     const token = String(publicUrl.split('/').at(-1))
-    const wrong = [...token].flatMap((character, at) => {
+    const changedTokens = [...token].flatMap((character, at) => {
       const other = character === 'A' ? 'B' : 'A'
       return [`${token.slice(0, at)}${other}${token.slice(at + 1)}`]
     })
-    for (const tried of [...wrong, token.slice(1), `${token}A`, id, 'A'.repeat(43), `${token}=`, '%00', 'x'.repeat(250)]) {
-      const { status } = await app.call('GET', `/v2/orders/public/${tried}`)
-      expect([tried, [400, 404].includes(status)]).toEqual([tried, true])
+    for (const invalidToken of [...changedTokens, token.slice(1), `${token}A`, id, 'A'.repeat(43), `${token}=`, '%00', 'x'.repeat(250)]) {
+      const { status } = await app.call('GET', `/v2/orders/public/${invalidToken}`)
+      expect([invalidToken, [400, 404].includes(status)]).toEqual([invalidToken, true])
     }
-    expect((await app.call('GET', `/v2/orders/public/${wrong[0]}`, { headers: { accept: 'text/html' } })).status).toBe(404)
+    expect((await app.call('GET', `/v2/orders/public/${changedTokens[0]}`, { headers: { accept: 'text/html' } })).status).toBe(404)
     const { text: metrics } = await app.call('GET', '/metrics', { headers: { host: 'localhost' } })
     const { body: trail } = await app.call('GET', '/admin/audit', { token: (await app.superAdmin()).token })
     await app.call('POST', `/v2/orders/public/${token}`)
@@ -139,8 +139,8 @@ describe('the public link of an order', () => {
     const unpaid = ok(await shop.checkout(await shop.cart(shopper), { paymentToken: 'tok_decline' })).body.order
     const path = pathOf(unpaid.publicUrl)
     expect((await app.call('GET', path)).body).toMatchObject({ status: 'PENDING_PAYMENT', receiptUrl: null })
-    const none = await app.call('GET', `${path}/receipt`)
-    expect([none.status, none.body.message]).toEqual([404, 'The order has no receipt, because it was not paid'])
+    const noReceipt = await app.call('GET', `${path}/receipt`)
+    expect([noReceipt.status, noReceipt.body.message]).toEqual([404, 'The order has no receipt, because it was not paid'])
     app.clock.advance(2 * 60 * 60_000)
     await app.jobs.closeOrders()
     expect((await app.call('GET', path)).body.status).toBe('EXPIRED')
@@ -151,7 +151,7 @@ describe('the public link of an order', () => {
       refunds: [{ status: 'SUCCEEDED' }],
     })
     expect((await app.call('GET', `${pathOf(sold.publicUrl)}/receipt`)).status).toBe(200)
-    // What is left of a person who was erased.
+    // The stored state after an erasure of the customer.
     await app.deps.db.write(async (tx) => {
       await tx.update(orders).set({ email: 'erased', shippingAddress: null, billingAddress: null }).where(eq(orders.id, sold.id))
     })
@@ -188,8 +188,8 @@ describe('mails about an order', () => {
     await sendMails(app)
     await sendMails(app)
     expect(server.received.length).toBe(3)
-    const by = (text: string) => server.received.find((mail) => mail.text.includes(text))
-    const sale = by('شكرًا لطلبك')
+    const findMail = (text: string) => server.received.find((mail) => mail.text.includes(text))
+    const sale = findMail('شكرًا لطلبك')
     expect(sale?.headers.get('from')).toBe('"The Tea House (shop-1)" <shop@souk.example>')
     expect(sale?.headers.get('reply-to')).toBe('tea@example.com')
     expect(sale?.to).toEqual(['ann@example.com'])
@@ -197,8 +197,8 @@ describe('mails about an order', () => {
     expect(sale?.html).toContain('#ffcc00')
     expect(sale?.text).toContain(order.publicUrl)
     expect(sale?.text).toContain('20.00')
-    expect(by('T-1')?.text).toContain('Post')
-    expect(by('5.00')).toBeDefined()
+    expect(findMail('T-1')?.text).toContain('Post')
+    expect(findMail('5.00')).toBeDefined()
     for (const { text, html } of server.received) expect(`${text}${html}`).not.toMatch(/Quay|04101|555/)
   })
 
@@ -210,7 +210,7 @@ describe('mails about an order', () => {
       await app.deps.shopStore.update(tx, shop.shop.id, { title: 'Shop\r\nBcc: evil@example.com\u202e<i>' })
     })
     const title = `</td><img src=x onerror=alert(1)> ${'long '.repeat(40)}`
-    const made = ok(
+    const product = ok(
       await shop.post('/product-v2', {
         title,
         status: 'ACTIVE',
@@ -218,7 +218,7 @@ describe('mails about an order', () => {
         variants: [{ price: shop.money(500) }],
       }),
     )
-    await shop.bought({ ...shopper, variants: [made.body.variants[0].id] })
+    await shop.bought({ ...shopper, variants: [product.body.variants[0].id] })
     await sendMails(app)
     const [mail] = server.received
     expect(mail?.to).toEqual(['ann@example.com'])
@@ -234,11 +234,11 @@ describe('mails about an order', () => {
     const shop = await sellingIn(app)
     ok(await shop.checkout(await shop.cart(shopper), { paymentToken: 'tok_decline' }))
     expect((await mailRows(app)).length).toBe(0)
-    const asked = { authorized: 0, captured: 0 }
+    const noMoney = { authorized: 0, captured: 0 }
     let state: 'PROCESSING' | 'FAILED' = 'PROCESSING'
     changeProcessor(app, () => ({
-      create: async ({ paymentId: reference }) => ({ ...asked, reference, state: 'PROCESSING' as const }),
-      retrieve: async ({ paymentId: reference }) => ({ ...asked, reference, state }),
+      create: async ({ paymentId: reference }) => ({ ...noMoney, reference, state: 'PROCESSING' as const }),
+      retrieve: async ({ paymentId: reference }) => ({ ...noMoney, reference, state }),
     }))
     const carts = [await shop.cart({ ...shopper, email: 'late@example.com' }), await shop.cart({ ...shopper, email: 'paid@example.com' })]
     for (const cart of carts) ok(await shop.checkout(cart))
@@ -289,7 +289,7 @@ describe('the mail settings of a shop', () => {
       effective: { senderName: 'shop-1', address: null },
     })
     const put = (body: unknown) => app.call('PUT', '/shops/v2/mail', { token, body })
-    for (const bad of [
+    for (const invalidSettings of [
       { replyTo: 'a@b.example\r\nBcc: x@y.example' },
       { replyTo: '"a b"@c.example' },
       { senderName: 'A\nB' },
@@ -299,7 +299,7 @@ describe('the mail settings of a shop', () => {
       { colours: { accent: '#fff;}' } },
       { language: 'de' },
     ])
-      expect([bad, (await put(bad)).status]).toEqual([bad, 400])
+      expect([invalidSettings, (await put(invalidSettings)).status]).toEqual([invalidSettings, 400])
     expect((await put({ senderName: 'A', colours: { background: '#000000' } })).body).toMatchObject({
       senderName: 'A',
       colours: { accent: null, background: '#000000' },
@@ -310,18 +310,18 @@ describe('the mail settings of a shop', () => {
   test('previews a mail as HTML, as text and as JSON with both', async () => {
     await using app = await testApp()
     const { token } = await app.merchant({ currency: 'MNT', country: 'MN' })
-    const preview = (template: string, query = '', accept = '*/*') =>
+    const getPreview = (template: string, query = '', accept = '*/*') =>
       app.call('GET', `/shops/v2/mail/preview/${template}${query}`, { token, headers: { accept } })
-    const both = await preview('order-confirmed', '?language=mn')
-    expect(both.body.subject).toContain('1001')
-    expect(both.body.text).toContain('₮')
-    const html = await preview('order-confirmed', '', 'text/html')
+    const preview = await getPreview('order-confirmed', '?language=mn')
+    expect(preview.body.subject).toContain('1001')
+    expect(preview.body.text).toContain('₮')
+    const html = await getPreview('order-confirmed', '', 'text/html')
     expect([html.headers.get('content-type'), html.headers.get('content-security-policy')?.startsWith('sandbox')]).toEqual([
       'text/html; charset=utf-8',
       true,
     ])
-    expect((await preview('password-reset', '', 'text/plain')).text).toContain('/pages/reset/')
-    expect((await preview('nothing')).status).toBe(400)
-    expect((await preview('test', '?language=de')).status).toBe(400)
+    expect((await getPreview('password-reset', '', 'text/plain')).text).toContain('/pages/reset/')
+    expect((await getPreview('nothing')).status).toBe(400)
+    expect((await getPreview('test', '?language=de')).status).toBe(400)
   })
 })

@@ -8,15 +8,15 @@ setDefaultTimeout(longTestMs)
 
 const shopper = { shippingAddress: { ...address, phone: '+1 555 0100', company: '<i>Haddad</i> Ltd' } }
 
-test('prints what is left to send, or what was sent, without prices and scripts', async () => {
+test('prints the units that are left to send, else those that were sent, without prices and scripts', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 12_345 })
   const { id, lines } = await shop.bought({ ...shopper, quantity: 3 })
   const path = `/v2/orders/${id}/packing-slip`
-  const whole = ok(await shop.get(path))
-  expect(whole.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(whole.headers.get('cache-control')).toBe('no-store')
-  expect(whole.headers.get('content-security-policy')).toMatch(
+  const slip = ok(await shop.get(path))
+  expect(slip.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(slip.headers.get('cache-control')).toBe('no-store')
+  expect(slip.headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   )
   for (const shown of [
@@ -26,10 +26,9 @@ test('prints what is left to send, or what was sent, without prices and scripts'
     'Portland, ME 04101',
     '&lt;i&gt;Haddad&lt;/i&gt; Ltd',
   ])
-    expect(whole.text).toContain(shown)
-  for (const hidden of ['123.45', '370.35', 'USD', '$', '<script', '<i>', '555', 'guest@', 'Total'])
-    expect(whole.text).not.toContain(hidden)
-  expect(whole.text).toContain('<td class="n">3</td>')
+    expect(slip.text).toContain(shown)
+  for (const hidden of ['123.45', '370.35', 'USD', '$', '<script', '<i>', '555', 'guest@', 'Total']) expect(slip.text).not.toContain(hidden)
+  expect(slip.text).toContain('<td class="n">3</td>')
   ok(await shop.post(`/v2/orders/${id}/fulfilments`, { lines: [{ lineId: lines[0].id, quantity: 1 }] }), 201)
   expect(ok(await shop.get(path)).text).toContain('<td class="n">2 of 3</td>')
   ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 2 }] }))
@@ -40,7 +39,7 @@ test('prints what is left to send, or what was sent, without prices and scripts'
   expect([refused.status, refused.body.message]).toEqual([409, 'Order 2 has nothing to pack'])
 })
 
-test('prints a selection in its order, one sheet an order, in the language of the shop', async () => {
+test('prints selected orders in the requested sequence, each on its own sheet, in the language of the shop', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const stranger = await sellingIn(app)

@@ -14,8 +14,8 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const dayMs = 86_400_000
-const both = { restock: true, refund: true }
-const line = (lineId: string, quantity: number, reason = 'Too small') => ({ lines: [{ lineId, quantity, reason }] })
+const restockAndRefund = { restock: true, refund: true }
+const returnOf = (lineId: string, quantity: number, reason = 'Too small') => ({ lines: [{ lineId, quantity, reason }] })
 const returnableUnits = async (shop: Selling, orderId: string): Promise<number[]> =>
   ok(await shop.get(`/v2/orders/${orderId}/returns`)).body.returnable.map(({ quantity }: { quantity: number }) => quantity)
 const messages = async (app: TestApp) =>
@@ -27,32 +27,32 @@ describe('a return', () => {
   test('is requested, approved and received: its units are restocked and refunded', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' })
     const shop = await sellingIn(app)
-    const { orderId, lineId, path, id, made, listPath } = await requestedReturnOf(shop, { quantity: 3 })
-    expect(made).toMatchObject({
+    const { orderId, lineId, path, id, made: created, listPath } = await requestedReturnOf(shop, { quantity: 3 })
+    expect(created).toMatchObject({
       ...{ orderId, status: 'REQUESTED', requestedBy: 'SHOP', restocked: false, refund: null, rejectionReason: null },
       lines: [{ lineId, quantity: 1, reason: 'Too small' }],
     })
     expect(await returnableUnits(shop, orderId)).toEqual([2])
     expect(ok(await shop.post(`${path}/approve`, {})).body).toMatchObject({ id, status: 'APPROVED' })
     const before = await shop.stock()
-    const done = ok(await shop.post(`${path}/receive`, both)).body
-    expect(done).toMatchObject({ id, status: 'RECEIVED', restocked: true, refund: { status: 'SUCCEEDED' } })
+    const received = ok(await shop.post(`${path}/receive`, restockAndRefund)).body
+    expect(received).toMatchObject({ id, status: 'RECEIVED', restocked: true, refund: { status: 'SUCCEEDED' } })
     expect((await shop.stock()).onHand).toBe(before.onHand + 1)
     const order = await shop.order(orderId)
     expect(order).toMatchObject({
       ...{ status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: shop.money(1_000) },
-      refunds: [{ id: done.refund.id, lines: [{ lineId, quantity: 1, amount: shop.money(1_000), restock: true }] }],
+      refunds: [{ id: received.refund.id, lines: [{ lineId, quantity: 1, amount: shop.money(1_000), restock: true }] }],
     })
     expect(order.events.map(({ type }: { type: string }) => type).filter((type: string) => type.startsWith('RETURN'))).toEqual([
       'RETURN_REQUESTED',
       'RETURN_APPROVED',
       'RETURN_RECEIVED',
     ])
-    expect(ok(await shop.get(listPath)).body).toMatchObject({ data: [done], returnable: [{ lineId, quantity: 2 }] })
+    expect(ok(await shop.get(listPath)).body).toMatchObject({ data: [received], returnable: [{ lineId, quantity: 2 }] })
     expect((await messages(app)).map(({ return: { status, refundId } }) => [status, refundId])).toEqual([
       ['REQUESTED', null],
       ['APPROVED', null],
-      ['RECEIVED', done.refund.id],
+      ['RECEIVED', received.refund.id],
     ])
     const mails = (await mailRows(app)).filter(({ template }) => template === 'return-updated')
     expect(mails.map(({ key }) => key).sort()).toEqual(
@@ -65,18 +65,18 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('that is rejected frees its units, and only a requested one can be decided', async () => {
+  test('frees its units when it is rejected, and can be approved or rejected only while it is requested', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, path, listPath, body } = await requestedReturnOf(shop)
     expect((await shop.post(listPath, body)).body).toMatchObject({ statusCode: 409, field: 'lines.0.quantity' })
-    expect((await shop.post(`${path}/receive`, both)).body).toMatchObject({ statusCode: 409, code: 'invalid_transition' })
+    expect((await shop.post(`${path}/receive`, restockAndRefund)).body).toMatchObject({ statusCode: 409, code: 'invalid_transition' })
     expect(ok(await shop.post(`${path}/reject`, { reason: '<b>Worn</b>' })).body).toMatchObject({
       status: 'REJECTED',
       rejectionReason: '<b>Worn</b>',
     })
     for (const step of ['approve', 'reject', 'receive'])
-      expect((await shop.post(`${path}/${step}`, step === 'receive' ? both : {})).status, step).toBe(409)
+      expect((await shop.post(`${path}/${step}`, step === 'receive' ? restockAndRefund : {})).status, step).toBe(409)
     expect(await returnableUnits(shop, orderId)).toEqual([1])
     ok(await shop.post(listPath, body), 201)
   })
@@ -92,24 +92,24 @@ describe('a return', () => {
       refund: null,
     })
     expect(await shop.stock()).toEqual(before)
-    // A later refund of the line is of the unit that came back.
+    // A later refund of the line covers the returned unit.
     ok(await shop.refund(orderId, { lines: [{ lineId, quantity: 1 }] }))
     expect(await shop.order(orderId)).toMatchObject({ paymentStatus: 'REFUNDED' })
     expect(await returnableUnits(shop, orderId)).toEqual([0])
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('refunds the units that came back and leaves the unsent ones to be sent', async () => {
+  test('refunds the returned units, and the unsent units stay to be sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ quantity: 2 })
     const [{ id: lineId }] = order.lines
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
     const list = `/v2/orders/${order.id}/returns`
-    expect((await shop.post(list, line(lineId, 2))).status).toBe(409)
-    const { id } = ok(await shop.post(list, line(lineId, 1)), 201).body
+    expect((await shop.post(list, returnOf(lineId, 2))).status).toBe(409)
+    const { id } = ok(await shop.post(list, returnOf(lineId, 1)), 201).body
     ok(await shop.post(`${list}/${id}/approve`, {}))
-    ok(await shop.post(`${list}/${id}/receive`, both))
+    ok(await shop.post(`${list}/${id}/receive`, restockAndRefund))
     expect(await shop.order(order.id)).toMatchObject({
       status: 'CONFIRMED',
       lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 1 }],
@@ -121,7 +121,7 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('is of no unit that was refunded without a return, nor of an order that was refunded in full', async () => {
+  test('cannot include units that were refunded without a return, or an order that was fully refunded or not sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
@@ -129,22 +129,22 @@ describe('a return', () => {
     expect(await returnableUnits(shop, orderId)).toEqual([2])
     ok(await shop.refund(orderId, { all: true }))
     expect(await returnableUnits(shop, orderId)).toEqual([0])
-    expect((await shop.post(path, line(lineId, 1))).status).toBe(409)
-    // Nothing was sent of this one.
+    expect((await shop.post(path, returnOf(lineId, 1))).status).toBe(409)
+    // This order was not sent.
     const { id, lines } = await shop.bought()
-    expect((await shop.post(`/v2/orders/${id}/returns`, line(lines[0].id, 1))).status).toBe(409)
+    expect((await shop.post(`/v2/orders/${id}/returns`, returnOf(lines[0].id, 1))).status).toBe(409)
     ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
     expect(await returnableUnits(shop, id)).toEqual([0])
   })
 
-  test('whose lines were refunded meanwhile is received without a refund only', async () => {
+  test('can be received only without a refund if its lines were refunded meanwhile', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await requestedReturnOf(shop)
     ok(await shop.post(`${path}/approve`, {}))
     ok(await shop.refund(orderId, { lines: [{ lineId, quantity: 1 }] }))
     const before = await shop.stock()
-    expect((await shop.post(`${path}/receive`, both)).body).toMatchObject({ statusCode: 409, code: 'refund_too_large' })
+    expect((await shop.post(`${path}/receive`, restockAndRefund)).body).toMatchObject({ statusCode: 409, code: 'refund_too_large' })
     expect(await shop.stock()).toEqual(before)
     ok(await shop.post(`${path}/receive`, { restock: true, refund: false }))
     expect((await shop.stock()).onHand).toBe(before.onHand + 1)
@@ -159,27 +159,27 @@ describe('a return', () => {
     const before = await shop.stock()
     changeProcessor(app, () => ({ refund: () => Promise.reject(lost()) }))
     const key = { 'idempotency-key': randomUUID() }
-    const first = ok(await shop.post(`${path}/receive`, both, key)).body
+    const first = ok(await shop.post(`${path}/receive`, restockAndRefund, key)).body
     expect(first).toMatchObject({ id, status: 'RECEIVED', refund: { status: 'PENDING' } })
-    expect(ok(await shop.post(`${path}/receive`, both, key)).body).toEqual(first)
-    expect((await shop.post(`${path}/receive`, both)).status).toBe(409)
+    expect(ok(await shop.post(`${path}/receive`, restockAndRefund, key)).body).toEqual(first)
+    expect((await shop.post(`${path}/receive`, restockAndRefund)).status).toBe(409)
     expect((await shop.stock()).onHand).toBe(before.onHand + 1)
     expect((await shop.order(orderId)).refunds).toHaveLength(1)
   })
 
-  test('is decided once by two people at once, and never of more than was sent by two requests at once', async () => {
+  test('is decided once by parallel decisions, and parallel requests never return more than was sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
-    const asked = await Promise.all([1, 2, 3, 4].map(() => shop.post(path, line(lineId, 2))))
-    expect(asked.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
-    const id = asked.find(({ status }) => status === 201)?.body.id
+    const requests = await Promise.all([1, 2, 3, 4].map(() => shop.post(path, returnOf(lineId, 2))))
+    expect(requests.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+    const id = requests.find(({ status }) => status === 201)?.body.id
     const decided = await Promise.all(['approve', 'reject', 'approve'].map((step) => shop.post(`${path}/${id}/${step}`, {})))
     expect(decided.map(({ status }) => status).sort()).toEqual([200, 409, 409])
     expect(await returnableUnits(shop, orderId)).toEqual([decided[1]?.status === 200 ? 3 : 1])
   })
 
-  test('has lines, quantities and reasons within their bounds', async () => {
+  test('rejects invalid lines, quantities, reasons and unknown fields, naming the field', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { lineId, path, body } = await returnableOf(shop, { quantity: 2 })
@@ -199,51 +199,51 @@ describe('a return', () => {
       [{ ...body, resaon: 'x' }, 'resaon'],
     ] as const)
       expect((await shop.post(path, sent)).body, JSON.stringify(sent).slice(0, 80)).toMatchObject({ statusCode: 400, field })
-    for (const sent of [{}, { restock: true }, { refund: true }, { restock: 'yes', refund: true }, { ...both, more: 1 }])
+    for (const sent of [{}, { restock: true }, { refund: true }, { restock: 'yes', refund: true }, { ...restockAndRefund, more: 1 }])
       expect((await shop.post(`${path}/ret_none/receive`, sent)).status).toBe(400)
-    expect((await shop.post(`${path}/ret_none/receive`, both)).status).toBe(404)
+    expect((await shop.post(`${path}/ret_none/receive`, restockAndRefund)).status).toBe(404)
   })
 
-  test('of another shop or order is 404', async () => {
+  test('is not found through another shop or order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { path, id, listPath, body } = await requestedReturnOf(shop)
     const other = await sellingIn(app)
     const { path: otherList } = await returnableOf(other)
-    const own = await returnableOf(shop)
+    const otherReturnable = await returnableOf(shop)
     expect((await other.get(listPath)).status).toBe(404)
     expect((await other.post(listPath, body)).status).toBe(404)
-    for (const [where, by] of [
+    for (const [returnPath, caller] of [
       [path, other],
       [`${otherList}/${id}`, other],
-      [`${own.path}/${id}`, shop],
+      [`${otherReturnable.path}/${id}`, shop],
     ] as const)
       for (const step of ['approve', 'reject', 'receive'])
-        expect((await by.post(`${where}/${step}`, step === 'receive' ? both : {})).status).toBe(404)
+        expect((await caller.post(`${returnPath}/${step}`, step === 'receive' ? restockAndRefund : {})).status).toBe(404)
   })
 
-  test('is listed with those of all orders of the shop, by status, newest first', async () => {
+  test('appears in the list of all returns of the shop, newest first, which can be filtered by status', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await requestedReturnOf(await sellingIn(app))
     const listed = async (query = '') => ok(await shop.get(`/v2/returns${query}`)).body
     expect(await listed()).toEqual({ data: [], page: 1, limit: 20, total: 0, pages: 0 })
     const found = [await requestedReturnOf(shop), await requestedReturnOf(shop), await requestedReturnOf(shop)]
-    const [asked, approved, received] = found
+    const [requested, approved, received] = found
     for (const one of [approved, received]) ok(await shop.post(`${one?.path}/approve`, {}))
-    const { refund } = ok(await shop.post(`${received?.path}/receive`, both)).body
+    const { refund } = ok(await shop.post(`${received?.path}/receive`, restockAndRefund)).body
     const all = await listed()
     expect(all.data).toMatchObject([
       { id: received?.id, orderNumber: received?.order.number, status: 'RECEIVED', refund },
       { id: approved?.id, orderNumber: approved?.order.number, status: 'APPROVED', refund: null },
-      { ...asked?.made, orderNumber: asked?.order.number },
+      { ...requested?.made, orderNumber: requested?.order.number },
     ])
     expect([all.total, (await listed('?limit=2')).data, (await listed('?limit=2&page=2')).data]).toEqual([
       3,
       all.data.slice(0, 2),
       all.data.slice(2),
     ])
-    expect(await listed('?status=REQUESTED')).toMatchObject({ data: [{ id: asked?.id }], total: 1 })
+    expect(await listed('?status=REQUESTED')).toMatchObject({ data: [{ id: requested?.id }], total: 1 })
     expect(await listed('?status=REJECTED')).toMatchObject({ data: [], total: 0 })
     expect((await shop.get('/v2/returns?status=OPEN')).status).toBe(400)
     const file = await app.call('GET', '/v2/returns?status=APPROVED', { key: shop.secretKey, headers: { accept: 'text/csv' } })
@@ -251,7 +251,7 @@ describe('a return', () => {
     expect(rows.map((row) => row.split(',')[header.split(',').indexOf('id')])).toEqual([approved?.id ?? ''])
   })
 
-  test('can be requested a hundred times for an order', async () => {
+  test('can be requested at most a hundred times for an order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { path, body } = await returnableOf(shop)
@@ -266,7 +266,7 @@ describe('a return', () => {
 describe('a return of a customer', () => {
   const asCustomer = (shop: Selling, token: string, path: string, body: object) => shop.app.call('POST', path, { token, body })
 
-  test('is of an own order, within the days of the shop after each fulfilment, and not decided by them', async () => {
+  test("is accepted for the customer's own order within the return days after each fulfilment, and decided by the shop", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)
@@ -275,12 +275,12 @@ describe('a return of a customer', () => {
     const [{ id: lineId }] = order.lines
     const path = `/v2/orders/${order.id}/returns`
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
-    expect((await asCustomer(shop, stranger.token, path, line(lineId, 1))).status).toBe(404)
-    const made = ok(await asCustomer(shop, token, path, line(lineId, 1)), 201).body
-    expect(made).toMatchObject({ status: 'REQUESTED', requestedBy: 'SHOPPER' })
-    for (const step of ['approve', 'reject']) expect((await asCustomer(shop, token, `${path}/${made.id}/${step}`, {})).status).toBe(403)
+    expect((await asCustomer(shop, stranger.token, path, returnOf(lineId, 1))).status).toBe(404)
+    const created = ok(await asCustomer(shop, token, path, returnOf(lineId, 1)), 201).body
+    expect(created).toMatchObject({ status: 'REQUESTED', requestedBy: 'SHOPPER' })
+    for (const step of ['approve', 'reject']) expect((await asCustomer(shop, token, `${path}/${created.id}/${step}`, {})).status).toBe(403)
     expect((await app.call('GET', path, { token })).status).toBe(403)
-    ok(await shop.post(`${path}/${made.id}/reject`, {}))
+    ok(await shop.post(`${path}/${created.id}/reject`, {}))
     app.clock.advance(20 * dayMs)
     const parcel = { key: shop.secretKey, body: { lines: [{ lineId, quantity: 1 }] } }
     ok(await app.call('POST', `/v2/orders/${order.id}/fulfilments`, parcel))
@@ -288,15 +288,15 @@ describe('a return of a customer', () => {
     // The first unit was sent 31 days ago, the second 11.
     const login = { shopName: shop.shop.name, email: 'shopper@example.com', password: 'a password of theirs' }
     const { accessToken } = ok(await app.call('POST', '/customer/login', { body: login })).body.data
-    const late = await asCustomer(shop, accessToken, path, line(lineId, 2))
-    expect(late.body).toMatchObject({ statusCode: 409, field: 'lines.0.quantity' })
-    ok(await asCustomer(shop, accessToken, path, line(lineId, 1)), 201)
+    const refused = await asCustomer(shop, accessToken, path, returnOf(lineId, 2))
+    expect(refused.body).toMatchObject({ statusCode: 409, field: 'lines.0.quantity' })
+    ok(await asCustomer(shop, accessToken, path, returnOf(lineId, 1)), 201)
     app.clock.advance(60 * dayMs)
-    // The shop can at any time.
-    ok(await shop.app.call('POST', path, { key: shop.secretKey, body: line(lineId, 1) }), 201)
+    // The shop can create a return at any time.
+    ok(await shop.app.call('POST', path, { key: shop.secretKey, body: returnOf(lineId, 1) }), 201)
   })
 
-  test('is off at 0 days, which the shop sets', async () => {
+  test('is refused if the shop allows 0 return days', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)

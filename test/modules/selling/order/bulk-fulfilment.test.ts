@@ -20,28 +20,28 @@ const send = (shop: Selling, orders: Json[], key: string = randomUUID()) => shop
 const webhooksOf = async (app: TestApp) =>
   (await app.deps.db.read.select().from(outbox).orderBy(outbox.id)).filter(({ event }) => /fulfilled/.test(event)).map(({ event }) => event)
 
-async function nothingIsWrong(app: TestApp): Promise<void> {
+async function expectNoProblems(app: TestApp): Promise<void> {
   expect(violationsAtRest(await booksOf(app))).toEqual([])
   for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
 }
 
 describe('bulk fulfilment', () => {
-  test('fulfils each order on its own, and says in the order of the request what became of it', async () => {
+  test('fulfils each order independently, and returns the results in the order of the request', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const stranger = await sellingIn(app)
-    const [whole, half, refunded, foreign] = [
+    const [fullOrder, partialOrder, refunded, foreign] = [
       await shop.bought(),
       await shop.bought({ quantity: 3 }),
       await shop.bought(),
       await stranger.bought(),
     ]
     ok(await shop.refund(refunded.id))
-    const lineId = half.lines[0].id
+    const lineId = partialOrder.lines[0].id
     const { status, body } = await send(shop, [
       { orderId: foreign.id },
-      { orderId: whole.id, trackingNumber: 'T1', carrier: 'Post' },
-      { orderId: half.id, lines: [{ lineId, quantity: 1 }], trackingNumber: null },
+      { orderId: fullOrder.id, trackingNumber: 'T1', carrier: 'Post' },
+      { orderId: partialOrder.id, lines: [{ lineId, quantity: 1 }], trackingNumber: null },
       { orderId: refunded.id },
       { orderId: 'order_none' },
     ])
@@ -50,33 +50,36 @@ describe('bulk fulfilment', () => {
       {
         data: [
           { orderId: foreign.id, status: 'FAILED', message: 'No such order' },
-          { orderId: whole.id, status: 'FULFILLED' },
-          { orderId: half.id, status: 'PARTIALLY_FULFILLED' },
+          { orderId: fullOrder.id, status: 'FULFILLED' },
+          { orderId: partialOrder.id, status: 'PARTIALLY_FULFILLED' },
           { orderId: refunded.id, status: 'FAILED', message: 'Only a CONFIRMED order can be fulfilled' },
           { orderId: 'order_none', status: 'FAILED', message: 'No such order' },
         ],
       },
     ])
-    expect(await shop.order(whole.id)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T1', carrier: 'Post' } })
-    expect(await shop.order(half.id)).toMatchObject({ status: 'CONFIRMED', lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 2 }] })
+    expect(await shop.order(fullOrder.id)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T1', carrier: 'Post' } })
+    expect(await shop.order(partialOrder.id)).toMatchObject({
+      status: 'CONFIRMED',
+      lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 2 }],
+    })
     expect((await stranger.order(foreign.id)).fulfilments).toEqual([])
-    const wrong = await send(shop, [
-      { orderId: half.id, lines: [{ lineId, quantity: 3 }] },
-      { orderId: whole.id, lines: [{ lineId: 'line_none', quantity: 1 }] },
+    const refused = await send(shop, [
+      { orderId: partialOrder.id, lines: [{ lineId, quantity: 3 }] },
+      { orderId: fullOrder.id, lines: [{ lineId: 'line_none', quantity: 1 }] },
     ])
-    expect(wrong.body.data).toEqual([
+    expect(refused.body.data).toEqual([
       {
-        orderId: half.id,
+        orderId: partialOrder.id,
         status: 'FAILED',
         message: 'lines.0.quantity: must be at most 2, the units of this line that are left to fulfil',
       },
-      { orderId: whole.id, status: 'FAILED', message: 'Only a CONFIRMED order can be fulfilled' },
+      { orderId: fullOrder.id, status: 'FAILED', message: 'Only a CONFIRMED order can be fulfilled' },
     ])
-    expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.data.map(({ id }: Json) => id)).toEqual([half.id])
-    await nothingIsWrong(app)
+    expect(ok(await shop.get('/v2/orders?toFulfil=true')).body.data.map(({ id }: Json) => id)).toEqual([partialOrder.id])
+    await expectNoProblems(app)
   })
 
-  test('names a repeated order, an unknown field and a wrong number of orders, and sends nothing', async () => {
+  test('rejects a repeated order, an unknown field and too many or no orders, naming the field, and fulfils nothing', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id: orderId } = await shop.bought()
@@ -95,27 +98,27 @@ describe('bulk fulfilment', () => {
     expect(await shop.order(orderId)).toMatchObject({ status: 'CONFIRMED', fulfilments: [] })
   })
 
-  test('answers the same under the same key, and refuses another body', async () => {
+  test('replays the response under the same idempotency key, and rejects another body', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id: orderId, lines } = await shop.bought({ quantity: 3 })
     const entry = { orderId, lines: [{ lineId: lines[0].id, quantity: 1 }] }
     const first = await send(shop, [entry], 'one')
-    const again = await send(shop, [entry], 'one')
-    expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true'])
+    const replayed = await send(shop, [entry], 'one')
+    expect([replayed.status, replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([200, first.text, 'true'])
     expect((await send(shop, [{ orderId }], 'one')).status).toBe(422)
     expect((await shop.order(orderId)).fulfilments.length).toBe(1)
     expect(await webhooksOf(app)).toEqual(['order.partially_fulfilled'])
   })
 
-  test('sends each unit once when two people send the same orders at once', async () => {
+  test('fulfils each unit once when two requests fulfil the same orders in parallel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const ids: string[] = []
     for (let n = 0; n < 8; n++) ids.push((await shop.bought()).id)
     const entries = ids.map((orderId) => ({ orderId }))
-    const both = await Promise.all([send(shop, entries), send(shop, entries.toReversed())])
-    const results = both.flatMap(({ body }) => body.data as Json[])
+    const answers = await Promise.all([send(shop, entries), send(shop, entries.toReversed())])
+    const results = answers.flatMap(({ body }) => body.data as Json[])
     for (const id of ids)
       expect(
         results
@@ -124,11 +127,11 @@ describe('bulk fulfilment', () => {
           .sort(),
       ).toEqual(['FAILED', 'FULFILLED'])
     expect((await webhooksOf(app)).length).toBe(8)
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 })
 
-test('sends no unit twice when the program stops at any point and the request is repeated', async () => {
+test('fulfils no unit twice when the process stops at any point and the request is repeated', async () => {
   const database = await testDatabase()
   const startAt = Date.UTC(2026, 0, 6, 12)
   const app = await testApp({}, { database, startAt })
@@ -141,9 +144,9 @@ test('sends no unit twice when the program stops at any point and the request is
   const { token } = shop
   await app.close()
   const also = async ({ deps: { db } }: TestApp) => {
-    const parcels = await db.read.select().from(fulfilments).orderBy(fulfilments.id)
+    const sentParcels = await db.read.select().from(fulfilments).orderBy(fulfilments.id)
     const messages = await db.read.select().from(outbox).where(eq(outbox.event, 'order.partially_fulfilled')).orderBy(outbox.id)
-    return { orders: parcels.map(({ orderId }) => orderId).sort(), messages: messages.length }
+    return { orders: sentParcels.map(({ orderId }) => orderId).sort(), messages: messages.length }
   }
   const options = { token, body: { orders: entries }, headers: { 'idempotency-key': 'the-one' } }
   const stage: Stage = { database, startAt: startAt + 1_000, deed: { method: 'POST', path, options }, also }

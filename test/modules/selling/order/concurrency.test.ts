@@ -13,11 +13,11 @@ setDefaultTimeout(longTestMs)
 const hourMs = 60 * 60 * 1000
 const times = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth))
 const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
-const typesOf = ({ events }: Books) => events.map(({ type }) => type)
-const timesOf = (books: Books, type: string) => typesOf(books).filter((one) => one === type).length
+const eventTypes = ({ events }: Books) => events.map(({ type }) => type)
+const countEvents = (books: Books, type: string) => eventTypes(books).filter((one) => one === type).length
 
-/** An order whose payment waits for its shopper. */
-async function waiting(shop: Selling) {
+/** Places an order whose payment waits for the shopper. */
+async function placeUnpaidOrder(shop: Selling) {
   const cartId = await shop.cart()
   const { order } = ok(await shop.checkout(cartId, { paymentToken: 'tok_action' })).body
   return { cartId, orderId: order.id as string, paymentId: order.payments[0].id as string }
@@ -62,7 +62,7 @@ describe('parallel checkouts', () => {
     const answers = await Promise.all(carts.map((cartId) => shop.checkout(cartId)))
     const { orders, cards, ...books } = await booksOf(app)
     expect(violationsAtRest({ orders, cards, ...books })).toEqual([])
-    // All five saw enough for a whole order; two found it.
+    // The card showed enough for each of the five carts, but covers only two orders.
     expect(orders.map(({ giftCardTotal }) => giftCardTotal)).toEqual([1_000, 1_000])
     expect(statusesOf(answers)).toEqual([201, 201, 409, 409, 409])
     expect(cards.map(({ balance }) => balance)).toEqual([500])
@@ -116,27 +116,27 @@ describe('parallel notifications of a payment', () => {
   test.each([
     ['before', false],
     ['during', true],
-  ])('completes a payment once when it is confirmed %s many messages, shopper visits and jobs', async (_, together) => {
+  ])('completes a payment once when it is confirmed %s many messages, shopper visits and jobs', async (_, isParallel) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { cartId, paymentId } = await waiting(shop)
+    const { cartId, paymentId } = await placeUnpaidOrder(shop)
     const confirm = () => confirmAtSandbox(app, paymentId)
-    if (!together) expect(await confirm()).toBe(200)
+    if (!isParallel) expect(await confirm()).toBe(200)
     const types = ['payment.captured', 'payment.authorized', 'payment.captured']
     const answers = await Promise.all([
       ...types.map((type) => sandboxMessage(app, paymentId, type)),
       ...times(3, () => complete(app, shop, cartId)),
-      ...(together ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
+      ...(isParallel ? [confirm().then((status) => ({ status }) as Answer), confirm().then((status) => ({ status }) as Answer)] : []),
       ...types.map((type) => sandboxMessage(app, paymentId, type)),
       ...times(3, () => complete(app, shop, cartId)),
       app.jobs.resume().then(() => ({ status: 200 }) as Answer),
     ])
     expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
-    // Those who came too early have not seen it.
+    // Queries that came too early did not see the payment yet.
     app.clock.advance(2_000)
     expect(ok(await complete(app, shop, cartId)).body.order.status).toBe('CONFIRMED')
     const books = await booksOf(app)
-    expect(typesOf(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
+    expect(eventTypes(books)).toEqual(['PLACED', 'PAYMENT_REQUIRES_ACTION', 'PAYMENT_CAPTURED', 'CONFIRMED'])
     expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 0 }])
     expect(books.outbox.map(({ event, status }) => [event, status])).toEqual([['order.confirmed', 'PENDING']])
     expect(books.movements.map(({ kind, amount }) => [kind, amount])).toEqual([['CAPTURE', 1_000]])
@@ -146,8 +146,8 @@ describe('parallel notifications of a payment', () => {
   test('either sells or refunds an order whose payment completes while it is cancelled or expires', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 20 })
-    const all: Awaited<ReturnType<typeof waiting>>[] = []
-    for (let nth = 0; nth < 8; nth++) all.push(await waiting(shop))
+    const all: Awaited<ReturnType<typeof placeUnpaidOrder>>[] = []
+    for (let nth = 0; nth < 8; nth++) all.push(await placeUnpaidOrder(shop))
     app.clock.advance(hourMs)
     await Promise.all([
       ...all.map(({ paymentId }) => confirmAtSandbox(app, paymentId)),
@@ -203,7 +203,7 @@ describe('parallel refunds', () => {
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
     const [cancelled] = await Promise.all([cancel(shop, id), ...times(4, () => shop.refund(id, { amount: shop.usd(300) }))])
-    // A cancel waits for refunds under way; once they are through, it goes.
+    // A cancellation is refused while refunds are in flight, and accepted afterwards.
     expect([200, 409]).toContain(cancelled.status)
     if (cancelled.status === 409) expect((await cancel(shop, id)).status).toBe(200)
     const books = await booksOf(app)
@@ -218,24 +218,24 @@ test('accepts one of several parallel cancellations and fulfilments of an order'
   const shop = await sellingIn(app, { onHand: 20 })
   for (let round = 0; round < 5; round++) {
     const { id } = await shop.bought()
-    const acts = [() => cancel(shop, id), () => fulfil(shop, id), () => cancel(shop, id), () => fulfil(shop, id)]
-    const answers = await Promise.all((round % 2 === 0 ? acts : acts.toReversed()).map((act) => act()))
+    const actions = [() => cancel(shop, id), () => fulfil(shop, id), () => cancel(shop, id), () => fulfil(shop, id)]
+    const answers = await Promise.all((round % 2 === 0 ? actions : actions.toReversed()).map((action) => action()))
     expect(statusesOf(answers)).toEqual([200, 409, 409, 409])
   }
   const books = await booksOf(app)
-  expect(timesOf(books, 'CANCELLED') + timesOf(books, 'FULFILLED')).toBe(5)
-  expect((await shop.stock()).onHand).toBe(20 - timesOf(books, 'FULFILLED'))
+  expect(countEvents(books, 'CANCELLED') + countEvents(books, 'FULFILLED')).toBe(5)
+  expect((await shop.stock()).onHand).toBe(20 - countEvents(books, 'FULFILLED'))
   expect(violationsAtRest(books)).toEqual([])
 })
 
 test('expires each order once when several jobs run in parallel', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  for (let nth = 0; nth < 3; nth++) await waiting(shop)
+  for (let nth = 0; nth < 3; nth++) await placeUnpaidOrder(shop)
   app.clock.advance(hourMs)
   await Promise.all(times(3, () => app.jobs.closeOrders()))
   const books = await booksOf(app)
-  expect(timesOf(books, 'EXPIRED')).toBe(3)
+  expect(countEvents(books, 'EXPIRED')).toBe(3)
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   expect(violationsAtRest(books)).toEqual([])
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
@@ -247,12 +247,12 @@ describe('late money', () => {
     async (status) => {
       await using app = await testApp()
       const shop = await sellingIn(app)
-      const { cartId, orderId, paymentId } = await waiting(shop)
+      const { cartId, orderId, paymentId } = await placeUnpaidOrder(shop)
       // The shopper pays while the payment is being voided.
-      changeProcessor(app, ({ void: giveUp }) => ({
+      changeProcessor(app, ({ void: voidPayment }) => ({
         async void(name) {
           expect(await confirmAtSandbox(app, paymentId)).toBe(200)
-          return giveUp(name)
+          return voidPayment(name)
         },
       }))
       if (status === 'EXPIRED') {
@@ -263,7 +263,7 @@ describe('late money', () => {
       const order = await shop.order(orderId)
       expect(order).toMatchObject({ status, paymentStatus: 'REFUNDED', capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
       const books = await booksOf(app)
-      expect(timesOf(books, 'LATE_CAPTURE')).toBe(1)
+      expect(countEvents(books, 'LATE_CAPTURE')).toBe(1)
       expect(books.sandbox).toMatchObject([{ captured: 1_000, refunded: 1_000 }])
       expect(books.outbox.map(({ event }) => event)).toEqual(status === 'CANCELLED' ? ['order.cancelled'] : [])
       expect(violationsAtRest(books)).toEqual([])
@@ -274,48 +274,52 @@ describe('late money', () => {
   test('refunds late money once the processor answers again', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { orderId, paymentId } = await waiting(shop)
-    let away = true
-    const unless =
-      <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
-      async (...given: Arguments): Promise<T> => {
-        if (away) throw lost()
-        return call(...given)
+    const { orderId, paymentId } = await placeUnpaidOrder(shop)
+    let isUnavailable = true
+    const unlessUnavailable =
+      <Arguments extends unknown[], T>(call: (...args: Arguments) => Promise<T>) =>
+      async (...args: Arguments): Promise<T> => {
+        if (isUnavailable) throw lost()
+        return call(...args)
       }
-    changeProcessor(app, (sandbox) => ({ void: unless(sandbox.void), retrieve: unless(sandbox.retrieve), refund: unless(sandbox.refund) }))
+    changeProcessor(app, (sandbox) => ({
+      void: unlessUnavailable(sandbox.void),
+      retrieve: unlessUnavailable(sandbox.retrieve),
+      refund: unlessUnavailable(sandbox.refund),
+    }))
     app.clock.advance(hourMs)
     await app.jobs.closeOrders()
     expect(await confirmAtSandbox(app, paymentId)).toBe(200)
     ok(await sandboxMessage(app, paymentId))
     expect(await shop.order(orderId)).toMatchObject({ status: 'EXPIRED', capturedTotal: shop.usd(0) })
-    away = false
-    // Its message is worked again.
+    isUnavailable = false
+    // The message is processed again.
     app.clock.advance(15_000)
     await app.jobs.messages()
     expect(await shop.order(orderId)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'REFUNDED' })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  /** A payment that failed, and another one; `take` has the processor take the money for the first all the same. */
-  async function secondThoughts(app: TestApp, shop: Selling, paymentToken = 'tok_success') {
+  /** Places an order with a failed payment and a second one. `captureFirstPayment` captures the failed one late. */
+  async function placeOrderWithSecondPayment(app: TestApp, shop: Selling, paymentToken = 'tok_success') {
     changeProcessor(app, impatiently(app))
     const cartId = await shop.cart()
     const declined = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body.order
     const paymentId: string = declined.payments[0].id
     ok(await shop.checkout(cartId, { paymentToken }))
-    const take = async () => {
+    const captureFirstPayment = async () => {
       const change = { status: 'CAPTURED', captured: 1_000 } as const
       await app.deps.db.write(async (tx) => void (await tx.update(sandboxPayments).set(change).where(eq(sandboxPayments.id, paymentId))))
       ok(await sandboxMessage(app, paymentId))
     }
-    return { orderId: declined.id as string, take }
+    return { orderId: declined.id as string, captureFirstPayment }
   }
 
   test('confirms an order by a late capture of a failed payment, and voids the payment started meanwhile', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { orderId, take } = await secondThoughts(app, shop, 'tok_timeout')
-    await take()
+    const { orderId, captureFirstPayment } = await placeOrderWithSecondPayment(app, shop, 'tok_timeout')
+    await captureFirstPayment()
     expect(await shop.order(orderId)).toMatchObject({
       status: 'CONFIRMED',
       paymentStatus: 'CAPTURED',
@@ -330,8 +334,8 @@ describe('late money', () => {
   test('refunds a late capture of a failed payment when another payment paid the order, which stays unchanged', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { orderId, take } = await secondThoughts(app, shop)
-    await take()
+    const { orderId, captureFirstPayment } = await placeOrderWithSecondPayment(app, shop)
+    await captureFirstPayment()
     const order = await shop.order(orderId)
     expect(order).toMatchObject({
       status: 'CONFIRMED',
@@ -349,9 +353,9 @@ describe('late money', () => {
   test('refunds a late capture of a failed payment of a cancelled sale, without counting it in the sale', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { orderId, take } = await secondThoughts(app, shop)
+    const { orderId, captureFirstPayment } = await placeOrderWithSecondPayment(app, shop)
     ok(await cancel(shop, orderId))
-    await take()
+    await captureFirstPayment()
     expect(await shop.order(orderId)).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED' })
     const books = await booksOf(app)
     expect(books.sandbox.map(({ captured, refunded }) => captured - refunded)).toEqual([0, 0])
@@ -359,8 +363,8 @@ describe('late money', () => {
   })
 })
 
-/** Stops the calls of one kind until they are let go. */
-function gate(app: TestApp, kind: 'create' | 'capture' | 'refund', where: 'before' | 'after') {
+/** Holds processor calls of one kind until `open` is called. */
+function holdCalls(app: TestApp, kind: 'create' | 'capture' | 'refund', where: 'before' | 'after') {
   const reached = Promise.withResolvers<void>()
   const open = Promise.withResolvers<void>()
   const wait = async () => {
@@ -387,7 +391,7 @@ describe('cancellation during a call to the processor', () => {
   ] as const)('leaves no money, stock or authorization when an order is cancelled %s', async (_, kind, where) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { reached, open } = gate(app, kind, where)
+    const { reached, open } = holdCalls(app, kind, where)
     const checkout = shop.cart().then((cartId) => shop.checkout(cartId))
     await reached
     const [order] = (await booksOf(app)).orders
@@ -403,7 +407,7 @@ test('rejects fulfilling, cancelling or refunding an order that is being cancell
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
-  const { reached, open } = gate(app, 'refund', 'after')
+  const { reached, open } = holdCalls(app, 'refund', 'after')
   const cancelled = cancel(shop, id)
   await reached
   for (const answer of [await fulfil(shop, id), await cancel(shop, id), await shop.refund(id)]) {
@@ -417,8 +421,8 @@ test('rejects fulfilling, cancelling or refunding an order that is being cancell
 
 describe('calls that a processor does not answer', () => {
   test.each([
-    ['take the money', 'capture'],
-    ['give a payment up', 'void'],
+    ['capture', 'capture'],
+    ['void', 'void'],
   ] as const)('retries an unanswered %s only when it is due', async (_, kind) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
@@ -445,11 +449,11 @@ describe('calls that a processor does not answer', () => {
   test('keeps an undecided payment although its shopper checks it every second', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    // It needs a minute to decide.
-    const decided = app.clock.now() + 60_000
+    // The processor decides after a minute.
+    const decidesAt = app.clock.now() + 60_000
     changeProcessor(app, (sandbox) => {
       const undecided = async <Payment extends { state: string }>(payment: Promise<Payment>) =>
-        app.clock.now() < decided ? { ...(await payment), state: 'PENDING' as const, authorized: 0 } : payment
+        app.clock.now() < decidesAt ? { ...(await payment), state: 'PENDING' as const, authorized: 0 } : payment
       return {
         create: (payment) => undecided(sandbox.create(payment)),
         retrieve: async (name) => {
@@ -475,7 +479,7 @@ describe('a second payment of an order', () => {
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
     const pay = async () => ok(await shop.checkout(cartId, { paymentToken: 'tok_timeout' })).body.payment.status
-    const looks = async () => {
+    const countQueriesUntilVoided = async () => {
       for (let nth = 1; ; nth++) {
         app.clock.advance(3 * 60 * 1000)
         await app.jobs.resume()
@@ -483,10 +487,10 @@ describe('a second payment of an order', () => {
       }
     }
     expect(await pay()).toBe('PENDING')
-    const first = await looks()
+    const first = await countQueriesUntilVoided()
     expect(first).toBeGreaterThan(1)
     expect(await pay()).toBe('PENDING')
-    expect(await looks()).toBe(first)
+    expect(await countQueriesUntilVoided()).toBe(first)
   })
 })
 

@@ -1,4 +1,4 @@
-/** The shop corrects addresses, e-mail addresses and tags of orders that are not sent completely. */
+/** The shop corrects addresses, email addresses and tags of orders that are not completely fulfilled. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
@@ -10,10 +10,10 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const full = { company: null, line2: null, phone: null, ...address }
+const storedAddress = { company: null, line2: null, phone: null, ...address }
 type Shop = Awaited<ReturnType<typeof sellingIn>>
 
-const correct = (shop: Shop, id: string, body: object, headers: Record<string, string> = {}) =>
+const correctOrder = (shop: Shop, id: string, body: object, headers: Record<string, string> = {}) =>
   shop.app.call('PATCH', `/v2/orders/${id}`, { key: shop.secretKey, body, headers })
 const messages = async (app: TestApp) =>
   (await app.deps.db.read.rows<{ body: string }>(sql`select body from outbox where event = 'order.updated' order by id`)).map(
@@ -22,7 +22,7 @@ const messages = async (app: TestApp) =>
 const lastDetail = (order: { events: { type: string; detail: unknown }[] }) =>
   order.events.filter(({ type }) => type === 'UPDATED').at(-1)?.detail
 
-async function taxedShop(app: TestApp) {
+async function openTaxedShop(app: TestApp) {
   const shop = await sellingIn(app)
   const put = (path: string, data: unknown) => app.call('PUT', path, { token: shop.token, body: { data } })
   ok(
@@ -38,28 +38,28 @@ async function taxedShop(app: TestApp) {
 }
 
 describe('correcting an order', () => {
-  test('replaces what is sent, keeps former values in the timeline, and finds the order by its new words', async () => {
+  test('replaces the sent fields, keeps former values in the timeline, and finds the order by its new values', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ shippingAddress: address })
-    const moved = { ...address, name: 'Zq9 Noor', line1: '2 Quay Street' }
-    const body = { email: 'Right@Example.com', shippingAddress: moved, billingAddress: address, tags: ['Fragile', 'fragile'] }
-    const done = ok(await correct(shop, order.id, body))
-    expect(done.body).toMatchObject({
+    const newAddress = { ...address, name: 'Zq9 Noor', line1: '2 Quay Street' }
+    const body = { email: 'Right@Example.com', shippingAddress: newAddress, billingAddress: address, tags: ['Fragile', 'fragile'] }
+    const corrected = ok(await correctOrder(shop, order.id, body))
+    expect(corrected.body).toMatchObject({
       email: 'Right@Example.com',
-      shippingAddress: { ...full, ...moved },
-      billingAddress: full,
+      shippingAddress: { ...storedAddress, ...newAddress },
+      billingAddress: storedAddress,
       tags: ['Fragile'],
       status: 'CONFIRMED',
       total: order.total,
     })
-    expect(lastDetail(done.body)).toEqual({
+    expect(lastDetail(corrected.body)).toEqual({
       email: 'guest@example.com',
       shippingAddress: 'Noor Haddad, 1 Quay Street, Portland, ME, 04101, US',
       billingAddress: '',
       tags: '',
     })
-    expect(await shop.order(order.id)).toEqual(done.body)
+    expect(await shop.order(order.id)).toEqual(corrected.body)
     expect(await messages(app)).toEqual([{ orderId: order.id, number: 1, changed: ['email', 'shippingAddress', 'billingAddress', 'tags'] }])
     for (const [query, total] of [
       ['q=zq9', 1],
@@ -73,11 +73,11 @@ describe('correcting an order', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('mails the new address from then on', async () => {
+  test('stores the new email address, which the public view does not show', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ shippingAddress: address })
-    ok(await correct(shop, order.id, { email: 'right@example.com' }))
+    ok(await correctOrder(shop, order.id, { email: 'right@example.com' }))
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
     expect((await app.deps.orderStore.find(order.id))?.email).toBe('right@example.com')
     expect(ok(await app.call('GET', new URL(order.publicUrl).pathname.replace('/pages/order', '/v2/orders/public'))).text).not.toContain(
@@ -85,17 +85,17 @@ describe('correcting an order', () => {
     )
   })
 
-  test('changes nothing and tells nothing when the values are the same', async () => {
+  test('changes nothing and sends no webhook when the values are the same', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ shippingAddress: address })
     const before = ok(await shop.get(`/v2/orders/${order.id}`))
-    const same = ok(await correct(shop, order.id, { email: 'guest@example.com', shippingAddress: address, tags: [] }))
+    const same = ok(await correctOrder(shop, order.id, { email: 'guest@example.com', shippingAddress: address, tags: [] }))
     expect([same.text, same.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
     expect(await messages(app)).toEqual([])
   })
 
-  test('refuses wrong fields, other shops, other roles, and sent, cancelled and expired orders', async () => {
+  test('refuses invalid fields, other shops, publishable keys, and fulfilled, cancelled and refunded orders', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -108,29 +108,32 @@ describe('correcting an order', () => {
       [{ tags: ['x'.repeat(41)] }, 'tags.0'],
       [{ total: 1 }, 'total'],
     ] as const)
-      expect((await correct(shop, order.id, body)).body).toMatchObject({ statusCode: 400, field })
-    expect((await correct(other, order.id, { tags: ['x'] })).status).toBe(404)
+      expect((await correctOrder(shop, order.id, body)).body).toMatchObject({ statusCode: 400, field })
+    expect((await correctOrder(other, order.id, { tags: ['x'] })).status).toBe(404)
     expect((await app.call('PATCH', `/v2/orders/${order.id}`, { key: shop.publishableKey, body: { tags: ['x'] } })).status).toBe(403)
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
-    expect((await correct(shop, order.id, { email: 'x@example.com' })).body).toMatchObject({ statusCode: 409, code: 'invalid_transition' })
+    expect((await correctOrder(shop, order.id, { email: 'x@example.com' })).body).toMatchObject({
+      statusCode: 409,
+      code: 'invalid_transition',
+    })
     const cancelled = await shop.bought()
     ok(await shop.post(`/v2/orders/${cancelled.id}/cancel`, {}))
-    expect((await correct(shop, cancelled.id, { email: 'x@example.com' })).status).toBe(409)
+    expect((await correctOrder(shop, cancelled.id, { email: 'x@example.com' })).status).toBe(409)
     const refunded = await shop.bought()
     ok(await shop.refund(refunded.id))
-    expect((await correct(shop, refunded.id, { email: 'x@example.com' })).status).toBe(409)
+    expect((await correctOrder(shop, refunded.id, { email: 'x@example.com' })).status).toBe(409)
   })
 
-  test('corrects a partly sent order and an unpaid one', async () => {
+  test('corrects a partially fulfilled order and an unpaid one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ quantity: 2, shippingAddress: address })
     const lineId = order.lines[0].id
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
-    expect(ok(await correct(shop, order.id, { tags: ['half'] })).body).toMatchObject({ fulfilmentStatus: 'PARTIALLY_FULFILLED' })
+    expect(ok(await correctOrder(shop, order.id, { tags: ['half'] })).body).toMatchObject({ fulfilmentStatus: 'PARTIALLY_FULFILLED' })
     const cartId = await shop.cart()
     const unpaid = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body.order
-    ok(await correct(shop, unpaid.id, { email: 'paid@example.com', tags: ['secret-tag'] }))
+    ok(await correctOrder(shop, unpaid.id, { email: 'paid@example.com', tags: ['secret-tag'] }))
     const paid = ok(await shop.checkout(cartId))
     expect(paid.body.order).toMatchObject({ status: 'CONFIRMED', tags: [] })
     expect(await shop.order(unpaid.id)).toMatchObject({ email: 'paid@example.com', tags: ['secret-tag'] })
@@ -143,11 +146,11 @@ describe('correcting an order', () => {
     const shop = await sellingIn(app)
     const { token, id } = await customerOf(app, shop.shop.name)
     const order = await shop.bought({ token, email: 'old-zulu@example.com', shippingAddress: address })
-    ok(await correct(shop, order.id, { email: 'new@example.com', tags: ['zulu-tag'] }))
-    ok(await correct(shop, order.id, { tags: ['other'] }))
-    const own = ok(await app.call('GET', `/v2/orders/${order.id}`, { token }))
-    expect(own.text).not.toContain('zulu')
-    expect(own.body).toMatchObject({ email: 'new@example.com', tags: [] })
+    ok(await correctOrder(shop, order.id, { email: 'new@example.com', tags: ['zulu-tag'] }))
+    ok(await correctOrder(shop, order.id, { tags: ['other'] }))
+    const customerView = ok(await app.call('GET', `/v2/orders/${order.id}`, { token }))
+    expect(customerView.text).not.toContain('zulu')
+    expect(customerView.body).toMatchObject({ email: 'new@example.com', tags: [] })
     const exported = ok(await shop.get(`/customer/${id}/export`)).text
     expect(exported).not.toMatch(/zulu-tag|"other"/)
   })
@@ -158,13 +161,13 @@ describe('correcting an order', () => {
     const { token, id } = await customerOf(app, shop.shop.name)
     const order = await shop.bought({ token, shippingAddress: address })
     ok(
-      await correct(shop, order.id, {
+      await correctOrder(shop, order.id, {
         email: 'zulu@example.com',
         shippingAddress: { ...address, line1: 'zulu Street' },
         tags: ['zulu-tag'],
       }),
     )
-    ok(await correct(shop, order.id, { email: 'last@example.com', shippingAddress: address, tags: ['zulu-more'] }))
+    ok(await correctOrder(shop, order.id, { email: 'last@example.com', shippingAddress: address, tags: ['zulu-more'] }))
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
     ok(await shop.post(`/customer/${id}/erase`, {}), 200, 204)
     expect(ok(await shop.get(`/v2/orders/${order.id}`)).text).not.toContain('zulu')
@@ -174,12 +177,12 @@ describe('correcting an order', () => {
 })
 
 describe('an address that changes tax or shipping', () => {
-  test('is refused with the difference, and used when that is accepted, without charging anything', async () => {
+  test('is refused with the difference, and stored without a charge if the request accepts the difference', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
+    const { shop, order } = await openTaxedShop(app)
     expect([order.taxTotal, order.shippingTotal]).toEqual([shop.usd(50), shop.usd(300)])
     const body = { shippingAddress: { ...address, province: 'New York', city: 'Albany' } }
-    const refused = await correct(shop, order.id, body)
+    const refused = await correctOrder(shop, order.id, body)
     expect(refused.body).toMatchObject({
       statusCode: 409,
       code: 'price_difference',
@@ -190,39 +193,39 @@ describe('an address that changes tax or shipping', () => {
         total: { before: shop.usd(1_350), after: shop.usd(1_380) },
       },
     })
-    expect((await shop.order(order.id)).shippingAddress).toEqual(full)
-    const done = ok(await correct(shop, order.id, { ...body, acceptDifference: true })).body
-    expect(done).toMatchObject({ taxTotal: shop.usd(50), total: shop.usd(1_350), shippingAddress: { city: 'Albany' }, refunds: [] })
+    expect((await shop.order(order.id)).shippingAddress).toEqual(storedAddress)
+    const corrected = ok(await correctOrder(shop, order.id, { ...body, acceptDifference: true })).body
+    expect(corrected).toMatchObject({ taxTotal: shop.usd(50), total: shop.usd(1_350), shippingAddress: { city: 'Albany' }, refunds: [] })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('says that the shipping method is not offered there', async () => {
+  test('reports no shipping total if the shipping method is not offered there', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
-    const refused = await correct(shop, order.id, { shippingAddress: { ...address, countryCode: 'DE', province: null } })
+    const { shop, order } = await openTaxedShop(app)
+    const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, countryCode: 'DE', province: null } })
     expect(refused.body).toMatchObject({
       code: 'price_difference',
       difference: { shippingTotal: { after: null }, taxTotal: { after: shop.usd(0) }, total: { after: null } },
     })
   })
 
-  test('is no difference within a province, in another spelling of it, or where rates are equal', async () => {
+  test('is accepted within the same province, in another spelling of it, or in a province with equal rates', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
+    const { shop, order } = await openTaxedShop(app)
     for (const more of [{ line1: '9 High Street' }, { province: 'Maine' }, { province: 'NH' }, { province: 'US-ME' }])
-      ok(await correct(shop, order.id, { shippingAddress: { ...address, ...more } }))
-    // Tax goes by the shipping address.
-    ok(await correct(shop, order.id, { billingAddress: { ...address, province: 'NY' } }))
+      ok(await correctOrder(shop, order.id, { shippingAddress: { ...address, ...more } }))
+    // Tax depends on the shipping address, so the billing address makes no difference.
+    ok(await correctOrder(shop, order.id, { billingAddress: { ...address, province: 'NY' } }))
   })
 
-  test('counts discounts and free shipping as the order did', async () => {
+  test('applies the discounts and free shipping of the order to the difference', async () => {
     await using app = await testApp()
-    const { shop } = await taxedShop(app)
+    const { shop } = await openTaxedShop(app)
     ok(await shop.post('/discounts', { title: 'Half', kind: 'PERCENT', valueBps: 5_000, status: 'ACTIVE' }))
     ok(await shop.post('/discounts', { title: 'Free', kind: 'FREE_SHIPPING', status: 'ACTIVE' }))
     const order = await shop.bought({ shippingAddress: address, shippingMethod: 'post' })
     expect(order).toMatchObject({ taxTotal: shop.usd(25), shippingTotal: shop.usd(0) })
-    const refused = await correct(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
+    const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
     expect(refused.body.difference).toMatchObject({
       taxTotal: { after: shop.usd(40) },
       shippingTotal: { after: shop.usd(0) },
@@ -230,54 +233,54 @@ describe('an address that changes tax or shipping', () => {
     })
   })
 
-  test('counts tax on shipping', async () => {
+  test('includes tax on shipping in the difference', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
+    const { shop, order } = await openTaxedShop(app)
     const rates = [
       { country: 'US', region: 'ME', rateBps: 500 },
       { country: 'US', region: 'NY', rateBps: 500, shipping: true },
     ]
     ok(await app.call('PUT', '/shops/v2/tax-rates', { token: shop.token, body: { data: rates } }))
-    const refused = await correct(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
+    const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
     expect(refused.body.difference).toMatchObject({
       taxTotal: { before: shop.usd(50), after: shop.usd(65) },
       total: { before: shop.usd(1_350), after: shop.usd(1_365) },
     })
   })
 
-  test('names an unknown province in a shop that is strict about them', async () => {
+  test('is refused with an unknown province in a shop with strictProvinces', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
+    const { shop, order } = await openTaxedShop(app)
     ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { strictProvinces: true } }))
-    const refused = await correct(shop, order.id, { shippingAddress: { ...address, province: 'Nowhere' } })
+    const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'Nowhere' } })
     expect(refused.body).toMatchObject({ statusCode: 400, code: 'UNKNOWN_PROVINCE', field: 'shippingAddress.province' })
   })
 })
 
-describe('corrections of several people at once', () => {
-  test('let one change of a version win, and the others read again', async () => {
+describe('parallel corrections', () => {
+  test('accept one change of a version, and reject the others with 412', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought({ shippingAddress: address })
     const etag = ok(await shop.get(`/v2/orders/${id}`)).headers.get('etag') ?? ''
     expect([etag, ok(await app.call('GET', `/v2/orders/${id}`, { token: shop.token })).headers.get('etag')]).toEqual(['"v1"', '"v1"'])
-    const answers = await Promise.all(['a', 'b', 'c'].map((tag) => correct(shop, id, { tags: [tag] }, { 'if-match': etag })))
+    const answers = await Promise.all(['a', 'b', 'c'].map((tag) => correctOrder(shop, id, { tags: [tag] }, { 'if-match': etag })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412])
     const { tags } = await shop.order(id)
     expect(await app.deps.db.read.select({ tag: orderTags.tag }).from(orderTags)).toEqual([{ tag: tags[0] }])
     expect(ok(await shop.get(`/v2/orders/${id}`)).headers.get('etag')).toBe('"v2"')
-    const blind = await Promise.all(['d', 'e', 'f'].map((tag) => correct(shop, id, { tags: [tag] })))
-    expect(blind.map(({ status }) => status)).toEqual([200, 200, 200])
+    const unversioned = await Promise.all(['d', 'e', 'f'].map((tag) => correctOrder(shop, id, { tags: [tag] })))
+    expect(unversioned.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(ok(await shop.get(`/v2/orders/${id}`)).headers.get('etag')).toBe('"v5"')
   })
 
-  test('meet a fulfilment or a refund at the same instant without losing either', async () => {
+  test('and a parallel fulfilment or refund both keep their effect', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     for (let nth = 0; nth < 6; nth++) {
       const { id } = await shop.bought({ shippingAddress: address })
       const [corrected, other] = await Promise.all([
-        correct(shop, id, { email: 'right@example.com', tags: ['x'] }),
+        correctOrder(shop, id, { email: 'right@example.com', tags: ['x'] }),
         nth % 2 ? shop.refund(id) : shop.post(`/v2/orders/${id}/fulfil`, {}),
       ])
       ok(other)
@@ -289,26 +292,28 @@ describe('corrections of several people at once', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('replays a correction and a refused difference under the same key', async () => {
+  test('are replayed under the same idempotency key, also a refused difference', async () => {
     await using app = await testApp()
-    const { shop, order } = await taxedShop(app)
+    const { shop, order } = await openTaxedShop(app)
     const body = { shippingAddress: { ...address, province: 'NY' } }
-    const refused = await correct(shop, order.id, body, { 'idempotency-key': 'k1' })
+    const refused = await correctOrder(shop, order.id, body, { 'idempotency-key': 'k1' })
     expect(refused.status).toBe(409)
-    expect((await correct(shop, order.id, body, { 'idempotency-key': 'k1' })).text).toBe(refused.text)
-    const done = ok(await correct(shop, order.id, { ...body, acceptDifference: true }, { 'idempotency-key': 'k2', 'if-match': '"v1"' }))
-    expect((await correct(shop, order.id, { ...body, acceptDifference: true }, { 'idempotency-key': 'k2', 'if-match': '"v1"' })).text).toBe(
-      done.text,
+    expect((await correctOrder(shop, order.id, body, { 'idempotency-key': 'k1' })).text).toBe(refused.text)
+    const corrected = ok(
+      await correctOrder(shop, order.id, { ...body, acceptDifference: true }, { 'idempotency-key': 'k2', 'if-match': '"v1"' }),
     )
+    expect(
+      (await correctOrder(shop, order.id, { ...body, acceptDifference: true }, { 'idempotency-key': 'k2', 'if-match': '"v1"' })).text,
+    ).toBe(corrected.text)
     expect(await messages(app)).toHaveLength(1)
   })
 
-  test('are at most 100 an order', async () => {
+  test('are limited to 100 for each order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()
-    for (let nth = 0; nth < 100; nth++) ok(await correct(shop, id, { tags: [`t${nth}`] }))
-    expect((await correct(shop, id, { tags: ['more'] })).body).toMatchObject({ statusCode: 409, code: 'limit_reached' })
+    for (let nth = 0; nth < 100; nth++) ok(await correctOrder(shop, id, { tags: [`t${nth}`] }))
+    expect((await correctOrder(shop, id, { tags: ['more'] })).body).toMatchObject({ statusCode: 409, code: 'limit_reached' })
   })
 })
 
@@ -316,11 +321,11 @@ test('lists orders by tag, alone and with other filters, and writes tags to the 
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const other = await sellingIn(app)
-  ok(await correct(other, (await other.bought()).id, { tags: ['café'] }))
+  ok(await correctOrder(other, (await other.bought()).id, { tags: ['café'] }))
   for (let nth = 1; nth <= 5; nth++) {
     app.clock.advance(1_000)
     const { id } = await shop.bought({ email: `b${nth % 2}@example.com`, shippingAddress: { ...address, name: nth % 2 ? 'Odd' : 'Even' } })
-    if (nth < 5) ok(await correct(shop, id, { tags: ['Café', `=n${nth}`] }))
+    if (nth < 5) ok(await correctOrder(shop, id, { tags: ['Café', `=n${nth}`] }))
     if (nth === 2) ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
   }
   const found = async (query: string) => {

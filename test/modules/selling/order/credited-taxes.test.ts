@@ -1,27 +1,27 @@
-/** Taxes of credit notes add up to those of the order, whatever was refunded in whichever order. */
+/** The taxes of all credit notes add up to those of the order, for refunds of any kind in any order. */
 import { expect, test } from 'bun:test'
 import { storedTaxRate } from '../../../../src/lib/tax-rate.ts'
 import { creditedTaxes, taxTotalsOf } from '../../../../src/modules/selling/order/index.ts'
 
 let state = 34
-/** A whole number below `max`. */
-function below(max: number): number {
+/** Returns a pseudo-random integer from 0 to `max` - 1. */
+function randomBelow(max: number): number {
   state = (state * 48_271) % 2_147_483_647
   return state % max
 }
 
 function randomOrder() {
   const rates = [0, 500, 887.5, 2_000]
-  const lines = Array.from({ length: 1 + below(6) }, (_, n) => {
-    const total = below(10_000)
-    const discount = below(total + 1)
-    const rateBps = rates[below(rates.length)] ?? 0
-    const taxInclusive = below(2) === 1
+  const lines = Array.from({ length: 1 + randomBelow(6) }, (_, n) => {
+    const total = randomBelow(10_000)
+    const discount = randomBelow(total + 1)
+    const rateBps = rates[randomBelow(rates.length)] ?? 0
+    const taxInclusive = randomBelow(2) === 1
     const base = total - discount
     const taxAmount = Math.round(taxInclusive ? (base * rateBps) / (10_000 + rateBps) : (base * rateBps) / 10_000)
     return { id: `line_${n}`, giftCard: below(5) === 0, total, discount, taxInclusive, taxAmount, ...storedTaxRate(rateBps) }
   })
-  const shippingTotal = below(2) * below(3_000)
+  const shippingTotal = randomBelow(2) * randomBelow(3_000)
   const order = {
     ...{ shippingTotal, shippingTax: Math.round(shippingTotal * 0.2), shippingTaxInclusive: false },
     shippingTaxHundredths: shippingTotal > 0 ? 200_000 : 0,
@@ -30,16 +30,17 @@ function randomOrder() {
 }
 const sum = (taxes: readonly { net: number; tax: number }[]): number => taxes.reduce((all, { net, tax }) => all + net + tax, 0)
 
-test('credits exactly the net amounts and taxes of the order once all is refunded', () => {
+test('credits exactly the net amounts and taxes of the order when everything is refunded', () => {
   for (let n = 0; n < 2_000; n++) {
     const { order, lines, total } = randomOrder()
     const refunds: Parameters<typeof creditedTaxes>[2][number][] = []
     for (let left = total; left > 0; ) {
-      const line = lines[below(lines.length)]
-      const amount = below(3) === 0 ? left : 1 + below(left)
-      const named = line && below(2) === 1 ? [{ lineId: line.id, quantity: 1, amount: 1 + below(amount), restock: false }] : []
-      const giftCardAmount = below(amount + 1)
-      refunds.push({ amount: amount - giftCardAmount, giftCardAmount, lines: named })
+      const line = lines[randomBelow(lines.length)]
+      const amount = randomBelow(3) === 0 ? left : 1 + randomBelow(left)
+      const refundedLines =
+        line && randomBelow(2) === 1 ? [{ lineId: line.id, quantity: 1, amount: 1 + randomBelow(amount), restock: false }] : []
+      const giftCardAmount = randomBelow(amount + 1)
+      refunds.push({ amount: amount - giftCardAmount, giftCardAmount, lines: refundedLines })
       left -= amount
     }
     const credited = creditedTaxes(order, lines, refunds)
@@ -52,7 +53,7 @@ test('credits exactly the net amounts and taxes of the order once all is refunde
     }
     const expected = taxTotalsOf(order, lines).filter(({ net, tax }) => net + tax > 0)
     expect(new Map(expected.map(({ rateBps, inclusive, net, tax }) => [`${rateBps}/${inclusive}`, [net, tax]]))).toEqual(totals as never)
-    // A later refund changes no earlier credit note.
+    // A later refund does not change earlier credit notes.
     expect(creditedTaxes(order, lines, refunds.slice(0, -1))).toEqual(credited.slice(0, -1))
   }
 })

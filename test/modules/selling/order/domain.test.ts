@@ -54,9 +54,9 @@ describe('the states of orders and payments', () => {
   test('makes CAPTURED final, lets a failed payment still succeed, and a voided one only be captured', () => {
     const final = paymentStatuses.filter((status) => paymentTransitions[status].length === 0)
     expect(final).toEqual(['CAPTURED'])
-    const over = ['CAPTURED', 'FAILED', 'VOIDED']
-    for (const status of paymentStatuses) expect(isOpenPayment({ status })).toBe(!over.includes(status))
-    // A shopper may try again on the processor's page.
+    const ended = ['CAPTURED', 'FAILED', 'VOIDED']
+    for (const status of paymentStatuses) expect(isOpenPayment({ status })).toBe(!ended.includes(status))
+    // The shopper may retry a failed payment on the processor's page.
     expect(paymentTransitions.FAILED).toEqual(['AUTHORIZED', 'PROCESSING', 'CAPTURED'])
     expect(paymentTransitions.VOIDED).toEqual(['CAPTURED'])
   })
@@ -71,40 +71,40 @@ const isLive = isOpenPayment
 
 describe('the next step of a saga', () => {
   test('chooses the next step of an unpaid order from its payments alone', () => {
-    const known = { processorReference: 'ref' }
-    const moves: [Payment[], string][] = [
+    const withReference = { processorReference: 'ref' }
+    const cases: [Payment[], string][] = [
       [[], 'rest'],
       [[payment('PENDING')], 'create'],
-      [[payment('PENDING', known)], 'ask'],
-      [[payment('REQUIRES_ACTION', known)], 'ask'],
-      [[payment('AUTHORIZED', known)], 'capture'],
-      [[payment('PROCESSING', known)], 'ask'],
-      // Perhaps it was never begun, and it must not be begun twice.
+      [[payment('PENDING', withReference)], 'ask'],
+      [[payment('REQUIRES_ACTION', withReference)], 'ask'],
+      [[payment('AUTHORIZED', withReference)], 'capture'],
+      [[payment('PROCESSING', withReference)], 'ask'],
+      // It is unknown whether this payment was created, and it must not be created twice.
       [[payment('PROCESSING')], 'rest'],
       [[payment('FAILED')], 'rest'],
       [[payment('VOIDED')], 'rest'],
-      [[payment('FAILED'), payment('AUTHORIZED', known)], 'capture'],
-      // Money that came after all: it counts, and what is under way besides is given up first.
+      [[payment('FAILED'), payment('AUTHORIZED', withReference)], 'capture'],
+      // A late capture counts. Another open payment is voided first.
       [[payment('FAILED', { captured: 100 })], 'accept'],
-      [[payment('FAILED', { captured: 100 }), payment('REQUIRES_ACTION', known)], 'void'],
+      [[payment('FAILED', { captured: 100 }), payment('REQUIRES_ACTION', withReference)], 'void'],
       [[payment('VOIDED', { captured: 100 }), payment('FAILED')], 'accept'],
       [[payment('FAILED', { captured: 99 })], 'rest'],
     ]
-    for (const [given, expected] of moves)
-      expect(kindOf(order('PENDING_PAYMENT'), given), JSON.stringify(given)).toBe(expected as SagaStep['kind'])
+    for (const [payments, expected] of cases)
+      expect(kindOf(order('PENDING_PAYMENT'), payments), JSON.stringify(payments)).toBe(expected as SagaStep['kind'])
     expect(kindOf(order('PENDING_PAYMENT', { amountDue: 0 }), [])).toBe('confirm')
   })
 
   test('queries the processor for an order past its time, and never captures', () => {
-    const known = { processorReference: 'ref' }
-    const moves: [Payment, string][] = [
+    const withReference = { processorReference: 'ref' }
+    const cases: [Payment, string][] = [
       [payment('PENDING'), 'rest'],
-      [payment('PENDING', known), 'ask'],
-      [payment('REQUIRES_ACTION', known), 'ask'],
-      [payment('AUTHORIZED', known), 'ask'],
+      [payment('PENDING', withReference), 'ask'],
+      [payment('REQUIRES_ACTION', withReference), 'ask'],
+      [payment('AUTHORIZED', withReference), 'ask'],
     ]
-    for (const [given, expected] of moves)
-      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [given], 5), given.status).toBe(expected as SagaStep['kind'])
+    for (const [payments, expected] of cases)
+      expect(kindOf(order('PENDING_PAYMENT', { expiresAt: 5 }), [payments], 5), payments.status).toBe(expected as SagaStep['kind'])
   })
 
   test('confirms a paid order next', () => {
@@ -113,16 +113,16 @@ describe('the next step of a saga', () => {
 
   test('voids the payment of an ended order, then releases its holds, then ends it', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
-      for (const live of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
-        expect(kindOf(order(status), [payment('FAILED'), payment(live)])).toBe('void')
-      // What is being decided may take days: the stock does not wait for it.
-      const known = { processorReference: 'ref' }
-      expect(kindOf(order(status), [payment('PROCESSING', known)])).toBe('release')
-      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', known)])).toBe('void')
+      for (const openStatus of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
+        expect(kindOf(order(status), [payment('FAILED'), payment(openStatus)])).toBe('void')
+      // A payment in process may take days, so the stock is released before.
+      const withReference = { processorReference: 'ref' }
+      expect(kindOf(order(status), [payment('PROCESSING', withReference)])).toBe('release')
+      expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', withReference)])).toBe('void')
       expect(kindOf(order(status), [payment('PROCESSING')])).toBe('abandon')
-      // A processor that does not answer does not hold the stock for ever.
-      expect(kindOf(order(status, { attempts: 5 }), [payment('REQUIRES_ACTION', known)])).toBe('release')
-      expect(kindOf(order(status, { attempts: 5, holds: 'RELEASED' }), [payment('REQUIRES_ACTION', known)])).toBe('void')
+      // The stock is released if the processor does not answer.
+      expect(kindOf(order(status, { attempts: 5 }), [payment('REQUIRES_ACTION', withReference)])).toBe('release')
+      expect(kindOf(order(status, { attempts: 5, holds: 'RELEASED' }), [payment('REQUIRES_ACTION', withReference)])).toBe('void')
       for (const holds of ['HELD', 'COMMITTED'] as const) expect(kindOf(order(status, { holds }), [payment('CAPTURED')])).toBe('release')
       expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('VOIDED')])).toBe(status === 'COMPENSATING' ? 'endCompensation' : 'rest')
     }
@@ -144,27 +144,27 @@ describe('the next step of a saga', () => {
 })
 
 describe('a failed payment that may still be paid', () => {
-  const waits = order('PENDING_PAYMENT', { expiresAt: 10 })
+  const waitingOrder = order('PENDING_PAYMENT', { expiresAt: 10 })
   const failed = payment('FAILED')
-  const wanted = (given: Order, others: Payment[] = [], now = 9) =>
-    !isUnwanted({ order: given, payments: [failed, ...others] }, failed, now)
+  const isWanted = (candidate: Order, others: Payment[] = [], now = 9) =>
+    !isUnwanted({ order: candidate, payments: [failed, ...others] }, failed, now)
 
   test('accepts a failed payment while its order waits and no other payment is open', () => {
-    expect(wanted(waits)).toBe(true)
-    expect(wanted(waits, [payment('VOIDED'), payment('FAILED', { id: 'pay_2', captured: 99 })])).toBe(true)
-    expect(wanted(waits, [payment('REQUIRES_ACTION')])).toBe(false)
-    expect(wanted(waits, [payment('VOIDED', { captured: 100 })])).toBe(false)
-    expect(wanted(waits, [], 10)).toBe(false)
+    expect(isWanted(waitingOrder)).toBe(true)
+    expect(isWanted(waitingOrder, [payment('VOIDED'), payment('FAILED', { id: 'pay_2', captured: 99 })])).toBe(true)
+    expect(isWanted(waitingOrder, [payment('REQUIRES_ACTION')])).toBe(false)
+    expect(isWanted(waitingOrder, [payment('VOIDED', { captured: 100 })])).toBe(false)
+    expect(isWanted(waitingOrder, [], 10)).toBe(false)
     for (const status of orderStatuses.filter((one) => one !== 'PENDING_PAYMENT'))
-      expect(wanted(order(status, { expiresAt: 10 })), status).toBe(false)
+      expect(isWanted(order(status, { expiresAt: 10 })), status).toBe(false)
     const voided = payment('VOIDED')
-    expect(isUnwanted({ order: waits, payments: [voided] }, voided, 9)).toBe(true)
+    expect(isUnwanted({ order: waitingOrder, payments: [voided] }, voided, 9)).toBe(true)
   })
 })
 
 describe('excess money of an order', () => {
   const captured = (status: PaymentStatus, amount: number) => payment(status, { captured: amount })
-  const back = (amount: number, more: Partial<Refund> = {}) =>
+  const refundOf = (amount: number, more: Partial<Refund> = {}) =>
     ({ paymentId: 'pay_CAPTURED', purpose: 'LATE_CAPTURE', status: 'PENDING', amount, ...more }) as Refund
 
   test('refunds nothing of an unpaid order, since the money may be a part of its payment', () => {
@@ -176,22 +176,24 @@ describe('excess money of an order', () => {
       const paid = order(status, { confirmedAt: status === 'PAID' ? null : 1 })
       expect(excessAmount(paid, captured('CAPTURED', 100), [])).toBe(0)
       expect(excessAmount(paid, captured('CAPTURED', 130), [])).toBe(30)
-      expect(excessAmount(paid, captured('CAPTURED', 130), [back(30)])).toBe(0)
+      expect(excessAmount(paid, captured('CAPTURED', 130), [refundOf(30)])).toBe(0)
       expect(excessAmount(paid, captured('FAILED', 100), [])).toBe(100)
     }
   })
 
   test('does not count refunds by the shop, failed refunds or those of other payments against excess money', () => {
     const paid = order('CONFIRMED', { confirmedAt: 1 })
-    expect(excessAmount(paid, captured('CAPTURED', 130), [back(50, { purpose: 'REFUND' })])).toBe(30)
-    expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { status: 'FAILED' })])).toBe(30)
-    expect(excessAmount(paid, captured('CAPTURED', 130), [back(30, { paymentId: 'pay_other' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [refundOf(50, { purpose: 'REFUND' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [refundOf(30, { status: 'FAILED' })])).toBe(30)
+    expect(excessAmount(paid, captured('CAPTURED', 130), [refundOf(30, { paymentId: 'pay_other' })])).toBe(30)
   })
 
   test('refunds all money of an order that ended unpaid, also when it grows', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       expect(excessAmount(order(status), captured('CAPTURED', 40), [])).toBe(40)
-      expect(excessAmount(order(status), captured('CAPTURED', 100), [back(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(60)
+      expect(excessAmount(order(status), captured('CAPTURED', 100), [refundOf(40, { purpose: 'COMPENSATE', status: 'SUCCEEDED' })])).toBe(
+        60,
+      )
     }
     // The refund of a cancelled sale is part of its cancellation.
     expect(excessAmount(order('CANCELLED', { confirmedAt: 1 }), captured('CAPTURED', 100), [])).toBe(0)
@@ -225,31 +227,32 @@ describe('the refundable amount of an order', () => {
   const amounts = fc.record({
     captured: fc.integer({ min: 0, max: 1_000_000 }),
     cards: fc.array(fc.integer({ min: 1, max: 50_000 }), { maxLength: 4 }),
-    asked: fc.array(fc.option(fc.integer({ min: 1, max: 400_000 }), { nil: undefined }), { maxLength: 8 }),
+    requestedAmounts: fc.array(fc.option(fc.integer({ min: 1, max: 400_000 }), { nil: undefined }), { maxLength: 8 }),
   })
 
   test('never refunds more than was paid from any source, and all of it in the end', () => {
     fc.assert(
-      fc.property(amounts, ({ captured, cards: given, asked }) => {
-        const cards = given.map((amount, at) => ({ giftCardId: `gift_${at}`, amount }) as OrderGiftCard)
-        const done: { status: 'SUCCEEDED'; purpose: 'REFUND'; amount: number; giftCards: { giftCardId: string; amount: number }[] }[] = []
-        for (const want of [...asked, undefined]) {
-          const left = refundable({ capturedTotal: captured }, cards, done)
-          const parts = refundParts(left, want)
+      fc.property(amounts, ({ captured, cards: balances, requestedAmounts }) => {
+        const cards = balances.map((amount, at) => ({ giftCardId: `gift_${at}`, amount }) as OrderGiftCard)
+        const refunds: { status: 'SUCCEEDED'; purpose: 'REFUND'; amount: number; giftCards: { giftCardId: string; amount: number }[] }[] =
+          []
+        for (const requested of [...requestedAmounts, undefined]) {
+          const left = refundable({ capturedTotal: captured }, cards, refunds)
+          const parts = refundParts(left, requested)
           const available = left.captured + left.cards.reduce((sum, { amount }) => sum + amount, 0)
-          expect(parts === undefined).toBe(want !== undefined && want > available)
+          expect(parts === undefined).toBe(requested !== undefined && requested > available)
           if (!parts) continue
-          expect(parts.amount + parts.giftCardAmount).toBe(want ?? available)
+          expect(parts.amount + parts.giftCardAmount).toBe(requested ?? available)
           expect(parts.giftCards.reduce((sum, { amount }) => sum + amount, 0)).toBe(parts.giftCardAmount)
-          // Nothing goes to a card while captured money is left.
+          // Gift cards are refunded only after all captured money.
           if (parts.giftCardAmount > 0) expect(parts.amount).toBe(left.captured)
           expect(parts.giftCards.every(({ amount }) => amount > 0)).toBe(true)
-          done.push({ status: 'SUCCEEDED', purpose: 'REFUND', amount: parts.amount, giftCards: parts.giftCards })
+          refunds.push({ status: 'SUCCEEDED', purpose: 'REFUND', amount: parts.amount, giftCards: parts.giftCards })
         }
-        expect(done.reduce((sum, { amount }) => sum + amount, 0)).toBe(captured)
+        expect(refunds.reduce((sum, { amount }) => sum + amount, 0)).toBe(captured)
         for (const card of cards) {
-          const back = done.flatMap(({ giftCards }) => giftCards).filter(({ giftCardId }) => giftCardId === card.giftCardId)
-          expect(back.reduce((sum, { amount }) => sum + amount, 0)).toBe(card.amount)
+          const cardRefunds = refunds.flatMap(({ giftCards }) => giftCards).filter(({ giftCardId }) => giftCardId === card.giftCardId)
+          expect(cardRefunds.reduce((sum, { amount }) => sum + amount, 0)).toBe(card.amount)
         }
       }),
     )

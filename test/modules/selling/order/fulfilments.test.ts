@@ -18,13 +18,13 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
-type Asked = { lines?: { lineId: string; quantity: number }[]; trackingNumber?: string | null; carrier?: string | null }
+type FulfilmentRequest = { lines?: { lineId: string; quantity: number }[]; trackingNumber?: string | null; carrier?: string | null }
 
-const ship = (shop: Selling, id: string, body: Asked = {}, key: string = randomUUID()) =>
+const ship = (shop: Selling, id: string, body: FulfilmentRequest = {}, key: string = randomUUID()) =>
   shop.post(`/v2/orders/${id}/fulfilments`, body, { 'idempotency-key': key })
 
-/** An order of three mugs and two bowls, and its lines. */
-async function mixedOrder(shop: Selling) {
+/** Places an order of three mugs and two bowls, and returns the ids of its lines. */
+async function placeMixedOrder(shop: Selling) {
   const { currency } = shop.shop
   const bowl = await shop.add({ title: 'Bowl', variants: [{ price: { amount: 500, currency }, onHand: 100 }] })
   const cartId = await shop.cart({ quantity: 3 })
@@ -35,24 +35,24 @@ async function mixedOrder(shop: Selling) {
   return { id: order.id as string, mugs, bowls }
 }
 
-/** What the outbox has of an order's parcels, in order. */
-async function toldOf(app: TestApp, orderId: string) {
+/** Returns the webhook messages in the outbox about fulfilments of an order, in order. */
+async function webhooksOf(app: TestApp, orderId: string) {
   const rows = await app.deps.db.read.select().from(outbox).orderBy(outbox.id)
   return rows
     .map(({ event, body }) => ({ event, data: JSON.parse(body).data }))
     .filter(({ event, data }) => data.orderId === orderId && /fulfil/.test(event))
 }
 
-async function nothingIsWrong(app: TestApp): Promise<void> {
+async function expectNoProblems(app: TestApp): Promise<void> {
   expect(violationsAtRest(await booksOf(app))).toEqual([])
   for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
 }
 
 describe('fulfilment in parts', () => {
-  test('keeps an order CONFIRMED until its last parcel makes it FULFILLED, with one webhook per parcel', async () => {
+  test('keeps an order CONFIRMED until its last fulfilment makes it FULFILLED, with one webhook for each', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs, bowls } = await mixedOrder(shop)
+    const { id, mugs, bowls } = await placeMixedOrder(shop)
     const first = ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 2 }], trackingNumber: 'T1', carrier: 'Post' }), 201)
     expect(first.headers.get('etag')).toBe('"v1"')
     expect(first.body).toEqual({
@@ -63,8 +63,8 @@ describe('fulfilment in parts', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     })
-    const half = await shop.order(id)
-    expect(half).toMatchObject({
+    const partialOrder = await shop.order(id)
+    expect(partialOrder).toMatchObject({
       status: 'CONFIRMED',
       fulfilmentStatus: 'PARTIALLY_FULFILLED',
       tracking: { number: 'T1', carrier: 'Post' },
@@ -78,7 +78,7 @@ describe('fulfilment in parts', () => {
     app.clock.advance(20 * day)
     await app.jobs.closeOrders()
     expect((await shop.order(id)).status).toBe('CONFIRMED')
-    // Without its own tracking, the order keeps showing the last one.
+    // A fulfilment without tracking does not change the tracking of the order.
     const last = ok(
       await ship(shop, id, {
         lines: [
@@ -88,8 +88,8 @@ describe('fulfilment in parts', () => {
       }),
       201,
     ).body
-    const whole = await shop.order(id)
-    expect(whole).toMatchObject({
+    const fulfilledOrder = await shop.order(id)
+    expect(fulfilledOrder).toMatchObject({
       status: 'FULFILLED',
       fulfilmentStatus: 'FULFILLED',
       tracking: { number: 'T1', carrier: 'Post' },
@@ -98,13 +98,13 @@ describe('fulfilment in parts', () => {
         { fulfilledQuantity: 2, unfulfilledQuantity: 0 },
       ],
     })
-    expect(whole.fulfilments.map((one: { id: string }) => one.id)).toEqual([first.body.id, last.id])
-    expect(whole.events.slice(-2).map(({ type, detail }: { type: string; detail: object }) => [type, detail])).toEqual([
+    expect(fulfilledOrder.fulfilments.map((one: { id: string }) => one.id)).toEqual([first.body.id, last.id])
+    expect(fulfilledOrder.events.slice(-2).map(({ type, detail }: { type: string; detail: object }) => [type, detail])).toEqual([
       ['PARTIALLY_FULFILLED', { fulfilment: first.body.id, trackingNumber: 'T1', carrier: 'Post' }],
       ['FULFILLED', { fulfilment: last.id }],
     ])
     const { createdAt: _, updatedAt: __, ...parcel } = first.body
-    expect(await toldOf(app, id)).toEqual([
+    expect(await webhooksOf(app, id)).toEqual([
       { event: 'order.partially_fulfilled', data: { orderId: id, number: 1, fulfilment: parcel } },
       {
         event: 'order.fulfilled',
@@ -114,21 +114,21 @@ describe('fulfilment in parts', () => {
         },
       },
     ])
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
     app.clock.advance(14 * day - 1)
     await app.jobs.closeOrders()
     expect((await shop.order(id)).status).toBe('FULFILLED')
     app.clock.advance(1)
     await app.jobs.closeOrders()
     expect((await shop.order(id)).status).toBe('COMPLETED')
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('sends all remaining units by /fulfil and by a parcel without lines', async () => {
+  test('fulfils all remaining units by /fulfil and by a fulfilment without lines', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (const rest of ['fulfil', 'fulfilments']) {
-      const { id, mugs, bowls } = await mixedOrder(shop)
+      const { id, mugs, bowls } = await placeMixedOrder(shop)
       ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }] }))
       ok(await shop.post(`/v2/orders/${id}/${rest}`, { carrier: 'Post' }))
       const { status, fulfilments } = await shop.order(id)
@@ -139,19 +139,19 @@ describe('fulfilment in parts', () => {
           { lineId: bowls, quantity: 2 },
         ],
       ])
-      for (const again of ['fulfil', 'fulfilments']) expect((await shop.post(`/v2/orders/${id}/${again}`, {})).status).toBe(409)
+      for (const path of ['fulfil', 'fulfilments']) expect((await shop.post(`/v2/orders/${id}/${path}`, {})).status).toBe(409)
     }
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('rejects unknown lines, repeated lines and too many units in a parcel, and changes nothing', async () => {
+  test('rejects unknown lines, repeated lines and too many units in a fulfilment, and changes nothing', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const { id, mugs, bowls } = await mixedOrder(shop)
+    const { id, mugs, bowls } = await placeMixedOrder(shop)
     const before = await shop.order(id)
     const line = (lineId: string, quantity: unknown = 1) => ({ lineId, quantity })
-    const tries: [number, unknown][] = [
+    const cases: [number, unknown][] = [
       [400, { lines: [] }],
       [400, { lines: [line('line_none')] }],
       [400, { lines: [line(mugs), line(mugs)] }],
@@ -164,7 +164,7 @@ describe('fulfilment in parts', () => {
       [409, { lines: [line(mugs, 4)] }],
       [409, { lines: [line(bowls, 1), line(mugs, 4)] }],
     ]
-    for (const [status, body] of tries) expect([body, (await ship(shop, id, body as Asked)).status]).toEqual([body, status])
+    for (const [status, body] of cases) expect([body, (await ship(shop, id, body as FulfilmentRequest)).status]).toEqual([body, status])
     expect((await ship(other, id)).status).toBe(404)
     expect((await ship(shop, 'order_00000000000000000000000000')).status).toBe(404)
     expect(await shop.order(id)).toEqual(before)
@@ -173,33 +173,35 @@ describe('fulfilment in parts', () => {
     ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
     expect((await ship(shop, id)).status).toBe(409)
     expect((await shop.order(id)).lines[0]).toMatchObject({ fulfilledQuantity: 0, unfulfilledQuantity: 0 })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('rejects cancelling an order of which a part was sent', async () => {
+  test('rejects cancelling a partially fulfilled order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs } = await mixedOrder(shop)
+    const { id, mugs } = await placeMixedOrder(shop)
     ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }] }))
     const refused = await shop.post(`/v2/orders/${id}/cancel`, {})
     expect([refused.status, refused.body.message]).toEqual([409, 'An order with fulfilments cannot be cancelled. Refund the rest instead'])
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED', refunds: [] })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('allows at most a hundred parcels per order, and the last one must contain the rest', async () => {
+  test('allows at most a hundred fulfilments per order, and the last one must contain all remaining units', async () => {
     const units: Units[] = [{ lineId: 'a', quantity: 101, sent: 99, refunded: 0, left: 2, open: 2 }]
-    const one = [{ lineId: 'a', quantity: 1 }]
-    expect(packed(units, one, 98)).toEqual(one)
-    expect(() => packed(units, one, 99)).toThrow('An order can have at most 100 fulfilments: the last one must contain all remaining units')
+    const oneUnit = [{ lineId: 'a', quantity: 1 }]
+    expect(packed(units, oneUnit, 98)).toEqual(oneUnit)
+    expect(() => packed(units, oneUnit, 99)).toThrow(
+      'An order can have at most 100 fulfilments: the last one must contain all remaining units',
+    )
     expect(packed(units, [{ lineId: 'a', quantity: 2 }], 99)).toEqual([{ lineId: 'a', quantity: 2 }])
     expect(packed(units, undefined, 99)).toEqual([{ lineId: 'a', quantity: 2 }])
   })
 
-  test('sends a parcel once per idempotency key, and rejects another body with 422', async () => {
+  test('creates a fulfilment once per idempotency key, and rejects another body with 422', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs } = await mixedOrder(shop)
+    const { id, mugs } = await placeMixedOrder(shop)
     const lines = [{ lineId: mugs, quantity: 1 }]
     const answers = [await ship(shop, id, { lines }, 'k'), await ship(shop, id, { lines }, 'k')]
     expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
@@ -212,11 +214,11 @@ describe('fulfilment in parts', () => {
   })
 })
 
-describe('refunds of a partially sent order', () => {
+describe('refunds of a partially fulfilled order', () => {
   test('refunds unsent units first, and the refund of the last unsent unit fulfils the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs, bowls } = await mixedOrder(shop)
+    const { id, mugs, bowls } = await placeMixedOrder(shop)
     ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }], trackingNumber: 'T1' }))
     ok(await shop.refund(id, { lines: [{ lineId: mugs, quantity: 1, restock: true }] }))
     expect(await shop.order(id)).toMatchObject({
@@ -237,32 +239,32 @@ describe('refunds of a partially sent order', () => {
     const ended = await shop.order(id)
     expect(ended).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED' })
     expect(ended.events.slice(-2).map(({ type }: { type: string }) => type)).toEqual(['REFUNDED', 'FULFILLED'])
-    expect((await toldOf(app, id)).at(-1)).toEqual({
+    expect((await webhooksOf(app, id)).at(-1)).toEqual({
       event: 'order.fulfilled',
       data: { orderId: id, number: 1, trackingNumber: 'T1', carrier: null, fulfilment: null },
     })
-    // Of three mugs one was sent, two went back to the shelf.
+    // Of three mugs, one was sent and two were restocked.
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
-    // What was sent may come back, too.
+    // A sent unit can be refunded and restocked, too.
     ok(await shop.refund(id, { lines: [{ lineId: mugs, quantity: 1, restock: true }] }))
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
     app.clock.advance(14 * day)
     await app.jobs.closeOrders()
     expect((await shop.order(id)).status).toBe('COMPLETED')
   })
 
-  for (const settles of [true, false])
-    test(`holds back units of a pending refund, and fulfils the order once it ${settles ? 'succeeds' : 'fails and they are sent'}`, async () => {
+  for (const succeeds of [true, false])
+    test(`holds back units of a pending refund, and fulfils the order once it ${succeeds ? 'succeeds' : 'fails and they are sent'}`, async () => {
       await using app = await testApp()
       const shop = await sellingIn(app)
-      const { id, mugs, bowls } = await mixedOrder(shop)
+      const { id, mugs, bowls } = await placeMixedOrder(shop)
       ok(await ship(shop, id, { lines: [{ lineId: bowls, quantity: 2 }] }))
-      let answers: 'no' | 'yes' | 'refused' = 'no'
+      let mode: 'no' | 'yes' | 'refused' = 'no'
       changeProcessor(app, ({ refund }) => ({
-        refund: (...asked) => {
-          if (answers === 'no') return Promise.reject(lost())
-          return answers === 'yes' ? refund(...asked) : Promise.resolve({ reference: 'r', state: 'FAILED', failureCode: 'no' })
+        refund: (...args) => {
+          if (mode === 'no') return Promise.reject(lost())
+          return mode === 'yes' ? refund(...args) : Promise.resolve({ reference: 'r', state: 'FAILED', failureCode: 'no' })
         },
       }))
       expect(ok(await shop.refund(id, { lines: [{ lineId: mugs, quantity: 2 }] })).body.status).toBe('PENDING')
@@ -272,25 +274,25 @@ describe('refunds of a partially sent order', () => {
         fulfilmentStatus: 'PARTIALLY_FULFILLED',
         lines: [{ fulfilledQuantity: 1, unfulfilledQuantity: 0 }, {}],
       })
-      answers = settles ? 'yes' : 'refused'
+      mode = succeeds ? 'yes' : 'refused'
       for (let round = 0; round < 3; round++) {
         app.clock.advance(31 * 60_000)
         await app.jobs.resume()
       }
-      if (!settles) {
+      if (!succeeds) {
         expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', lines: [{ unfulfilledQuantity: 2 }, {}] })
         ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
       }
-      expect(await shop.order(id)).toMatchObject({ status: 'FULFILLED', refunds: [{ status: settles ? 'SUCCEEDED' : 'FAILED' }] })
-      await nothingIsWrong(app)
+      expect(await shop.order(id)).toMatchObject({ status: 'FULFILLED', refunds: [{ status: succeeds ? 'SUCCEEDED' : 'FAILED' }] })
+      await expectNoProblems(app)
     })
 })
 
 describe('parallel fulfilments', () => {
-  test('sends units in parallel parcels only as far as there are units', async () => {
+  test('accepts parallel fulfilments only up to the number of units', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs, bowls } = await mixedOrder(shop)
+    const { id, mugs, bowls } = await placeMixedOrder(shop)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }], carrier: 'Post' })),
     )
@@ -299,15 +301,15 @@ describe('parallel fulfilments', () => {
     const rest = await Promise.all([ship(shop, id), ship(shop, id), shop.post(`/v2/orders/${id}/fulfil`, {})])
     expect(rest.filter(({ status }) => status < 300)).toHaveLength(1)
     expect((await shop.order(id)).fulfilments.at(-1).lines).toEqual([{ lineId: bowls, quantity: 2 }])
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('never sends refunded units when parcels, a refund and a cancellation run in parallel', async () => {
+  test('never fulfils refunded units when fulfilments, a refund and a cancellation run in parallel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     for (let round = 0; round < 4; round++) {
-      const { id, mugs, bowls } = await mixedOrder(shop)
-      const acts = [
+      const { id, mugs, bowls } = await placeMixedOrder(shop)
+      const actions = [
         () => ship(shop, id, { lines: [{ lineId: mugs, quantity: 2 }] }),
         () =>
           shop.refund(id, {
@@ -319,16 +321,16 @@ describe('parallel fulfilments', () => {
         () => shop.post(`/v2/orders/${id}/cancel`, {}),
         () => ship(shop, id, { lines: [{ lineId: bowls, quantity: 2 }] }),
       ]
-      await Promise.all([...acts.slice(round), ...acts.slice(0, round)].map((act) => act()))
+      await Promise.all([...actions.slice(round), ...actions.slice(0, round)].map((action) => action()))
       const { status, fulfilments } = await shop.order(id)
       if (status === 'CANCELLED') expect(fulfilments).toEqual([])
     }
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 })
 
-describe('the tracking of a parcel', () => {
-  test('corrects the tracking of a parcel, also of a completed order, and sends a webhook for real changes only', async () => {
+describe('the tracking of a fulfilment', () => {
+  test('corrects the tracking, also of a completed order, and sends a webhook for real changes only', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, fulfilmentId, path } = await sentOf(shop)
@@ -345,30 +347,30 @@ describe('the tracking of a parcel', () => {
     const order = await shop.order(orderId)
     expect(order).toMatchObject({ tracking: null, fulfilments: [{ trackingNumber: null, carrier: null, lines: [{ quantity: 1 }] }] })
     expect(order.events.filter(({ type }: { type: string }) => type === 'FULFILMENT_UPDATED')).toHaveLength(3)
-    const told = await toldOf(app, orderId)
-    expect(told.map(({ event, data }) => [event, data.fulfilment.trackingNumber])).toEqual([
+    const webhooks = await webhooksOf(app, orderId)
+    expect(webhooks.map(({ event, data }) => [event, data.fulfilment.trackingNumber])).toEqual([
       ['order.fulfilled', null],
       ['order.fulfilment_updated', 'T1'],
       ['order.fulfilment_updated', 'T2'],
       ['order.fulfilment_updated', null],
     ])
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('shows the tracking of the latest parcel that has one', async () => {
+  test('shows the tracking of the latest fulfilment that has one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, mugs } = await mixedOrder(shop)
+    const { id, mugs } = await placeMixedOrder(shop)
     const first = ok(await ship(shop, id, { lines: [{ lineId: mugs, quantity: 1 }], trackingNumber: 'T1' })).body
     const second = ok(await ship(shop, id, { trackingNumber: 'T2' })).body
     ok(await shop.patch(`/v2/orders/${id}/fulfilments/${first.id}`, { trackingNumber: 'T1b' }))
     expect((await shop.order(id)).tracking).toEqual({ number: 'T2', carrier: null })
     ok(await shop.patch(`/v2/orders/${id}/fulfilments/${second.id}`, { trackingNumber: null }))
     expect((await shop.order(id)).tracking).toEqual({ number: 'T1b', carrier: null })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
-  test('returns a parcel with its version to its own shop only, and rejects a stale correction', async () => {
+  test('returns a fulfilment with its version to its own shop only, and rejects a stale correction', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -385,7 +387,7 @@ describe('the tracking of a parcel', () => {
     expect((await other.get(path)).status).toBe(404)
   })
 
-  test('corrects a parcel only under its own order and shop, and at most a hundred times', async () => {
+  test('corrects a fulfilment only under its own order and shop, and at most a hundred times', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
@@ -413,11 +415,11 @@ describe('notes on orders', () => {
     app.clock.advance(1_000)
     ok(await app.call('POST', path, { key: shop.secretKey, body: { text: 'by key' } }), 201)
     expect(note).toEqual({ id: expect.stringMatching(/^note_/), text, actor: expect.stringMatching(/^mer_/), at: expect.any(String) })
-    // A payment with another card returns the order.
+    // The response to a second payment contains the order.
     const paid = ok(await shop.checkout(cartId, {}, undefined, token), 201)
-    const own = ok(await app.call('GET', `/v2/orders/${declined.id}`, { token }))
-    for (const { text: answer } of [paid, own]) expect(answer).not.toContain('PLANTED')
-    expect(own.body.notes).toEqual([])
+    const customerView = ok(await app.call('GET', `/v2/orders/${declined.id}`, { token }))
+    for (const { text: answer } of [paid, customerView]) expect(answer).not.toContain('PLANTED')
+    expect(customerView.body.notes).toEqual([])
     const { notes, events } = await shop.order(declined.id)
     expect(notes.map((one: { text: string; actor: string }) => [one.text, one.actor.split('_')[0]])).toEqual([
       [text, 'mer'],
@@ -428,8 +430,8 @@ describe('notes on orders', () => {
     const rows = await app.deps.db.read.rows<{ after: string }>(sql`select * from audit_log where action = 'order.noted'`)
     expect(rows).toHaveLength(2)
     expect(JSON.stringify(rows)).not.toContain('PLANTED')
-    const told = await app.deps.db.read.select().from(outbox)
-    expect(JSON.stringify(told)).not.toContain('PLANTED')
+    const webhooks = await app.deps.db.read.select().from(outbox)
+    expect(JSON.stringify(webhooks)).not.toContain('PLANTED')
   })
 
   test("limits the length and number of notes, and rejects notes on another shop's order", async () => {
@@ -449,11 +451,11 @@ describe('notes on orders', () => {
   })
 })
 
-test('migrates orders that an older version sent to one parcel with all of their lines', async () => {
+test('migrates orders that an older version fulfilled to one fulfilment with all of their lines', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const { db } = app.deps
-  const tracked = await mixedOrder(shop)
+  const tracked = await placeMixedOrder(shop)
   ok(await shop.refund(tracked.id, { lines: [{ lineId: tracked.mugs, quantity: 1 }] }))
   ok(await shop.post(`/v2/orders/${tracked.id}/fulfil`, { trackingNumber: 'T1', carrier: 'Post' }))
   const { orderId: plain } = await sentOf(shop)
@@ -467,8 +469,8 @@ test('migrates orders that an older version sent to one parcel with all of their
     await tx.rows(sql.raw(backfill))
     for (const id of [tracked.id, plain, open]) app.deps.orderChanged(tx, id)
   })
-  const seen = await shop.order(tracked.id)
-  expect(seen).toMatchObject({
+  const migrated = await shop.order(tracked.id)
+  expect(migrated).toMatchObject({
     status: 'FULFILLED',
     tracking: { number: 'T1', carrier: 'Post' },
     fulfilments: [
@@ -485,48 +487,56 @@ test('migrates orders that an older version sent to one parcel with all of their
   })
   expect((await shop.order(plain)).fulfilments).toMatchObject([{ trackingNumber: null, lines: [{ quantity: 1 }] }])
   expect(await shop.order(open)).toMatchObject({ fulfilments: [], lines: [{ unfulfilledQuantity: 1 }] })
-  ok(await shop.patch(`/v2/orders/${tracked.id}/fulfilments/${seen.fulfilments[0].id}`, { trackingNumber: 'T2' }))
-  await nothingIsWrong(app)
+  ok(await shop.patch(`/v2/orders/${tracked.id}/fulfilments/${migrated.fulfilments[0].id}`, { trackingNumber: 'T2' }))
+  await expectNoProblems(app)
 })
 
-test('reports orders whose state differs from their parcels', async () => {
+test('reports orders whose state differs from their fulfilments', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const { db } = app.deps
   const found = async () => {
-    const said: string[][] = []
-    for await (const { problems } of orderFindings(db)) said.push(problems)
-    return said
+    const findings: string[][] = []
+    for await (const { problems } of orderFindings(db)) findings.push(problems)
+    return findings
   }
-  const broken: [what: string, where: 0 | 1, statement: (orderId: string) => ReturnType<typeof sql>][] = [
-    ['a parcel is lost', 0, (id) => sql`delete from fulfilments where order_id = ${id}`],
-    ['more was sent than bought', 0, (id) => sql`update fulfilments set lines = replace(lines, ':1', ':2') where order_id = ${id}`],
-    ['of a line of another order', 0, (id) => sql`update fulfilments set lines = replace(lines, 'line_', 'none_') where order_id = ${id}`],
-    ['nothing was in it', 0, (id) => sql`update fulfilments set lines = '[]' where order_id = ${id}`],
-    ['it says that it was not sent', 0, (id) => sql`update orders set fulfilment_status = 'UNFULFILLED' where id = ${id}`],
-    ['or only in part', 0, (id) => sql`update orders set fulfilment_status = 'PARTIALLY_FULFILLED' where id = ${id}`],
-    ['or that it is', 0, (id) => sql`update orders set status = 'CONFIRMED' where id = ${id}`],
-    ['another tracking', 1, (id) => sql`update orders set carrier = 'x' where id = ${id}`],
+  const broken: [description: string, position: 0 | 1, statement: (orderId: string) => ReturnType<typeof sql>][] = [
+    ['its fulfilment is missing', 0, (id) => sql`delete from fulfilments where order_id = ${id}`],
+    ['more units were sent than ordered', 0, (id) => sql`update fulfilments set lines = replace(lines, ':1', ':2') where order_id = ${id}`],
+    [
+      'its fulfilment has a line of another order',
+      0,
+      (id) => sql`update fulfilments set lines = replace(lines, 'line_', 'none_') where order_id = ${id}`,
+    ],
+    ['its fulfilment is empty', 0, (id) => sql`update fulfilments set lines = '[]' where order_id = ${id}`],
+    ['its fulfilment status is UNFULFILLED', 0, (id) => sql`update orders set fulfilment_status = 'UNFULFILLED' where id = ${id}`],
+    [
+      'its fulfilment status is PARTIALLY_FULFILLED',
+      0,
+      (id) => sql`update orders set fulfilment_status = 'PARTIALLY_FULFILLED' where id = ${id}`,
+    ],
+    ['its status is CONFIRMED', 0, (id) => sql`update orders set status = 'CONFIRMED' where id = ${id}`],
+    ['its tracking differs', 1, (id) => sql`update orders set carrier = 'x' where id = ${id}`],
   ]
-  // The last is of the search, which stays whole.
+  // The third list has problems of the search index, which stays correct.
   const expected: string[][] = [[], [], []]
-  for (const [what, where, statement] of broken) {
+  for (const [description, position, statement] of broken) {
     const { orderId } = await sentOf(shop)
     await db.write(async (tx) => void (await tx.rows(statement(orderId))))
-    expected[where]?.push(orderId)
-    const said = await found()
-    expect([what, said.map((problems) => problems.map((one) => /order_\w+/.exec(one)?.[0]))]).toEqual([what, expected])
+    expected[position]?.push(orderId)
+    const findings = await found()
+    expect([description, findings.map((problems) => problems.map((one) => /order_\w+/.exec(one)?.[0]))]).toEqual([description, expected])
   }
 })
 
-test('never sends a refunded unit and never loses one, in any order of parcels and refunds', () => {
-  const few = fc.integer({ min: 0, max: 4 })
+test('never fulfils a refunded unit and never loses one, in any order of fulfilments and refunds', () => {
+  const smallQuantity = fc.integer({ min: 0, max: 4 })
   const step = fc.oneof(
-    fc.record({ do: fc.constant('send' as const), line: fc.nat({ max: 2 }), quantity: few }),
+    fc.record({ do: fc.constant('send' as const), line: fc.nat({ max: 2 }), quantity: smallQuantity }),
     fc.record({
       do: fc.constant('refund' as const),
       line: fc.nat({ max: 2 }),
-      quantity: few,
+      quantity: smallQuantity,
       status: fc.constantFrom('PENDING' as const, 'SUCCEEDED' as const, 'FAILED' as const, 'MANUAL' as const, 'CLAIMABLE' as const),
     }),
   )
@@ -534,48 +544,48 @@ test('never sends a refunded unit and never loses one, in any order of parcels a
   fc.assert(
     fc.property(lines, fc.array(step, { maxLength: 20 }), (quantities, steps) => {
       const ordered = quantities.map((quantity, nth) => ({ id: `line_${nth}`, quantity }))
-      const parcels: { lines: { lineId: string; quantity: number }[] }[] = []
-      const back: Record<string, unknown>[] = []
-      // Beside it, unit by unit: each is on its shelf, sent, or given back; given back are those first that were not sent.
-      const units = ordered.map(({ quantity }) => Array.from({ length: quantity }, () => ({ sent: false, back: 'no' as string })))
-      const backAs = (status: string) => (status === 'PENDING' ? 'maybe' : status === 'FAILED' ? 'no' : 'yes')
-      for (const act of steps) {
-        const lineId = `line_${act.line}`
-        const own = units[act.line] ?? []
-        if (act.do === 'send') {
-          const free = own.filter(({ sent, back: is }) => !sent && is === 'no')
-          const before = unitsOf({ capturedTotal: 1_000, giftCardTotal: 0 }, ordered, parcels, back as never)
-          const asked = [{ lineId, quantity: act.quantity }]
-          const isLeft = act.quantity >= 1 && act.quantity <= free.length
-          expect(before[act.line]?.left).toBe(free.length)
+      const fulfilments: { lines: { lineId: string; quantity: number }[] }[] = []
+      const refunds: Record<string, unknown>[] = []
+      // The model has each unit: unsent, sent or refunded. Refunds take unsent units first.
+      const units = ordered.map(({ quantity }) => Array.from({ length: quantity }, () => ({ sent: false, refundState: 'no' as string })))
+      const refundStateOf = (status: string) => (status === 'PENDING' ? 'maybe' : status === 'FAILED' ? 'no' : 'yes')
+      for (const action of steps) {
+        const lineId = `line_${action.line}`
+        const lineUnits = units[action.line] ?? []
+        if (action.do === 'send') {
+          const free = lineUnits.filter(({ sent, refundState: is }) => !sent && is === 'no')
+          const before = unitsOf({ capturedTotal: 1_000, giftCardTotal: 0 }, ordered, fulfilments, refunds as never)
+          const requested = [{ lineId, quantity: action.quantity }]
+          const isLeft = action.quantity >= 1 && action.quantity <= free.length
+          expect(before[action.line]?.left).toBe(free.length)
           if (!isLeft) {
-            if (act.quantity >= 1) expect(() => packed(before, asked, 0)).toThrow()
+            if (action.quantity >= 1) expect(() => packed(before, requested, 0)).toThrow()
             continue
           }
-          parcels.push({ lines: packed(before, asked, 0) })
-          for (const unit of free.slice(0, act.quantity)) unit.sent = true
+          fulfilments.push({ lines: packed(before, requested, 0) })
+          for (const unit of free.slice(0, action.quantity)) unit.sent = true
         } else {
-          const free = own.filter(({ back: is }) => is === 'no').sort((a, b) => Number(a.sent) - Number(b.sent))
-          if (act.quantity < 1 || act.quantity > free.length) continue
-          back.push({ status: act.status, amount: 0, giftCardAmount: 0, lines: [{ lineId, quantity: act.quantity }] })
-          for (const unit of free.slice(0, act.quantity)) unit.back = backAs(act.status)
+          const free = lineUnits.filter(({ refundState: is }) => is === 'no').sort((a, b) => Number(a.sent) - Number(b.sent))
+          if (action.quantity < 1 || action.quantity > free.length) continue
+          refunds.push({ status: action.status, amount: 0, giftCardAmount: 0, lines: [{ lineId, quantity: action.quantity }] })
+          for (const unit of free.slice(0, action.quantity)) unit.refundState = refundStateOf(action.status)
         }
       }
-      expect(unitsOf({ capturedTotal: 1_000, giftCardTotal: 0 }, ordered, parcels, back as never)).toEqual(
-        units.map((own, nth) => ({
+      expect(unitsOf({ capturedTotal: 1_000, giftCardTotal: 0 }, ordered, fulfilments, refunds as never)).toEqual(
+        units.map((lineUnits, nth) => ({
           lineId: `line_${nth}`,
-          quantity: own.length,
-          sent: own.filter(({ sent }) => sent).length,
-          refunded: own.filter(({ back: is }) => is !== 'no').length,
-          left: own.filter(({ sent, back: is }) => !sent && is === 'no').length,
+          quantity: lineUnits.length,
+          sent: lineUnits.filter(({ sent }) => sent).length,
+          refunded: lineUnits.filter(({ refundState: is }) => is !== 'no').length,
+          left: lineUnits.filter(({ sent, refundState: is }) => !sent && is === 'no').length,
           open: expect.any(Number),
         })),
       )
       for (const [nth, { open, left, sent }] of unitsOf(
         { capturedTotal: 1_000, giftCardTotal: 0 },
         ordered,
-        parcels,
-        back as never,
+        fulfilments,
+        refunds as never,
       ).entries()) {
         expect(open).toBeGreaterThanOrEqual(left)
         expect(sent + open).toBeLessThanOrEqual(quantities[nth] ?? 0)

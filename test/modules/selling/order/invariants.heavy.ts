@@ -41,20 +41,23 @@ type Action =
 type Story = { promises: ProcessorGuarantees; steps: { faults: Fault[]; actions: Action[] }[] }
 
 const nth = fc.nat({ max: 20 })
-const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
+const oneOf = <const Text extends string>(...words: Text[]): fc.Arbitrary<Text> => fc.constantFrom(...words)
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: word('buy'), nth }) },
-  { weight: 8, arbitrary: fc.record({ do: word('pay'), nth, share: fc.constantFrom(1, 1, 1, 1, 0, 0.4, 1.5) }) },
+  { weight: 5, arbitrary: fc.record({ do: oneOf('buy'), nth }) },
+  { weight: 8, arbitrary: fc.record({ do: oneOf('pay'), nth, share: fc.constantFrom(1, 1, 1, 1, 0, 0.4, 1.5) }) },
   {
     weight: 8,
     arbitrary: fc.record({
-      do: word('again', 'return', 'return', 'message', 'message', 'takeBack', 'refund', 'refundPart', 'refundPart', 'cancel'),
+      do: oneOf('again', 'return', 'return', 'message', 'message', 'takeBack', 'refund', 'refundPart', 'refundPart', 'cancel'),
       nth,
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: word('wait'), minutes: fc.constantFrom(1, 5, 20, 61) }) },
-  { weight: 2, arbitrary: fc.record({ do: word('dispute'), nth, state: word('OPEN', 'WON', 'LOST'), share: fc.constantFrom(0.5, 1, 2) }) },
-  { weight: 5, arbitrary: fc.record({ do: word('payAll', 'settle', 'claim', 'bounce', 'jobs', 'jobs') }) },
+  { weight: 3, arbitrary: fc.record({ do: oneOf('wait'), minutes: fc.constantFrom(1, 5, 20, 61) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: oneOf('dispute'), nth, state: oneOf('OPEN', 'WON', 'LOST'), share: fc.constantFrom(0.5, 1, 2) }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: oneOf('payAll', 'settle', 'claim', 'bounce', 'jobs', 'jobs') }) },
 )
 const story: fc.Arbitrary<Story> = fc.record({
   promises: processorGuarantees,
@@ -62,7 +65,7 @@ const story: fc.Arbitrary<Story> = fc.record({
     fc.record({
       faults: fc.oneof(
         { weight: 2, arbitrary: fc.constant<Fault[]>([]) },
-        { weight: 1, arbitrary: fc.array(word<Fault>('none', 'unheard', 'unanswered'), { minLength: 1, maxLength: 5 }) },
+        { weight: 1, arbitrary: fc.array(oneOf<Fault>('none', 'unheard', 'unanswered'), { minLength: 1, maxLength: 5 }) },
       ),
       actions: fc.array(action, { minLength: 1, maxLength: 3 }),
     }),
@@ -70,8 +73,8 @@ const story: fc.Arbitrary<Story> = fc.record({
   ),
 })
 
-/** Rarely drawn: a page that was given up after a decline, and is paid on all the same beside the one that took its place. */
-const paidTwice: Story = {
+/** A rarely generated story: the shopper pays on the page of a declined payment and on that of its replacement. */
+const paidTwiceStory: Story = {
   promises: { capturesItself: true, repeats: true, findable: true, refunds: 'any', isAsynchronous: false, canForbid: false },
   steps: [
     { do: 'buy', nth: 0 } as const,
@@ -82,76 +85,86 @@ const paidTwice: Story = {
   ].map((one) => ({ faults: [], actions: [one] })),
 }
 
-/** A model in which nothing happens proves nothing. */
-const came = new Map<string, number>()
+/** How often each outcome occurred in all runs. The test fails if an expected outcome never occurred. */
+const outcomeCounts = new Map<string, number>()
 afterAll(() => {
-  // The fewer the runs, the rarer are some of them.
+  // These outcomes need many runs.
   const rare = runs >= 60 ? ['CLAIMABLE', 'MANUAL', 'SEEN', 'CAPTURING', 'VOIDING', 'short', 'over', 'bounced', 'OPEN', 'WON', 'LOST'] : []
-  const usual = ['CONFIRMED', 'EXPIRED', 'CANCELLED', 'SUCCEEDED', 'PROCESSING', 'LATE_CAPTURE', 'twice', ...rare]
-  expect(usual.filter((what) => !came.has(what))).toEqual([])
+  const expectedOutcomes = ['CONFIRMED', 'EXPIRED', 'CANCELLED', 'SUCCEEDED', 'PROCESSING', 'LATE_CAPTURE', 'twice', ...rare]
+  expect(expectedOutcomes.filter((outcome) => !outcomeCounts.has(outcome))).toEqual([])
 })
-const note = (what: string) => came.set(what, (came.get(what) ?? 0) + 1)
+const countOutcome = (outcome: string) => outcomeCounts.set(outcome, (outcomeCounts.get(outcome) ?? 0) + 1)
 
 test('keeps the books correct for all processor guarantees and lost responses', async () => {
-  // Made smaller for minutes, a failure would be told as a test that did not end.
-  await fc.assert(fc.asyncProperty(story, tell), { seed, numRuns: runs, examples: [[paidTwice]], endOnFailure: true })
+  // Shrinking a failure takes minutes, and the test would time out instead of reporting it.
+  await fc.assert(fc.asyncProperty(story, runStory), { seed, numRuns: runs, examples: [[paidTwiceStory]], endOnFailure: true })
 })
 
-async function tell({ promises: drawn, steps }: Story): Promise<void> {
+async function runStory({ promises: guarantees, steps }: Story): Promise<void> {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
-  const at = simulated(drawn)
-  const told: ToldDisputes = new Map()
+  const simulation = simulated(guarantees)
+  const reportedDisputes: ReportedDisputes = new Map()
   let faults: Fault[] = []
   ;(app.deps.processors as Map<string, Processor>).set(
     'simulated',
-    withFaults(at.processor, () => faults.shift() ?? 'none'),
+    withFaults(simulation.processor, () => faults.shift() ?? 'none'),
   )
   const carts: string[] = []
   for (const step of steps) {
     faults = [...step.faults]
-    const done = await Promise.all(step.actions.map((one) => act(app, shop, at, { carts, told, drawn }, one)))
+    const statuses = await Promise.all(
+      step.actions.map((one) => runAction(app, shop, simulation, { carts, reportedDisputes, guarantees }, one)),
+    )
     faults = []
-    for (const status of done) if (status === 500) throw new Error('500')
+    for (const status of statuses) if (status === 500) throw new Error('500')
     // Background work of a message may be in flight, and the books are read table by table.
     await app.deps.backgroundTasks.whenIdle()
     const now = await booksOf(app)
-    expect({ drawn, wrong: violationsOf(now) }).toEqual({ drawn, wrong: [] })
-    for (const { status, failureCode } of now.payments) note(failureCode === null ? status : `${status} ${failureCode}`)
+    expect({ guarantees, problemsFound: violationsOf(now) }).toEqual({ guarantees, problemsFound: [] })
+    for (const { status, failureCode } of now.payments) countOutcome(failureCode === null ? status : `${status} ${failureCode}`)
   }
-  await rest(app, at)
+  await settleEverything(app, simulation)
   const books = await booksOf(app)
-  for (const { status } of books.orders) note(status)
-  for (const { status, purpose } of books.refunds) for (const what of [status, purpose]) note(what)
+  for (const { status } of books.orders) countOutcome(status)
+  for (const { status, purpose } of books.refunds) for (const outcome of [status, purpose]) countOutcome(outcome)
   const paid = books.payments.filter(({ captured }) => captured > 0)
-  if (new Set(paid.map(({ orderId }) => orderId)).size < paid.length) note('twice')
-  for (const { amount, captured } of paid) if (captured !== amount) note(captured < amount ? 'short' : 'over')
-  if ([...at.given.values()].some(({ state }) => state === 'FAILED')) note('bounced')
-  for (const { status } of books.disputes) note(status)
-  const wrong = [...violationsOf(books), ...untruths(books, at), ...undisputed(books, told)]
+  if (new Set(paid.map(({ orderId }) => orderId)).size < paid.length) countOutcome('twice')
+  for (const { amount, captured } of paid) if (captured !== amount) countOutcome(captured < amount ? 'short' : 'over')
+  if ([...simulation.given.values()].some(({ state }) => state === 'FAILED')) countOutcome('bounced')
+  for (const { status } of books.disputes) countOutcome(status)
+  const problemsFound = [...violationsOf(books), ...untruths(books, simulation), ...disputeProblems(books, reportedDisputes)]
   for await (const { subject, problems, isWork } of bookFindings(app.deps.db))
-    if (!isWork) wrong.push(...problems.map((problem) => `${subject}: ${problem}`))
-  expect({ drawn, wrong }).toEqual({ drawn, wrong: [] })
+    if (!isWork) problemsFound.push(...problems.map((problem) => `${subject}: ${problem}`))
+  expect({ guarantees, problemsFound }).toEqual({ guarantees, problemsFound: [] })
 }
 
-/** Disputes that are not here as the last word about them has it: what is lost stays so, and what is won is not open again. */
-function undisputed({ disputes }: Books, told: ToldDisputes): string[] {
+/** Returns disputes whose state is not the final reported one. LOST is final, and WON does not reopen. */
+function disputeProblems({ disputes }: Books, reportedDisputes: ReportedDisputes): string[] {
   const ranks = ['OPEN', 'WON', 'LOST'] as const
-  return [...told].flatMap(([paymentId, states]) => {
+  return [...reportedDisputes].flatMap(([paymentId, states]) => {
     const last = ranks.findLast((state) => states.has(state))
-    const kept = disputes.filter((one) => one.paymentId === paymentId).map(({ status }) => status)
-    return kept.length === 1 && kept[0] === last ? [] : [`the dispute of ${paymentId} is ${kept}, and was ${[...states]}`]
+    const storedStatuses = disputes.filter((one) => one.paymentId === paymentId).map(({ status }) => status)
+    return storedStatuses.length === 1 && storedStatuses[0] === last
+      ? []
+      : [`the dispute of ${paymentId} is ${storedStatuses}, and was ${[...states]}`]
   })
 }
 
-type ToldDisputes = Map<string, Set<ReportedDispute['state']>>
-type SoFar = { carts: string[]; told: ToldDisputes; drawn: ProcessorGuarantees }
-async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, drawn }: SoFar, one: Action): Promise<number | undefined> {
+type ReportedDisputes = Map<string, Set<ReportedDispute['state']>>
+type RunState = { carts: string[]; reportedDisputes: ReportedDisputes; guarantees: ProcessorGuarantees }
+async function runAction(
+  app: TestApp,
+  shop: Selling,
+  simulation: Simulated,
+  { carts, reportedDisputes, guarantees }: RunState,
+  one: Action,
+): Promise<number | undefined> {
   const key = shop.publishableKey
   const pay = { processor: 'simulated', returnUrl: 'https://shop.example/back' }
-  const of = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)]
-  const cart = 'nth' in one ? of(carts, one.nth) : undefined
-  const order = async () => ('nth' in one ? of((await booksOf(app)).orders, one.nth) : undefined)
+  const pick = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)]
+  const cart = 'nth' in one ? pick(carts, one.nth) : undefined
+  const order = async () => ('nth' in one ? pick((await booksOf(app)).orders, one.nth) : undefined)
   switch (one.do) {
     case 'buy': {
       const id = await shop.cart()
@@ -165,15 +178,15 @@ async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, dr
     case 'takeBack':
       return cart === undefined ? undefined : (await app.call('DELETE', `/cart/${cart}/checkout`, { key })).status
     case 'pay':
-      at.pay(of(await pages(app), one.nth) ?? '', one.share)
+      simulation.pay(pick(await payablePages(app), one.nth) ?? '', one.share)
       return undefined
     case 'payAll':
-      for (const reference of await pages(app)) at.pay(reference, 1)
+      for (const reference of await payablePages(app)) simulation.pay(reference, 1)
       return undefined
     case 'message': {
       const found = await order()
       const [payment] = found ? (await paymentsOf(app.deps, found.id)).slice(-1) : []
-      // One that finds the processor away comes again.
+      // A message is repeated if the processor does not answer.
       if (payment) await refreshPayment(app.deps, payment).catch(() => undefined)
       return undefined
     }
@@ -195,40 +208,40 @@ async function act(app: TestApp, shop: Selling, at: Simulated, { carts, told, dr
       await app.jobs.closeOrders()
       return undefined
     case 'dispute': {
-      const paid = of(
-        at.there.filter(({ captured }) => captured > 0),
+      const paid = pick(
+        simulation.there.filter(({ captured }) => captured > 0),
         one.nth,
       )
       if (!paid) return undefined
       const { reference, paymentId, amount } = paid
-      told.set(paymentId, (told.get(paymentId) ?? new Set()).add(one.state))
+      reportedDisputes.set(paymentId, (reportedDisputes.get(paymentId) ?? new Set()).add(one.state))
       const dispute = { reference: `dp-${paymentId}`, amount: Math.round(amount * one.share), currency: 'USD', state: one.state }
       const body = { id: `${dispute.reference} ${one.state}`, payment: { paymentId, reference }, dispute }
       return (await app.call('POST', '/webhooks/payments/simulated', { headers: signed, body })).status
     }
     case 'bounce':
-      // Only such refunds may fail once they came through.
-      if (drawn.refunds === 'any') at.bounce()
+      // Only these processors report a refund as failed after it succeeded.
+      if (guarantees.refunds === 'any') simulation.bounce()
       return undefined
     case 'settle':
-      at.settle()
+      simulation.settle()
       return undefined
     case 'claim':
-      at.claim()
+      simulation.claim()
       return undefined
   }
 }
 
-/** Only whoever has the page of a payment can pay on it: its name came here. */
-const pages = async (app: TestApp): Promise<string[]> =>
+/** Returns the references of payments whose page is known to the shopper. */
+const payablePages = async (app: TestApp): Promise<string[]> =>
   (await booksOf(app)).payments.flatMap(({ processorReference }) => processorReference ?? [])
 
-/** Days pass in which everybody is heard. */
-async function rest(app: TestApp, at: Simulated): Promise<void> {
+/** Advances the clock by days without faults, so that everything settles. */
+async function settleEverything(app: TestApp, simulation: Simulated): Promise<void> {
   for (let rounds = 0; rounds < 60; rounds++) {
     app.clock.advance(rounds < 20 ? 31 * minuteMs : 5 * hourMs)
-    for (const { state } of at.there) note(state)
-    at.settle()
+    for (const { state } of simulation.there) countOutcome(state)
+    simulation.settle()
     await app.jobs.messages()
     await app.jobs.resume()
     await app.jobs.closeOrders()

@@ -33,23 +33,23 @@ test('holds a lease against others until it expires, also if their clocks are be
 
 test('sends each of five refunds once while requests send them and the job runs', async () => {
   await using app = await testApp()
-  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   const sent: string[] = []
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
       sent.push(refundId)
-      await held.promise
+      await release.promise
       return { reference: refundId, state: 'SUCCEEDED' }
     },
   })
   const { order } = ok(await shop.buy()).body
-  const asked = Array.from({ length: 5 }, () => shop.refund(order.id, { amount: shop.usd(100) }))
+  const requests = Array.from({ length: 5 }, () => shop.refund(order.id, { amount: shop.usd(100) }))
   while (sent.length < 5) await Bun.sleep(1)
   await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
-  held.resolve()
-  for (const answer of await Promise.all(asked)) ok(answer)
+  release.resolve()
+  for (const answer of await Promise.all(requests)) ok(answer)
   expect(new Set(sent).size).toBe(5)
   expect(sent.length).toBe(5)
   expect(await shop.order(order.id)).toMatchObject({ refundedTotal: shop.usd(500) })
@@ -57,13 +57,13 @@ test('sends each of five refunds once while requests send them and the job runs'
 
 test('captures once while a request captures and the job runs', async () => {
   await using app = await testApp()
-  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   let captures = 0
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     async capture({ amount }) {
       captures++
-      await held.promise
+      await release.promise
       return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
     retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
@@ -72,7 +72,7 @@ test('captures once while a request captures and the job runs', async () => {
   while (captures === 0) await Bun.sleep(1)
   await Promise.all([resumeOrders(app.deps, now), resumeOrders(app.deps, now)])
   expect(captures).toBe(1)
-  held.resolve()
+  release.resolve()
   expect(ok(await buying).body.order.status).toBe('CONFIRMED')
   expect(captures).toBe(1)
   expect(violationsOf(await booksOf(app)).filter((one) => !one.includes('processor'))).toEqual([])
@@ -80,7 +80,7 @@ test('captures once while a request captures and the job runs', async () => {
 
 test('keeps the lease of a call in progress when another request queries the payment', async () => {
   await using app = await testApp()
-  const held = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   const called = Promise.withResolvers<void>()
   const calls: string[] = []
   let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
@@ -94,24 +94,24 @@ test('keeps the lease of a call in progress when another request queries the pay
     async void() {
       calls.push('void')
       called.resolve()
-      await held.promise
+      await release.promise
       return paymentAnswer('VOIDED')
     },
   })
   const cartId = await shop.cart()
   ok(await shop.checkout(cartId, { processor: 'scripted' }))
   const key = shop.publishableKey
-  const takeBack = () => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
-  const slow = takeBack()
+  const cancelCheckout = () => app.call('DELETE', `/cart/${cartId}/checkout`, { key })
+  const slow = cancelCheckout()
   await called.promise
-  for (const next of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
-    state = next
+  for (const newState of ['REQUIRES_ACTION', 'AUTHORIZED'] as const) {
+    state = newState
     app.clock.advance(2_000)
     ok(await app.call('POST', `/cart/${cartId}/complete`, { key }))
-    expect((await takeBack()).status).toBe(409)
+    expect((await cancelCheckout()).status).toBe(409)
   }
   expect(calls).toEqual(['void'])
-  held.resolve()
+  release.resolve()
   expect(ok(await slow).body.status).toBe('OPEN')
   expect(calls).toEqual(['void'])
 })
@@ -119,7 +119,7 @@ test('keeps the lease of a call in progress when another request queries the pay
 test('queries a refund that has a reference at its processor for days, and never sends it again', async () => {
   await using app = await testApp()
   const sent: string[] = []
-  const asked: (string | undefined)[] = []
+  const queriedReferences: (string | undefined)[] = []
   let state: RefundAnswer['state'] = 'PENDING'
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
@@ -129,20 +129,20 @@ test('queries a refund that has a reference at its processor for days, and never
       return { reference: 're_1', state: 'PENDING' }
     },
     async retrieveRefund({ refundReference }) {
-      asked.push(refundReference)
+      queriedReferences.push(refundReference)
       return { reference: 're_1', state }
     },
   })
   const { order } = ok(await shop.buy()).body
   const refund = ok(await shop.refund(order.id, { amount: shop.usd(300) })).body
   expect(refund).toMatchObject({ status: 'PENDING', processorReference: 're_1' })
-  for (let looks = 0; looks < 72 * 2; looks++) {
+  for (let runs = 0; runs < 72 * 2; runs++) {
     app.clock.advance(30 * minute)
     await app.jobs.resume()
   }
   expect(sent.length).toBe(1)
-  expect(asked.length).toBeGreaterThan(100)
-  expect(new Set(asked)).toEqual(new Set(['re_1']))
+  expect(queriedReferences.length).toBeGreaterThan(100)
+  expect(new Set(queriedReferences)).toEqual(new Set(['re_1']))
   state = 'SUCCEEDED'
   app.clock.advance(30 * minute)
   await app.jobs.resume()
@@ -152,21 +152,21 @@ test('queries a refund that has a reference at its processor for days, and never
 test('does not resend a refund after its lease expired, and keeps the lease of the process that took over', async () => {
   await using app = await testApp()
   const sent: string[] = []
-  const entered = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  let known: RefundAnswer | undefined
+  const refundStarted = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  let answer: RefundAnswer | undefined
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
       sent.push(refundId)
-      known = { reference: 're_1', state: 'PENDING' }
-      if (sent.length > 1) return known
-      entered.resolve()
-      await held.promise
-      return known
+      answer = { reference: 're_1', state: 'PENDING' }
+      if (sent.length > 1) return answer
+      refundStarted.resolve()
+      await release.promise
+      return answer
     },
-    retrieveRefund: async () => known,
+    retrieveRefund: async () => answer,
   })
   const { order } = ok(await shop.buy()).body
   const attempt = { shopId: shop.shop.id, orderId: order.id, scope: { amount: 300 }, reason: undefined, attemptKey: 'a', actor: system }
@@ -174,14 +174,14 @@ test('does not resend a refund after its lease expired, and keeps the lease of t
   // The process stalled, and another process took over the refund.
   app.clock.advance(minute)
   const job = settleRefund(app.deps, refund.id, { holder: 'job' })
-  await entered.promise
+  await refundStarted.promise
   expect((await settleRefund(app.deps, refund.id, { holder: 'a' }, { isNew: true })).status).toBe('PENDING')
   expect(sent).toHaveLength(1)
-  // Now the job stands still, and somebody else takes over and is at it.
+  // The job stalled, too, and another process holds the lease.
   app.clock.advance(minute)
   const other = await app.deps.db.write((tx) => app.deps.orderStore.leaseRefund(tx, refund, 'other', app.clock.now()))
   expect(other?.leaseHolder).toBe('other')
-  held.resolve()
+  release.resolve()
   await job
   expect(await app.deps.orderStore.findRefund(app.deps.db.read, refund.id)).toMatchObject({
     leaseHolder: 'other',
@@ -193,14 +193,14 @@ test('does not resend a refund after its lease expired, and keeps the lease of t
 // SQLite runs one write at a time.
 test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds while another process tries to lease it', async () => {
   await using app = await testApp()
-  const entered = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
+  const refundStarted = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund() {
-      entered.resolve()
-      await held.promise
+      refundStarted.resolve()
+      await release.promise
       return { reference: 're_1', state: 'SUCCEEDED' }
     },
   })
@@ -209,14 +209,14 @@ test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds whi
   const { refund } = await requestRefund(app.deps, attempt, 'REFUND')
   app.clock.advance(minute)
   const job = settleRefund(app.deps, refund.id, { holder: 'job' })
-  await entered.promise
+  await refundStarted.promise
   const { orderStore: store } = app.deps
   const { leaseRefund } = store
-  store.leaseRefund = async (...asked) => {
-    const taken = await leaseRefund(...asked)
-    held.resolve()
+  store.leaseRefund = async (...args) => {
+    const leased = await leaseRefund(...args)
+    release.resolve()
     await job
-    return taken
+    return leased
   }
   await settleRefund(app.deps, refund.id, { holder: 'beside' })
   expect(await store.findRefund(app.deps.db.read, refund.id)).toMatchObject({ status: 'SUCCEEDED', resumeAt: null, leaseHolder: null })
@@ -224,18 +224,18 @@ test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds whi
 
 test('queries a refund whose response was lost before it resends it', async () => {
   await using app = await testApp()
-  let known: RefundAnswer | undefined
+  let answer: RefundAnswer | undefined
   let sent = 0
   const shop = await sellingBy(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund() {
       sent++
-      // It forgets our ids: sent again, it would be a second one.
-      known = { reference: `re_${sent}`, state: 'SUCCEEDED' }
+      // This processor ignores our ids, so sending the refund again would create a second one.
+      answer = { reference: `re_${sent}`, state: 'SUCCEEDED' }
       throw new ProcessorUnavailable('lost')
     },
-    retrieveRefund: async () => known,
+    retrieveRefund: async () => answer,
   })
   const { order } = ok(await shop.buy()).body
   expect(ok(await shop.refund(order.id, { amount: shop.usd(300) })).body.status).toBe('PENDING')
@@ -249,12 +249,12 @@ test('continues payments and refunds at other processors while one processor han
   await using app = await testApp()
   const hung = Promise.withResolvers<ProcessorPayment>()
   let hanging = 0
-  let lost = true
+  let isUnavailable = true
   const shop = await sellingBy(
     app,
     {
       async create({ amount }) {
-        if (lost) throw new ProcessorUnavailable('lost')
+        if (isUnavailable) throw new ProcessorUnavailable('lost')
         hanging++
         await hung.promise
         return paymentAnswer('AUTHORIZED', { authorized: amount })
@@ -265,7 +265,7 @@ test('continues payments and refunds at other processors while one processor han
   )
   const other = {
     create: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) => {
-      if (lost) throw new ProcessorUnavailable('lost')
+      if (isUnavailable) throw new ProcessorUnavailable('lost')
       return paymentAnswer('AUTHORIZED', { authorized: amount, reference })
     },
     capture: async ({ amount, paymentId: reference }: { amount: number; paymentId: string }) =>
@@ -273,25 +273,25 @@ test('continues payments and refunds at other processors while one processor han
     retrieve: async () => undefined,
     retrieveRefund: async () => undefined,
     async refund({ refundId }: { refundId: string }) {
-      if (lost) throw new ProcessorUnavailable('lost')
+      if (isUnavailable) throw new ProcessorUnavailable('lost')
       return { reference: refundId, state: 'SUCCEEDED' as const }
     },
   }
   ;(app.deps.processors as Map<string, ReturnType<typeof scripted>>).set('other', { ...scripted(other), name: 'other' })
-  lost = false
-  const elsewhere = async () => ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body.order
-  const sold = await elsewhere()
-  lost = true
-  // More than fit into one batch.
+  isUnavailable = false
+  const buyAtOther = async () => ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body.order
+  const sold = await buyAtOther()
+  isUnavailable = true
+  // These are more payments than one batch of the job has.
   for (let nth = 0; nth < 20; nth++) ok(await shop.buy())
-  const order = await elsewhere()
+  const order = await buyAtOther()
   expect(ok(await shop.refund(sold.id)).body.status).toBe('PENDING')
-  lost = false
+  isUnavailable = false
   app.clock.advance(minute)
   const first = app.jobs.resume()
-  const stands = async () => [(await shop.order(order.id)).status, (await shop.order(sold.id)).paymentStatus]
-  while (hanging < 8 || !Bun.deepEquals(await stands(), ['CONFIRMED', 'REFUNDED'])) await Bun.sleep(1)
-  // The next run leaves the lane that is at work alone, and does not wait for it; nor does a refund that is asked for now.
+  const currentStates = async () => [(await shop.order(order.id)).status, (await shop.order(sold.id)).paymentStatus]
+  while (hanging < 8 || !Bun.deepEquals(await currentStates(), ['CONFIRMED', 'REFUNDED'])) await Bun.sleep(1)
+  // The next run skips the lane that is in use, and a new refund does not wait for it either.
   await app.jobs.resume()
   expect(ok(await shop.refund(order.id)).body.status).toBe('SUCCEEDED')
   expect(hanging).toBe(8)
@@ -302,13 +302,13 @@ test('continues payments and refunds at other processors while one processor han
 test('expires orders of other processors while one processor hangs', async () => {
   await using app = await testApp()
   const hung = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  let hangs = false
+  const queryStarted = Promise.withResolvers<void>()
+  let isHanging = false
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION'),
     retrieve: async () => {
-      if (hangs) {
-        asked.resolve()
+      if (isHanging) {
+        queryStarted.resolve()
         await hung.promise
       }
       return paymentAnswer('REQUIRES_ACTION')
@@ -319,16 +319,16 @@ test('expires orders of other processors while one processor hangs', async () =>
   app.clock.advance(30 * minute)
   const later = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
   app.clock.advance(30 * minute)
-  hangs = true
-  const held = app.jobs.closeOrders()
-  await asked.promise
+  isHanging = true
+  const blockedRun = app.jobs.closeOrders()
+  await queryStarted.promise
   app.clock.advance(30 * minute)
-  // The job lets its runs overlap.
+  // Runs of this job may overlap.
   expect(jobs.find(({ name }) => name === 'close-orders')?.overlaps).toBe(true)
   await app.jobs.closeOrders()
   expect([(await shop.order(first.id)).status, (await shop.order(later.id)).status]).toEqual(['PENDING_PAYMENT', 'EXPIRED'])
   hung.resolve()
-  await held
+  await blockedRun
   expect((await shop.order(first.id)).status).toBe('EXPIRED')
 })
 

@@ -15,31 +15,31 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Has a row to itself, as an order would that locks it and is slow. Returns what lets it go. */
+/** Locks a row in a transaction that stays open, like a slow order. Returns a function that releases it. */
 async function hold(app: TestApp, row: SQL): Promise<() => Promise<void>> {
   const locked = Promise.withResolvers<void>()
-  const over = Promise.withResolvers<void>()
-  const holding = app.deps.db.write(async (tx) => {
+  const release = Promise.withResolvers<void>()
+  const write = app.deps.db.write(async (tx) => {
     await tx.rows(sql`${row} for no key update`)
     locked.resolve()
-    await over.promise
+    await release.promise
   }, locking)
-  await Promise.race([locked.promise, holding])
+  await Promise.race([locked.promise, write])
   return () => {
-    over.resolve()
-    return holding
+    release.resolve()
+    return write
   }
 }
 
-/** Until somebody waits for a row in this database. */
-async function somebodyWaits(app: TestApp): Promise<void> {
+/** Waits until a transaction in this database waits for a lock. */
+async function waitForLockWait(app: TestApp): Promise<void> {
   const waiting = sql`select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await app.deps.db.read.rows(waiting)).length === 0) await Bun.sleep(1)
 }
 
-type Scene = Awaited<ReturnType<typeof scene>>
-/** A shop with a customer who has a gift card; and who does what, each when it is called. */
-async function scene(app: TestApp) {
+type Scene = Awaited<ReturnType<typeof createScene>>
+/** Creates a shop with a customer and a gift card, and named actions and rows for the tests. */
+async function createScene(app: TestApp) {
   const shop = await sellingIn(app, { onHand: 100 })
   const { id: customerId, token } = await customerOf(app, shop.shop.name)
   const other = await shop.add({
@@ -75,11 +75,11 @@ async function scene(app: TestApp) {
     'a guest who buys the last blue one': await cartOf({ variants: [blue] }, false),
   }
   const whites = `/product-v2/${other.id}`
-  const does = {
+  const actions = {
     ...(Object.fromEntries(
-      Object.entries(carts).map(([who, cartId]) => [
-        who,
-        () => (who.startsWith('a customer') ? shop.checkout(cartId, {}, undefined, token) : shop.checkout(cartId)),
+      Object.entries(carts).map(([name, cartId]) => [
+        name,
+        () => (name.startsWith('a customer') ? shop.checkout(cartId, {}, undefined, token) : shop.checkout(cartId)),
       ]),
     ) as Record<keyof typeof carts, () => Promise<Answer>>),
     'a refund that goes back to the shelf': () =>
@@ -97,11 +97,11 @@ async function scene(app: TestApp) {
     'the white one': sql`select id from variants where id = ${white}`,
     'the plate': sql`select id from products where id = ${other.id}`,
   }
-  const plate = {
+  const plateProduct = {
     book: (delta: number) => shop.post(`${whites}/variants/${white}/stock`, { delta }),
     publicly: async () => ok(await app.call('GET', `/product-v2/public/${other.id}`)).body,
   }
-  return { shop, does, rows, plate }
+  return { shop, actions, rows, plateProduct }
 }
 
 const changeCart = updateOf(carts, valuesOf(carts, ['id']))
@@ -121,15 +121,15 @@ test('detects a write that changes an order before its cart, and accepts the ord
 test.skipIf(engine !== 'postgres')("locks rows in the schema's order in sales, refunds, cancellations and stock changes", async () => {
   await using app = await testApp()
   const violations = watchLockOrder(app.deps.db)
-  const { shop, does } = await scene(app)
-  for (const act of Object.values(does)) expect((await act()).status).toBeLessThan(500)
+  const { shop, actions } = await createScene(app)
+  for (const act of Object.values(actions)) expect((await act()).status).toBeLessThan(500)
   await shop.checkout(await shop.cart({}), { paymentToken: 'tok_action' })
   app.clock.advance(48 * 60 * 60_000)
   await app.jobs.closeOrders()
   expect(violations).toEqual([])
 })
 
-test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'], keyof Scene['does']]>([
+test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['actions'], keyof Scene['actions']]>([
   ['the gift card', 'a guest with the card', 'a guest who buys the last white one'],
   ['the gift card', 'a customer with the card', 'a customer who buys the last white one'],
   ['the discount', 'a customer with the code', 'a customer who buys the last white one'],
@@ -138,30 +138,30 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['rows'], keyof Scene['does'
   ['the plate', 'a customer who buys the last white one', 'a customer'],
   ['the white one', 'an edit of the white one', 'a guest who buys the last blue one'],
   ['the white one', 'stock by hand of the white one', 'a guest who buys the last blue one'],
-])('while %s is locked and %s waits, %s proceeds', async (held, waits, passes) => {
+])('while %s is locked and %s waits, %s proceeds', async (lockedRow, waitingAction, passingAction) => {
   await using app = await testApp()
-  const { does, rows } = await scene(app)
-  const letGo = await hold(app, rows[held])
-  const waiting = does[waits]()
-  await somebodyWaits(app)
-  ok(await does[passes]())
-  await letGo()
+  const { actions, rows } = await createScene(app)
+  const releaseRow = await hold(app, rows[lockedRow])
+  const waiting = actions[waitingAction]()
+  await waitForLockWait(app)
+  ok(await actions[passingAction]())
+  await releaseRow()
   ok(await waiting)
   expect(violationsAtRest(await booksOf(app))).toEqual([])
 })
 
-test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that goes back to the shelf'], ['a cancel']])(
+test.skipIf(engine !== 'postgres').each<[keyof Scene['actions']]>([['a refund that goes back to the shelf'], ['a cancel']])(
   '%s that waits for its variant locks neither the gift card nor the customer totals',
-  async (waits) => {
+  async (waitingAction) => {
     await using app = await testApp()
-    const { shop, does, rows } = await scene(app)
-    const letGo = await hold(app, rows['the mug'])
-    const waiting = does[waits]()
-    await somebodyWaits(app)
+    const { shop, actions, rows } = await createScene(app)
+    const releaseRow = await hold(app, rows['the mug'])
+    const waiting = actions[waitingAction]()
+    await waitForLockWait(app)
     const nowait = (row: SQL) => app.deps.db.write((tx) => tx.rows(sql`${row} for no key update nowait`), locking)
     expect(await nowait(rows['the gift card'])).toHaveLength(1)
     expect(await nowait(rows['the customer’s numbers'])).toHaveLength(1)
-    await letGo()
+    await releaseRow()
     ok(await waiting)
     expect((await shop.stock()).onHand).toBe(100)
     expect(violationsAtRest(await booksOf(app))).toEqual([])
@@ -170,13 +170,13 @@ test.skipIf(engine !== 'postgres').each<[keyof Scene['does']]>([['a refund that 
 
 test.skipIf(engine !== 'postgres').each(['a login that assigns guest orders', 'the end of the refund window'] as const)(
   'locks several orders in the order of their ids: %s',
-  async (who) => {
+  async (name) => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
     const bought = [await shop.bought({ email: customer.email }), await shop.bought({ email: customer.email })]
     const [one, two] = bought.map(({ id }) => String(id)).sort() as [string, string]
-    // The later one was sent first, and lies before the other, which was changed since.
+    // The order with the higher id is fulfilled first, so that its row comes before the other in the table.
     for (const id of [two, one]) {
       ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
       app.clock.advance(1_000)
@@ -185,17 +185,17 @@ test.skipIf(engine !== 'postgres').each(['a login that assigns guest orders', 't
     app.clock.advance(15 * 24 * 60 * 60_000)
     const body = { shopName: shop.shop.name, email: customer.email, password: customer.password }
     const rowOf = (id: string) => sql`select id from orders where id = ${id}`
-    const letGo = await hold(app, rowOf(one))
+    const releaseRow = await hold(app, rowOf(one))
     const waiting =
-      who === 'the end of the refund window'
+      name === 'the end of the refund window'
         ? app.jobs.closeOrders()
         : app.call('POST', '/customer/login', { body }).then((answer) => ok(answer))
-    await somebodyWaits(app)
-    const free = await app.deps.db.write((tx) => tx.rows(sql`${rowOf(two)} for no key update skip locked`), locking)
-    await letGo()
+    await waitForLockWait(app)
+    const unlockedRows = await app.deps.db.write((tx) => tx.rows(sql`${rowOf(two)} for no key update skip locked`), locking)
+    await releaseRow()
     await waiting
-    expect(free).toHaveLength(1)
-    const changed = who === 'the end of the refund window' ? { status: 'COMPLETED' } : { customerId: customer.id }
+    expect(unlockedRows).toHaveLength(1)
+    const changed = name === 'the end of the refund window' ? { status: 'COMPLETED' } : { customerId: customer.id }
     for (const id of [one, two]) expect(await shop.order(id)).toMatchObject(changed)
   },
 )
@@ -204,26 +204,26 @@ test.skipIf(engine !== 'postgres')(
   "publishes correct availability after a stock change and a sale of another variant's last unit",
   async () => {
     await using app = await testApp()
-    const { does, plate } = await scene(app)
-    ok(await does['stock by hand of the white one']())
+    const { actions, plateProduct } = await createScene(app)
+    ok(await actions['stock by hand of the white one']())
     const read = Promise.withResolvers<void>()
-    const over = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
     const store = app.deps.catalogStore as { findProductById: (typeof app.deps.catalogStore)['findProductById'] }
     const { findProductById } = store
     store.findProductById = async (tx, productId) => {
-      const whole = await findProductById(tx, productId)
+      const product = await findProductById(tx, productId)
       read.resolve()
-      await over.promise
-      return whole
+      await release.promise
+      return product
     }
-    const buying = does['a guest who buys the last blue one']()
+    const buying = actions['a guest who buys the last blue one']()
     await read.promise
-    const booking = plate.book(5)
-    await Promise.race([booking, somebodyWaits(app)])
-    over.resolve()
+    const booking = plateProduct.book(5)
+    await Promise.race([booking, waitForLockWait(app)])
+    release.resolve()
     ok(await buying)
     ok(await booking)
-    expect((await plate.publicly()).variants.map(({ available }: { available: boolean }) => available)).toEqual([true, false])
+    expect((await plateProduct.publicly()).variants.map(({ available }: { available: boolean }) => available)).toEqual([true, false])
   },
 )
 

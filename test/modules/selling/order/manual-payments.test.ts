@@ -18,22 +18,22 @@ const cash = { code: 'cash', title: 'Cash on delivery', instructions: 'Pay the c
 const put = (app: TestApp, token: string, body: unknown, headers: Record<string, string> = {}) =>
   app.call('PUT', '/shops/v2/payment-methods', { token, body, headers })
 
-/** A shop that offers both, and a checkout by bank transfer. */
-async function shopOf(app: TestApp) {
+/** Opens a shop that offers both methods, with a function that checks out by bank transfer. */
+async function openShop(app: TestApp) {
   const shop = await sellingIn(app)
   ok(await put(app, shop.token, { manual: [transfer, cash] }))
-  const placed = async (cart: Parameters<Selling['cart']>[0] = {}) => {
+  const placeOrder = async (cart: Parameters<Selling['cart']>[0] = {}) => {
     const cartId = await shop.cart(cart)
     const { body } = ok(await shop.checkout(cartId, { method: 'manual', manualCode: 'transfer' }))
     return { cartId, ...body, id: body.order.id as string }
   }
   const markPaid = (id: string, body: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
     shop.post(`/v2/orders/${id}/mark-paid`, body, headers)
-  return { ...shop, placed, markPaid }
+  return { ...shop, placeOrder, markPaid }
 }
 
 describe('the settings of manual payments', () => {
-  test('stores them, refuses what breaks a rule, and offers codes and titles', async () => {
+  test('are stored, refused if invalid, and offered with code and title', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = shop
@@ -61,14 +61,14 @@ describe('the settings of manual payments', () => {
       const { status, body } = await put(app, token, { manual })
       expect([status, body.field, field]).toEqual([400, field, field])
     }
-    // What is left out is gone.
+    // Methods that a request leaves out are removed.
     ok(await put(app, token, {}))
     expect(await resolve()).toEqual([])
   })
 
-  test('lets only an owner change where money goes', async () => {
+  test('can be changed only by an owner', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     const manager = await staffOf(app, shop, 'MANAGER')
     const headers = { 'x-shop-id': shop.shop.id }
     expect(ok(await put(app, manager.token, { manual: [transfer, cash], crypto: { enabled: false } }, headers)).body.manual).toHaveLength(2)
@@ -81,17 +81,17 @@ describe('the settings of manual payments', () => {
 
 describe('a checkout with a manual payment', () => {
   for (const mode of ['TEST', 'LIVE'] as const)
-    test(`waits for the shop in mode ${mode}, and is a sale once it is marked as paid`, async () => {
+    test(`waits for the shop in mode ${mode}, and confirms the order when it is marked as paid`, async () => {
       await using app = await testApp()
-      const shop = await shopOf(app)
+      const shop = await openShop(app)
       const { token } = await customerOf(app, shop.shop.name)
       const cartId = await shop.cart({ quantity: 2, token })
       await app.deps.db.write(async (tx) => void (await app.deps.shopStore.update(tx, shop.shop.id, { mode })))
       const manual = { method: 'manual', manualCode: 'transfer' }
       const { order, payment } = ok(await shop.checkout(cartId, manual, undefined, token)).body
       const { id } = order
-      // A live shop's keys are others.
-      const as = (method: 'GET' | 'POST', path: string, body?: unknown) =>
+      // A test key does not work in a live shop, so requests use the owner's token.
+      const callAsOwner = (method: 'GET' | 'POST', path: string, body?: unknown) =>
         app.call(method, path, { token: shop.token, ...(body ? { body } : {}) })
       const stock = async () => (await booksOf(app)).variants.map(({ onHand, reserved }) => ({ onHand, reserved }))
       expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'PENDING', amountDue: shop.money(2_000), mode })
@@ -99,13 +99,13 @@ describe('a checkout with a manual payment', () => {
       expect(payment).toEqual({ processor: 'manual', status: 'PENDING', clientParameters: { code, title, instructions } })
       expect(Date.parse(order.expiresAt) - Date.parse(order.createdAt)).toBe(7 * dayMs)
       expect(await stock()).toEqual([{ onHand: 10, reserved: 2 }])
-      // Nothing is queried meanwhile.
+      // No query is scheduled.
       expect((await booksOf(app)).orders.map(({ resumeAt }) => resumeAt)).toEqual([null])
       app.clock.advance(dayMs / 48)
       await app.jobs.resume()
       await app.jobs.closeOrders()
-      expect(ok(await as('GET', `/v2/orders/${id}`)).body.status).toBe('PENDING_PAYMENT')
-      const paid = ok(await as('POST', `/v2/orders/${id}/mark-paid`, { reference: 'BANK-1' })).body
+      expect(ok(await callAsOwner('GET', `/v2/orders/${id}`)).body.status).toBe('PENDING_PAYMENT')
+      const paid = ok(await callAsOwner('POST', `/v2/orders/${id}/mark-paid`, { reference: 'BANK-1' })).body
       expect(paid).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'CAPTURED', capturedTotal: shop.money(2_000) })
       expect(paid.payments).toMatchObject([
         { method: 'manual', processor: 'manual', processorReference: 'BANK-1', status: 'CAPTURED', manual: { code, title, instructions } },
@@ -113,17 +113,17 @@ describe('a checkout with a manual payment', () => {
       expect(paid.events.map(({ type }: { type: string }) => type)).toEqual(['PLACED', 'PAYMENT_CAPTURED', 'CONFIRMED'])
       expect(await stock()).toEqual([{ onHand: 8, reserved: 0 }])
       const books = await booksOf(app)
-      // The books of tests are those of shops in mode TEST.
+      // The checks of the books cover only shops in mode TEST.
       if (mode === 'TEST') expect(violationsAtRest(books)).toEqual([])
       expect(books.movements).toMatchObject([{ kind: 'CAPTURE', processor: 'manual', amount: 2_000, confirmed: true }])
       expect(books.outbox.map(({ event }) => event)).toEqual(['order.confirmed'])
       expect(books.audits.filter(({ subject }) => subject === id)).toEqual([{ action: 'order.marked_paid', subject: id }])
-      expect((await as('POST', `/v2/orders/${id}/mark-paid`, {})).status).toBe(409)
+      expect((await callAsOwner('POST', `/v2/orders/${id}/mark-paid`, {})).status).toBe(409)
     })
 
-  test('is refused with fields that do not go together, and with a code that the shop does not offer', async () => {
+  test('is refused with contradicting fields, and with a code that the shop does not offer', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     const cartId = await shop.cart()
     for (const [status, field, body] of [
       [400, 'manualCode', { method: 'manual' }],
@@ -142,7 +142,7 @@ describe('a checkout with a manual payment', () => {
 
   test('needs no payment if gift cards pay for everything', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     const { code } = await shop.giftCard(5_000)
     const cartId = await shop.cart()
     ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code, cartId } }))
@@ -150,9 +150,9 @@ describe('a checkout with a manual payment', () => {
     expect([order.status, payment.status]).toEqual(['CONFIRMED', 'NOT_REQUIRED'])
   })
 
-  test('expires after its days and releases stock, gift cards and discount uses', async () => {
+  test('expires after the days of the method, and releases stock, gift cards and discount uses', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     ok(
       await shop.post('/discounts', {
         title: 'Once',
@@ -188,8 +188,8 @@ describe('a checkout with a manual payment', () => {
 
   test('can be cancelled by the shopper, who then pays by card', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const { cartId, id } = await shop.placed()
+    const shop = await openShop(app)
+    const { cartId, id } = await shop.placeOrder()
     expect((await shop.checkout(cartId)).status).toBe(409)
     ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
     expect((await shop.markPaid(id)).status).toBe(409)
@@ -197,9 +197,9 @@ describe('a checkout with a manual payment', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('continues an order whose card was declined, with the time of the manual payment', async () => {
+  test('continues an order whose card was declined, with the expiry of the manual method', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     const cartId = await shop.cart()
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }))
     const { order } = ok(await shop.checkout(cartId, { method: 'manual', manualCode: 'cash' })).body
@@ -211,8 +211,8 @@ describe('a checkout with a manual payment', () => {
 
   test('keeps its instructions when the shop changes or removes the method', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const { id, order } = await shop.placed()
+    const shop = await openShop(app)
+    const { id, order } = await shop.placeOrder()
     ok(await put(app, shop.token, {}))
     const page = (await app.call('GET', new URL(order.publicUrl).pathname)).body
     expect(page.manualPayment).toEqual({ title: transfer.title, instructions: transfer.instructions })
@@ -226,17 +226,17 @@ describe('a checkout with a manual payment', () => {
 })
 
 describe('marking an order as paid', () => {
-  test('happens once for two people, and once for one key', async () => {
+  test('succeeds once for parallel requests, and once for one idempotency key', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const { id } = await shop.placed()
+    const shop = await openShop(app)
+    const { id } = await shop.placeOrder()
     const answers = await Promise.all(Array.from({ length: 6 }, (_, nth) => shop.markPaid(id, { reference: `R${nth}` })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
-    const { id: other } = await shop.placed()
+    const { id: other } = await shop.placeOrder()
     const key = { 'idempotency-key': 'mark' }
     const first = ok(await shop.markPaid(other, {}, key))
-    const again = ok(await shop.markPaid(other, {}, key))
-    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    const replayed = ok(await shop.markPaid(other, {}, key))
+    expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
     expect((await shop.markPaid(other, { reference: 'x' }, key)).status).toBe(422)
     const books = await booksOf(app)
     expect(books.movements).toHaveLength(2)
@@ -246,18 +246,18 @@ describe('marking an order as paid', () => {
   test.each([
     ['mark-paid', 'CONFIRMED'],
     ['cancel', 'CANCELLED'],
-  ])('answers an attempt to %s that resumes while the first, which had stalled, does it', async (command, status) => {
+  ])('a retried %s succeeds although the stalled first request completes the work meanwhile', async (command, status) => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const { id } = await shop.placed()
+    const shop = await openShop(app)
+    const { id } = await shop.placeOrder()
     const { find } = app.deps.orderStore
-    const [stalled, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const [stalled, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const send = () => shop.post(`/v2/orders/${id}/${command}`, {}, { 'idempotency-key': 'once' })
     Object.assign(app.deps.orderStore, {
       find: async (orderId: string) => {
         const order = await find(orderId)
         stalled.resolve()
-        await go.promise
+        await resume.promise
         return order
       },
     })
@@ -267,25 +267,25 @@ describe('marking an order as paid', () => {
     Object.assign(app.deps.orderStore, {
       find: async (orderId: string) => {
         const order = await find(orderId)
-        go.resolve()
+        resume.resolve()
         await first
         return order
       },
     })
     expect(ok(await send()).body).toMatchObject({ id, status })
     expect((await first).body.code).toBe('idempotency_in_progress')
-    const again = ok(await send())
-    expect([again.body.status, again.headers.get('idempotent-replayed')]).toEqual([status, 'true'])
+    const replayed = ok(await send())
+    expect([replayed.body.status, replayed.headers.get('idempotent-replayed')]).toEqual([status, 'true'])
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('lets one of it, a cancellation and the expiry happen', async () => {
+  test('excludes a parallel cancellation and expiry', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     for (let round = 0; round < 4; round++) {
-      const { id, cartId } = await shop.placed()
+      const { id, cartId } = await shop.placeOrder()
       if (round % 2 === 0) app.clock.advance(7 * dayMs)
-      const [marked, cancelled, taken] = await Promise.all([
+      const [marked, cancelled, checkoutCancelled] = await Promise.all([
         shop.markPaid(id),
         shop.post(`/v2/orders/${id}/cancel`, {}),
         app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }),
@@ -293,21 +293,21 @@ describe('marking an order as paid', () => {
       ])
       const { status, confirmedAt } = await shop.order(id)
       expect(marked.status).toBe(confirmedAt === null ? 409 : 200)
-      for (const { status: answered } of [cancelled, taken]) expect([200, 409]).toContain(answered)
+      for (const { status: answered } of [cancelled, checkoutCancelled]) expect([200, 409]).toContain(answered)
       expect(['CONFIRMED', 'CANCELLED', 'EXPIRED']).toContain(status)
       expect(violationsAtRest(await booksOf(app))).toEqual([])
     }
   })
 
-  test('is refused for orders that await no manual payment, of another shop, and in roles that do not manage', async () => {
+  test('is refused for orders without a manual payment, of another shop, and for roles below manager', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const other = await shopOf(app)
-    const bought = await shop.bought()
-    expect((await shop.markPaid(bought.id)).body.code).toBe('invalid_transition')
+    const shop = await openShop(app)
+    const other = await openShop(app)
+    const paidOrder = await shop.bought()
+    expect((await shop.markPaid(paidOrder.id)).body.code).toBe('invalid_transition')
     const waiting = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
     expect((await shop.markPaid(waiting.id)).status).toBe(409)
-    const { id } = await shop.placed()
+    const { id } = await shop.placeOrder()
     expect((await other.markPaid(id)).status).toBe(404)
     expect((await shop.markPaid(id, { amount: 1 })).body).toMatchObject({ statusCode: 400, field: 'amount' })
     expect((await shop.markPaid(id, { reference: 'a'.repeat(201) })).status).toBe(400)
@@ -321,10 +321,10 @@ describe('marking an order as paid', () => {
 })
 
 describe('refunds of a manual payment', () => {
-  test('are paid by hand and recorded, and count once they are', async () => {
+  test('wait for the shop to pay by hand, and count when they are settled', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
-    const { id } = await shop.placed({ quantity: 2 })
+    const shop = await openShop(app)
+    const { id } = await shop.placeOrder({ quantity: 2 })
     ok(await shop.markPaid(id))
     const refund = ok(await shop.refund(id, { amount: shop.money(500) }), 201).body
     expect(refund).toMatchObject({ status: 'MANUAL', processor: 'manual', failureCode: 'paid_by_hand', amount: shop.money(500) })
@@ -332,7 +332,7 @@ describe('refunds of a manual payment', () => {
     const path = `/v2/orders/${id}/refunds/${refund.id}/settled`
     expect(ok(await shop.post(path, { reference: 'BACK-1' })).body).toMatchObject({ status: 'SUCCEEDED', settledReference: 'BACK-1' })
     expect(await shop.order(id)).toMatchObject({ paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: shop.money(500) })
-    // Cancelling the sale owes the rest.
+    // A cancellation creates a refund of the remaining amount.
     const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {})).body
     expect(cancelled.status).toBe('CANCELLED')
     const rest = cancelled.refunds.find(({ status }: { status: string }) => status === 'MANUAL')
@@ -347,7 +347,7 @@ describe('refunds of a manual payment', () => {
 describe('the pay page of a draft', () => {
   test('offers manual payments, shows how to pay, and lets the shopper pay another way', async () => {
     await using app = await testApp()
-    const shop = await shopOf(app)
+    const shop = await openShop(app)
     const lines = [{ variantId: shop.variantId, quantity: 1 }]
     const { id, payUrl } = ok(await shop.post('/v2/orders/drafts', { lines, email: 'ann@example.com' })).body
     const { look, send } = browserOn(app, payUrl)
@@ -369,17 +369,17 @@ describe('the pay page of a draft', () => {
 })
 
 describe('the mail with the instructions', () => {
-  test('says how to pay under the number of the order, and is dropped once that is over', async () => {
+  test('has the order number and the instructions, and is not sent after the payment', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    const shop = await shopOf(app)
-    const { order } = await shop.placed({ email: 'ann@example.com' })
+    const shop = await openShop(app)
+    const { order } = await shop.placeOrder({ email: 'ann@example.com' })
     await sendMails(app)
     const [mail] = server.received
     expect(mail?.headers.get('subject')).toContain(String(order.number))
     expect(mail?.text).toContain('IBAN DE02 1203 0000')
     expect(mail?.html).toContain('&lt;b&gt;Reference&lt;/b&gt;: the order number')
-    const { id } = await shop.placed({ email: 'ann@example.com' })
+    const { id } = await shop.placeOrder({ email: 'ann@example.com' })
     ok(await shop.markPaid(id))
     await sendMails(app)
     expect(server.received.filter(({ headers }) => headers.get('subject')?.startsWith('How to pay'))).toHaveLength(1)

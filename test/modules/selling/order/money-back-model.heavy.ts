@@ -18,24 +18,24 @@ setDefaultTimeout(longTestMs)
 const hour = 60 * 60_000
 const captured = 1_000
 
-type Doing =
+type Action =
   | { do: 'refund'; amount: number }
   | { do: 'cancel' }
   | { do: 'wait'; hours: number }
-  | { do: 'message'; elsewhere: number }
+  | { do: 'message'; externalAmount: number }
   | { do: 'settle' }
-const doing: fc.Arbitrary<Doing> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constant('refund' as const), amount: fc.integer({ min: 1, max: captured }) }),
   fc.record({ do: fc.constant('cancel' as const) }),
   fc.record({ do: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }),
-  fc.record({ do: fc.constant('message' as const), elsewhere: fc.integer({ min: 0, max: 400 }) }),
+  fc.record({ do: fc.constant('message' as const), externalAmount: fc.integer({ min: 0, max: 400 }) }),
   fc.record({ do: fc.constant('settle' as const) }),
 )
-/** What the processor does with each call, one after the other, and then over again. */
-const mood = fc.constantFrom('succeeds', 'claim', 'unable', 'refuses', 'silent', 'lost', 'pending', 'fails')
-type Mood = typeof mood extends fc.Arbitrary<infer Of> ? Of : never
+/** The behaviours of the processor for successive calls, repeated cyclically. */
+const behaviour = fc.constantFrom('succeeds', 'claim', 'unable', 'refuses', 'silent', 'lost', 'pending', 'fails')
+type Behaviour = typeof behaviour extends fc.Arbitrary<infer Value> ? Value : never
 
-const states: Partial<Record<Mood, RefundAnswer['state']>> = {
+const states: Partial<Record<Behaviour, RefundAnswer['state']>> = {
   succeeds: 'SUCCEEDED',
   claim: 'CLAIMABLE',
   pending: 'PENDING',
@@ -44,22 +44,22 @@ const states: Partial<Record<Mood, RefundAnswer['state']>> = {
 
 test('holds every invariant of refunds after each action, and refunds all money in the end', async () => {
   const story = fc.record({
-    batches: fc.array(fc.array(doing, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 7 }),
-    moods: fc.array(mood, { minLength: 1, maxLength: 8 }),
+    batches: fc.array(fc.array(action, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 7 }),
+    behaviours: fc.array(behaviour, { minLength: 1, maxLength: 8 }),
   })
-  const seen = new Set<string>()
-  const property = fc.asyncProperty(story, async ({ batches, moods }) => {
+  const seenStatuses = new Set<string>()
+  const property = fc.asyncProperty(story, async ({ batches, behaviours }) => {
     await using app = await testApp()
     let calls = 0
-    /** What the processor has made, by our ids: what it says later may be something else. */
-    const made = new Map<string, number>()
-    let elsewhere = 0
+    /** The refunds that the processor has created, by our ids. Its later answers may differ. */
+    const createdRefunds = new Map<string, number>()
+    let externalAmount = 0
     const answerOf = (refundId: string, amount: number): RefundAnswer => {
-      const now = moods[calls++ % moods.length] ?? 'succeeds'
+      const now = behaviours[calls++ % behaviours.length] ?? 'succeeds'
       if (now === 'unable') throw new ProcessorRefused('refund_not_supported')
       if (now === 'refuses') throw new ProcessorRefused('too_early')
       if (now === 'silent') throw new ProcessorUnavailable('silent', { neverSent: true })
-      made.set(refundId, amount)
+      createdRefunds.set(refundId, amount)
       const state = states[now]
       if (!state) throw new ProcessorUnavailable('lost')
       return { reference: `re_${refundId}`, state, ...(state === 'CLAIMABLE' ? { claimUrl: 'https://pay.example.com/c' } : {}) }
@@ -70,10 +70,10 @@ test('holds every invariant of refunds after each action, and refunds all money 
       capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
       retrieve: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
       refund: async ({ refundId, amount }) => answerOf(refundId, amount),
-      retrieveRefund: async ({ refundId, amount }) => (made.has(refundId) ? answerOf(refundId, amount) : undefined),
+      retrieveRefund: async ({ refundId, amount }) => (createdRefunds.has(refundId) ? answerOf(refundId, amount) : undefined),
     })
     const { order } = ok(await shop.buy()).body
-    const run = async (one: Doing): Promise<unknown> => {
+    const run = async (one: Action): Promise<unknown> => {
       switch (one.do) {
         case 'refund':
           return shop.refund(order.id, { amount: shop.usd(one.amount) })
@@ -83,12 +83,12 @@ test('holds every invariant of refunds after each action, and refunds all money 
           app.clock.advance(one.hours * hour)
           return app.jobs.resume()
         case 'message': {
-          elsewhere += one.elsewhere
+          externalAmount += one.externalAmount
           const [payment] = await paymentsOf(app.deps, order.id)
           if (!payment) throw new Error('no payment')
           const refunded = Math.min(
             captured,
-            [...made.values()].reduce((sum, amount) => sum + amount, elsewhere),
+            [...createdRefunds.values()].reduce((sum, amount) => sum + amount, externalAmount),
           )
           return handleAnswer(
             app.deps,
@@ -105,7 +105,7 @@ test('holds every invariant of refunds after each action, and refunds all money 
         }
       }
     }
-    const holds = async () => {
+    const expectInvariants = async () => {
       expect(violationsOf(await booksOf(app))).toEqual([])
       for await (const { subject, problems, isWork } of bookFindings(app.deps.db))
         if (!isWork) expect([subject, problems]).toEqual([subject, []])
@@ -113,21 +113,21 @@ test('holds every invariant of refunds after each action, and refunds all money 
       expect(refundedTotal.amount).toBeGreaterThanOrEqual(0)
       expect(refundedTotal.amount).toBeLessThanOrEqual(capturedTotal.amount)
       if (paymentStatus === 'REFUNDED') expect(refundedTotal).toEqual(capturedTotal)
-      seen.add(status)
-      for (const refund of refunds as Json[]) seen.add(refund.status)
+      seenStatuses.add(status)
+      for (const refund of refunds as Json[]) seenStatuses.add(refund.status)
     }
     for (const batch of batches) {
       const answers = await Promise.all(batch.map(run))
       for (const answer of answers) expect((answer as { status?: number } | undefined)?.status ?? 200).toBeLessThan(500)
-      await holds()
+      await expectInvariants()
     }
-    // The processor can again, and the shop does what it has to.
-    moods.splice(0, moods.length, 'succeeds')
+    // The processor succeeds again, and the shop settles refunds by hand.
+    behaviours.splice(0, behaviours.length, 'succeeds')
     for (let days = 0; days < 3; days++) {
       await run({ do: 'wait', hours: 30 })
       await run({ do: 'settle' })
     }
-    await holds()
+    await expectInvariants()
     const last = await shop.order(order.id)
     expect((last.refunds as Json[]).filter(({ status }) => !['SUCCEEDED', 'FAILED'].includes(status))).toEqual([])
     if (last.status === 'CANCELLED') expect(last.paymentStatus).toBe('REFUNDED')
@@ -138,5 +138,7 @@ test('holds every invariant of refunds after each action, and refunds all money 
     seed: Number(Bun.env['FUZZ_SEED'] ?? 9),
     numRuns: Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 25 : 8)),
   })
-  expect(['CONFIRMED', 'CANCELLED', 'PENDING', 'CLAIMABLE', 'MANUAL', 'SUCCEEDED', 'FAILED'].filter((one) => !seen.has(one))).toEqual([])
+  expect(
+    ['CONFIRMED', 'CANCELLED', 'PENDING', 'CLAIMABLE', 'MANUAL', 'SUCCEEDED', 'FAILED'].filter((one) => !seenStatuses.has(one)),
+  ).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { violationsAtRest, booksOf as wholeBooks } from '../../../support/books.ts'
+import { booksOf as allBooks, violationsAtRest } from '../../../support/books.ts'
 import { changeProcessor, impatiently } from '../../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -10,7 +10,7 @@ setDefaultTimeout(longTestMs)
 
 const day = 24 * 60 * 60 * 1000
 const hour = 60 * 60 * 1000
-const types = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
+const eventTypes = (order: { events: { type: string }[] }) => order.events.map(({ type }) => type)
 
 const booksOf = async (app: TestApp) => {
   const rows = await app.deps.db.read.rows<{ kind: string; processor: string; amount: number; usd_cents: number }>(
@@ -33,8 +33,8 @@ describe('reading orders', () => {
     expect(ok(await app.call('GET', path, { token: owner.token })).body).toEqual(order)
     const missing = await app.call('GET', '/v2/orders/order_00000000000000000000000000', { key: shop.secretKey })
     expect(missing.status).toBe(404)
-    for (const who of [{ token: stranger.token }, { key: other.secretKey }, { token: other.token }]) {
-      const answer = await app.call('GET', path, who)
+    for (const credentials of [{ token: stranger.token }, { key: other.secretKey }, { token: other.token }]) {
+      const answer = await app.call('GET', path, credentials)
       expect(answer.status).toBe(404)
       expect(answer.body).toEqual(missing.body)
     }
@@ -72,9 +72,9 @@ test("hides the shop's reasons for refunds and cancellations from the customer",
   ok(await shop.refund(order.id, { amount: shop.usd(100), reason: 'suspected fraud' }))
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, { reason: 'fraud indeed' }))
   expect(JSON.stringify(await shop.order(order.id))).toContain('suspected fraud')
-  const theirs = ok(await app.call('GET', `/v2/orders/${order.id}`, { token }))
-  expect(theirs.body).toMatchObject({ status: 'CANCELLED', refunds: [{ reason: null }, { reason: null }] })
-  expect(theirs.text).not.toContain('fraud')
+  const customerView = ok(await app.call('GET', `/v2/orders/${order.id}`, { token }))
+  expect(customerView.body).toMatchObject({ status: 'CANCELLED', refunds: [{ reason: null }, { reason: null }] })
+  expect(customerView.text).not.toContain('fraud')
 })
 
 describe('refunds of an order', () => {
@@ -83,8 +83,8 @@ describe('refunds of an order', () => {
     const shop = await sellingIn(app, { price: 1_001 })
     const customer = await customerOf(app, shop.shop.name)
     const order = await shop.bought({ token: customer.token })
-    const part = ok(await shop.refund(order.id, { amount: shop.usd(333), reason: 'A chip' }), 201).body
-    expect(part).toMatchObject({
+    const partialRefund = ok(await shop.refund(order.id, { amount: shop.usd(333), reason: 'A chip' }), 201).body
+    expect(partialRefund).toMatchObject({
       status: 'SUCCEEDED',
       amount: shop.usd(333),
       giftCardAmount: shop.usd(0),
@@ -98,14 +98,14 @@ describe('refunds of an order', () => {
     })
     expect((await shop.refund(order.id, { amount: shop.usd(669) })).status).toBe(409)
     expect(ok(await shop.refund(order.id), 201).body.amount).toEqual(shop.usd(668))
-    const whole = await shop.order(order.id)
-    expect(whole).toMatchObject({
+    const refundedOrder = await shop.order(order.id)
+    expect(refundedOrder).toMatchObject({
       status: 'FULFILLED',
       paymentStatus: 'REFUNDED',
       refundedTotal: shop.usd(1_001),
       capturedTotal: shop.usd(1_001),
     })
-    expect(whole.payments[0]).toMatchObject({ status: 'CAPTURED', refunded: shop.usd(1_001) })
+    expect(refundedOrder.payments[0]).toMatchObject({ status: 'CAPTURED', refunded: shop.usd(1_001) })
     expect((await shop.refund(order.id)).status).toBe(409)
     expect(ok(await shop.get(`/customer/${customer.id}`)).body.totalSpent).toEqual(shop.usd(0))
     expect(await booksOf(app)).toEqual(['CAPTURE sandbox 1001 1001', 'REFUND sandbox 333 333', 'REFUND sandbox 668 668'])
@@ -210,7 +210,7 @@ describe('cancelling an order', () => {
     const shop = await sellingIn(app)
     const { deps } = app
     const cartId = await shop.cart({ quantity: 2 })
-    // The outbox is out of order: the saga stops before it, again and again.
+    // Without its outbox table, the saga cannot confirm the order.
     const rename = (from: string, to: string) =>
       deps.db.write(async (tx) => void (await tx.rows(sql.raw(`alter table ${from} rename to ${to}`))))
     await rename('outbox', 'outbox_away')
@@ -221,7 +221,7 @@ describe('cancelling an order', () => {
     await rename('outbox_away', 'outbox')
     const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, { reason: 'Stuck' })).body
     expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(2_000) })
-    expect(types(cancelled)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'COMPENSATING', 'REFUNDED', 'CANCELLED'])
+    expect(eventTypes(cancelled)).toEqual(['PLACED', 'PAYMENT_AUTHORIZED', 'PAYMENT_CAPTURED', 'COMPENSATING', 'REFUNDED', 'CANCELLED'])
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   })
 
@@ -320,9 +320,9 @@ describe('cancelling an order that cost nothing', () => {
     const { id } = await shop.bought({ quantity: 2 })
     const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {}), 200).body
     expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'CAPTURED', refunds: [] })
-    expect(types(cancelled).at(-1)).toBe('CANCELLED')
+    expect(eventTypes(cancelled).at(-1)).toBe('CANCELLED')
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
-    expect(violationsAtRest(await wholeBooks(app))).toEqual([])
+    expect(violationsAtRest(await allBooks(app))).toEqual([])
   })
 })
 
@@ -339,10 +339,10 @@ for (const paymentToken of ['tok_action', 'tok_decline'])
     ok(await app.call('DELETE', `/cart/${byShopper.cartId}/checkout`, { key: shop.publishableKey }), 200)
     app.clock.advance(hour)
     await app.jobs.closeOrders()
-    const became = paymentToken === 'tok_action' ? 'VOIDED' : 'FAILED'
+    const expectedStatus = paymentToken === 'tok_action' ? 'VOIDED' : 'FAILED'
     for (const { id } of [byShop, byShopper, byTime]) {
       const { paymentStatus, payments } = await shop.order(id)
-      expect([paymentStatus, payments[0].status]).toEqual([became, became])
+      expect([paymentStatus, payments[0].status]).toEqual([expectedStatus, expectedStatus])
     }
   })
 
@@ -351,7 +351,7 @@ test('shows an undecided payment as FAILED while its order waits, and as VOIDED 
   const shop = await sellingIn(app)
   changeProcessor(app, impatiently(app))
   const { order } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_timeout' }), 201).body
-  for (let asked = 0; asked < 4; asked++) {
+  for (let queries = 0; queries < 4; queries++) {
     app.clock.advance(10 * 60 * 1000)
     await app.jobs.resume()
   }

@@ -12,7 +12,7 @@ import {
   unrefundedUnits,
 } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
-type Before = Pick<Refund, 'status' | 'lines'>
+type EarlierRefund = Pick<Refund, 'status' | 'lines'>
 const line = (fields: Partial<OrderLine>): OrderLine =>
   ({
     id: 'line_1',
@@ -26,7 +26,7 @@ const line = (fields: Partial<OrderLine>): OrderLine =>
     ...fields,
   }) as OrderLine
 const units = (quantity: number, restock = false, lineId = 'line_1') => ({ lineId, quantity, restock })
-const refused = (run: () => unknown): unknown => {
+const resultOrErrorKind = (run: () => unknown): unknown => {
   try {
     return run()
   } catch (error) {
@@ -42,51 +42,51 @@ const bought = fc.record({
   taxInclusive: fc.boolean(),
 })
 
-test('refunds exactly what was paid for a line, however it is split and whichever refunds fail', () => {
-  const tries = fc.array(fc.tuple(fc.integer({ min: 1, max: 10 }), fc.boolean()), { maxLength: 30 })
+test('refunds exactly what was paid for a line, in any number of steps and with any failed refunds', () => {
+  const attempts = fc.array(fc.tuple(fc.integer({ min: 1, max: 10 }), fc.boolean()), { maxLength: 30 })
   fc.assert(
-    fc.property(bought, tries, (fields, split) => {
-      const one = line(fields)
-      const before: Before[] = []
-      let gone = 0
-      for (const [wanted, fails] of [...split, ...Array.from({ length: fields.quantity }, () => [1, false] as const)]) {
-        const back = refused(() => linesToRefund([one], before, [units(wanted)]))
-        expect(back === 'CONFLICT').toBe(gone + wanted > fields.quantity)
-        if (back === 'CONFLICT') continue
-        const lines = back as RefundedLine[]
+    fc.property(bought, attempts, (fields, steps) => {
+      const orderLine = line(fields)
+      const before: EarlierRefund[] = []
+      let refundedQuantity = 0
+      for (const [quantity, isFailed] of [...steps, ...Array.from({ length: fields.quantity }, () => [1, false] as const)]) {
+        const result = resultOrErrorKind(() => linesToRefund([orderLine], before, [units(quantity)]))
+        expect(result === 'CONFLICT').toBe(refundedQuantity + quantity > fields.quantity)
+        if (result === 'CONFLICT') continue
+        const lines = result as RefundedLine[]
         expect(sum(lines)).toBeGreaterThanOrEqual(0)
-        before.push({ status: fails ? 'FAILED' : gone % 2 === 0 ? 'PENDING' : 'SUCCEEDED', lines })
-        if (!fails) gone += wanted
+        before.push({ status: isFailed ? 'FAILED' : refundedQuantity % 2 === 0 ? 'PENDING' : 'SUCCEEDED', lines })
+        if (!isFailed) refundedQuantity += quantity
         expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBeLessThanOrEqual(
-          amountPaidFor(one),
+          amountPaidFor(orderLine),
         )
       }
-      expect(gone).toBe(fields.quantity)
-      expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBe(amountPaidFor(one))
+      expect(refundedQuantity).toBe(fields.quantity)
+      expect(sum(before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines))).toBe(amountPaidFor(orderLine))
     }),
   )
 })
 
 test('rounds line refunds half to even, and adds exclusive but not included tax', () => {
-  const amountOf = (fields: Partial<OrderLine>, quantity = 1, before: Before[] = []) =>
+  const amountOf = (fields: Partial<OrderLine>, quantity = 1, before: EarlierRefund[] = []) =>
     linesToRefund([line(fields)], before, [units(quantity)])[0]?.amount
   expect(amountOf({ quantity: 2, total: 5 })).toBe(2)
   expect(amountOf({ quantity: 2, total: 7 })).toBe(4)
   expect(amountOf({ quantity: 2, total: 7 }, 2)).toBe(7)
   expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330 })).toBe(1_082)
   expect(amountOf({ quantity: 4, total: 4_000, taxAmount: 330, taxInclusive: true })).toBe(1_000)
-  // What a discount took off was not paid.
+  // A discounted amount was not paid.
   expect(amountOf({ quantity: 4, total: 4_000, discount: 400, taxAmount: 297 })).toBe(974)
-  const first: Before = { status: 'SUCCEEDED', lines: [{ ...units(1), amount: 333 }] }
+  const first: EarlierRefund = { status: 'SUCCEEDED', lines: [{ ...units(1), amount: 333 }] }
   expect(amountOf({ quantity: 3, total: 1_000 }, 2, [first])).toBe(667)
-  // Of large amounts no digit is lost.
+  // Large amounts are computed without loss of precision.
   expect(amountOf({ quantity: 3, total: 99_999_999_999_999 }, 2)).toBe(66_666_666_666_666)
 })
 
 test('never computes a negative line refund after other refunds of the line failed', () => {
   const three = line({ quantity: 6, total: 3 })
-  const lines = (quantity: number, amount: number): Before => ({ status: 'SUCCEEDED', lines: [{ ...units(quantity), amount }] })
-  // Of the second, third and sixth unit, which were rounded up.
+  const lines = (quantity: number, amount: number): EarlierRefund => ({ status: 'SUCCEEDED', lines: [{ ...units(quantity), amount }] })
+  // These refunds were rounded up.
   const before = [lines(2, 2), lines(1, 1)]
   expect(linesToRefund([three], before, [units(1)])[0]?.amount).toBe(0)
   expect(linesToRefund([three], before, [units(3)])[0]?.amount).toBe(0)
@@ -94,47 +94,50 @@ test('never computes a negative line refund after other refunds of the line fail
 
 test('rejects refunds of unknown lines, repeated lines and more units than are left', () => {
   const lines = [line({ quantity: 2, total: 10 }), line({ id: 'line_2', quantity: 1, total: 5 })]
-  expect(refused(() => linesToRefund(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
-  expect(refused(() => linesToRefund(lines, [], [units(1), units(1)]))).toBe('INVALID')
-  expect(refused(() => linesToRefund(lines, [], [units(3)]))).toBe('CONFLICT')
+  expect(resultOrErrorKind(() => linesToRefund(lines, [], [units(1, false, 'line_3')]))).toBe('INVALID')
+  expect(resultOrErrorKind(() => linesToRefund(lines, [], [units(1), units(1)]))).toBe('INVALID')
+  expect(resultOrErrorKind(() => linesToRefund(lines, [], [units(3)]))).toBe('CONFLICT')
   expect(() => linesToRefund(lines, [], [units(3)])).toThrow(
     'lines.0.quantity: must be at most 2, the units of this line that can still be refunded',
   )
   expect(() => linesToRefund(lines, [], [units(1), units(1)])).toThrow('lines.1.lineId: must not be repeated')
   expect(() => linesToRefund(lines, [], [units(1), units(1, false, 'line_3')])).toThrow('lines.1.lineId: must be a line of the order')
-  const before: Before[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
-  expect(refused(() => linesToRefund(lines, before, [units(2)]))).toBe('CONFLICT')
+  const before: EarlierRefund[] = [{ status: 'PENDING', lines: [{ ...units(1), amount: 5 }] }]
+  expect(resultOrErrorKind(() => linesToRefund(lines, before, [units(2)]))).toBe('CONFLICT')
   expect(linesToRefund(lines, before, [units(1), units(1, true, 'line_2')])).toEqual([
     { lineId: 'line_1', quantity: 1, amount: 5, restock: false },
     { lineId: 'line_2', quantity: 1, amount: 5, restock: true },
   ])
-  expect(linesToRefund(lines, [{ ...(before[0] as Before), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
+  expect(linesToRefund(lines, [{ ...(before[0] as EarlierRefund), status: 'FAILED' }], [units(2)])[0]?.amount).toBe(10)
 })
 
 test('never refunds more than was paid by refunds of lines, amounts and the rest together', () => {
-  const asked = fc.array(
+  const requests = fc.array(
     fc.oneof(
       fc.tuple(fc.constant('lines'), fc.nat(2), fc.integer({ min: 1, max: 4 })),
       fc.tuple(fc.constant('amount'), fc.integer({ min: 1, max: 9_000 }), fc.constant(0)),
     ),
   )
   fc.assert(
-    fc.property(fc.array(bought, { minLength: 3, maxLength: 3 }), fc.nat(500), fc.nat(2_000), asked, (items, shipping, card, doings) => {
+    fc.property(fc.array(bought, { minLength: 3, maxLength: 3 }), fc.nat(500), fc.nat(2_000), requests, (items, shipping, card, steps) => {
       const lines = items.map((fields, at) => line({ ...fields, id: `line_${at}` }))
       const total = lines.reduce((all, one) => all + amountPaidFor(one), shipping)
       const cards = [{ giftCardId: 'gift_1', amount: Math.min(card, total) }]
       const order = { capturedTotal: total - Math.min(card, total) }
-      const done: Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards' | 'lines'>[] = []
-      for (const [what, first, second] of doings) {
-        const ask = what === 'lines' ? { lines: [units(Number(second), false, `line_${first}`)] } : { amount: Number(first) }
-        const back = refused(() => ('lines' in ask ? linesToRefund(lines, done, ask.lines) : []))
-        if (!Array.isArray(back)) continue
-        const parts = refundParts(refundable(order, cards as never, done), requestedAmount(ask, back))
-        if (parts) done.push({ status: 'SUCCEEDED', purpose: 'REFUND', lines: back, amount: parts.amount, giftCards: parts.giftCards })
+      const refunds: Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards' | 'lines'>[] = []
+      for (const [kind, first, second] of steps) {
+        const request = kind === 'lines' ? { lines: [units(Number(second), false, `line_${first}`)] } : { amount: Number(first) }
+        const result = resultOrErrorKind(() => ('lines' in request ? linesToRefund(lines, refunds, request.lines) : []))
+        if (!Array.isArray(result)) continue
+        const parts = refundParts(refundable(order, cards as never, refunds), requestedAmount(request, result))
+        if (parts) refunds.push({ status: 'SUCCEEDED', purpose: 'REFUND', lines: result, amount: parts.amount, giftCards: parts.giftCards })
       }
-      const rest = refundParts(refundable(order, cards as never, done), undefined)
-      const gone = done.reduce((all, { amount, giftCards }) => all + amount + giftCards.reduce((some, share) => some + share.amount, 0), 0)
-      expect(gone + (rest?.amount ?? 0) + (rest?.giftCardAmount ?? 0)).toBe(total)
+      const rest = refundParts(refundable(order, cards as never, refunds), undefined)
+      const refundedTotal = refunds.reduce(
+        (all, { amount, giftCards }) => all + amount + giftCards.reduce((some, share) => some + share.amount, 0),
+        0,
+      )
+      expect(refundedTotal + (rest?.amount ?? 0) + (rest?.giftCardAmount ?? 0)).toBe(total)
     }),
   )
 })

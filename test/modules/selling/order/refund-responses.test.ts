@@ -21,8 +21,8 @@ const purposes = ['REFUND', 'CANCEL', 'COMPENSATE', 'LATE_CAPTURE', 'ELSEWHERE']
 const statuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED', 'MANUAL', 'FAILED'] as const satisfies readonly Refund['status'][]
 const mustBeReturned = (purpose: Refund['purpose']) => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
 
-type Asked = Parameters<typeof decideOutcome>[0]
-const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
+type RefundInput = Parameters<typeof decideOutcome>[0]
+const refundOf = (fields: Partial<RefundInput>): RefundInput & { updatedAt: number } => ({
   status: 'PENDING',
   purpose: 'REFUND',
   processorReference: null,
@@ -33,7 +33,7 @@ const refundOf = (fields: Partial<Asked>): Asked & { updatedAt: number } => ({
   updatedAt: now,
   ...fields,
 })
-const outcome = (refund: Asked, said: RefundResponse, failedBefore = 0) => decideOutcome(refund, said, { now, failedBefore })
+const outcome = (refund: RefundInput, response: RefundResponse, failedBefore = 0) => decideOutcome(refund, response, { now, failedBefore })
 const failed = { reference: 're_1', state: 'FAILED', failureCode: 'closed_account' } as const
 const refused = { reference: undefined, state: 'FAILED', failureCode: 'too_early' } as const
 const unable = { reference: undefined, state: 'FAILED', failureCode: 'refund_not_supported' } as const
@@ -44,7 +44,7 @@ test('allows only the defined state transitions of a refund for every response',
   const state = fc.constantFrom('PENDING', 'SUCCEEDED', 'FAILED', 'CLAIMABLE')
   const code = fc.constantFrom('refund_not_supported', 'refused')
   const answer = fc.record({ reference: fc.option(fc.constant('re_1'), { nil: undefined }), state, failureCode: code })
-  const said: fc.Arbitrary<RefundResponse> = fc.oneof(
+  const response: fc.Arbitrary<RefundResponse> = fc.oneof(
     answer as fc.Arbitrary<Exclude<RefundResponse, string>>,
     fc.constantFrom('notFound' as const, undefined),
   )
@@ -57,7 +57,7 @@ test('allows only the defined state transitions of a refund for every response',
     sentAt: fc.constantFrom(null, now, now - 2 * notFoundMs),
   })
   fc.assert(
-    fc.property(refund, said, fc.nat(5), (fields, what, failedBefore) => {
+    fc.property(refund, response, fc.nat(5), (fields, what, failedBefore) => {
       const { kind } = outcome(refundOf(fields), what, failedBefore)
       if (kind === 'wait') return
       const to = kind === 'again' ? 'FAILED' : kind
@@ -67,52 +67,52 @@ test('allows only the defined state transitions of a refund for every response',
 })
 
 describe.each(purposes)('responses to a refund for %s', (purpose) => {
-  const of = (fields: Partial<Asked>) => refundOf({ ...fields, purpose })
+  const refundWith = (fields: Partial<RefundInput>) => refundOf({ ...fields, purpose })
 
   test('decides a pending refund: succeeded, claimable, waiting, or by hand if the processor cannot refund', () => {
-    expect(outcome(of({}), succeeded)).toEqual({ kind: 'SUCCEEDED' })
-    expect(outcome(of({}), claimable)).toEqual({ kind: 'CLAIMABLE' })
-    expect(outcome(of({}), { reference: 're_1', state: 'PENDING' })).toEqual({ kind: 'wait' })
-    expect(outcome(of({}), undefined)).toEqual({ kind: 'wait' })
-    expect(outcome(of({}), unable)).toEqual({ kind: 'MANUAL', code: 'refund_not_supported' })
+    expect(outcome(refundWith({}), succeeded)).toEqual({ kind: 'SUCCEEDED' })
+    expect(outcome(refundWith({}), claimable)).toEqual({ kind: 'CLAIMABLE' })
+    expect(outcome(refundWith({}), { reference: 're_1', state: 'PENDING' })).toEqual({ kind: 'wait' })
+    expect(outcome(refundWith({}), undefined)).toEqual({ kind: 'wait' })
+    expect(outcome(refundWith({}), unable)).toEqual({ kind: 'MANUAL', code: 'refund_not_supported' })
   })
 
   test('fails a refused refund, but retries a due refund and finally leaves it for payment by hand', () => {
     if (!mustBeReturned(purpose)) {
-      expect(outcome(of({}), refused)).toEqual({ kind: 'FAILED', code: 'too_early' })
-      expect(outcome(of({}), failed)).toEqual({ kind: 'FAILED', code: 'closed_account' })
+      expect(outcome(refundWith({}), refused)).toEqual({ kind: 'FAILED', code: 'too_early' })
+      expect(outcome(refundWith({}), failed)).toEqual({ kind: 'FAILED', code: 'closed_account' })
       return
     }
-    expect(outcome(of({}), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
-    // Silence before was no refusal.
-    expect(outcome(of({ attempts: refusalsMax }), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
-    const often = { attempts: refusalsMax - 1, failureCode: 'too_early' }
-    expect(outcome(of(often), refused)).toEqual({ kind: 'MANUAL', code: 'too_early' })
-    expect(outcome(of({}), failed, bankFailuresMax - 2)).toEqual({ kind: 'again', code: 'closed_account' })
-    expect(outcome(of({}), failed, bankFailuresMax - 1)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
+    expect(outcome(refundWith({}), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
+    // Attempts without an answer do not count as refusals.
+    expect(outcome(refundWith({ attempts: refusalsMax }), refused)).toEqual({ kind: 'wait', refused: 'too_early' })
+    const refusedOften = { attempts: refusalsMax - 1, failureCode: 'too_early' }
+    expect(outcome(refundWith(refusedOften), refused)).toEqual({ kind: 'MANUAL', code: 'too_early' })
+    expect(outcome(refundWith({}), failed, bankFailuresMax - 2)).toEqual({ kind: 'again', code: 'closed_account' })
+    expect(outcome(refundWith({}), failed, bankFailuresMax - 1)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
   })
 
   test('ends a claimable refund only when it is claimed or can no longer be claimed', () => {
-    const claim = of({ status: 'CLAIMABLE', processorReference: 'pp_1' })
+    const claim = refundWith({ status: 'CLAIMABLE', processorReference: 'pp_1' })
     expect(outcome(claim, succeeded)).toEqual({ kind: 'SUCCEEDED' })
     expect(outcome(claim, { reference: 'pp_1', state: 'FAILED', failureCode: 'archived' })).toEqual({ kind: 'MANUAL', code: 'archived' })
-    for (const said of [claimable, { reference: 'pp_1', state: 'PENDING' }, undefined] as const)
-      expect(outcome(claim, said)).toEqual({ kind: 'wait' })
+    for (const response of [claimable, { reference: 'pp_1', state: 'PENDING' }, undefined] as const)
+      expect(outcome(claim, response)).toEqual({ kind: 'wait' })
   })
 
   test('leaves a succeeded refund that fails later for payment by hand, and ignores responses to ended refunds', () => {
-    const through = of({ status: 'SUCCEEDED', processorReference: 're_1' })
-    expect(outcome(through, failed)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
-    for (const said of [succeeded, undefined, 'notFound'] as const) expect(outcome(through, said)).toEqual({ kind: 'wait' })
-    for (const status of ['MANUAL', 'FAILED'] as const) expect(outcome(of({ status }), succeeded)).toEqual({ kind: 'wait' })
+    const succeededRefund = refundWith({ status: 'SUCCEEDED', processorReference: 're_1' })
+    expect(outcome(succeededRefund, failed)).toEqual({ kind: 'MANUAL', code: 'closed_account' })
+    for (const response of [succeeded, undefined, 'notFound'] as const) expect(outcome(succeededRefund, response)).toEqual({ kind: 'wait' })
+    for (const status of ['MANUAL', 'FAILED'] as const) expect(outcome(refundWith({ status }), succeeded)).toEqual({ kind: 'wait' })
   })
 
   test('leaves a refund that cannot be repeated or found for payment by hand after an hour', () => {
-    expect(outcome(of({ sentAt: now - notFoundMs + 1 }), 'notFound')).toEqual({ kind: 'wait' })
-    expect(outcome(of({ sentAt: now - notFoundMs }), 'notFound')).toEqual({ kind: 'MANUAL', code: 'not_found' })
-    // It had a name there: one answer does not undo that.
-    const named = of({ sentAt: now - notFoundMs, processorReference: 're_1' })
-    expect(outcome(named, 'notFound')).toEqual({ kind: 'wait', refused: 'not_found' })
+    expect(outcome(refundWith({ sentAt: now - notFoundMs + 1 }), 'notFound')).toEqual({ kind: 'wait' })
+    expect(outcome(refundWith({ sentAt: now - notFoundMs }), 'notFound')).toEqual({ kind: 'MANUAL', code: 'not_found' })
+    // The refund has a reference at the processor, so one "not found" is not final.
+    const withReference = refundWith({ sentAt: now - notFoundMs, processorReference: 're_1' })
+    expect(outcome(withReference, 'notFound')).toEqual({ kind: 'wait', refused: 'not_found' })
   })
 })
 
@@ -131,22 +131,26 @@ test('counts consecutive refusals, ignores silence between them, and clears the 
 test('queries a claim at growing intervals up to a day, and a refund that may fail daily for a week', () => {
   const pauses = [0, 2, 7, 24, 240].map((hours) => (nextClaimQueryAt(now - hours * hourMs, now) - now) / hourMs)
   expect(pauses).toEqual([1, 2, 7, 24, 24])
-  let [at, looks]: [number | null, number] = [nextWatchAt(now, now), 0]
-  for (; at !== null; at = nextWatchAt(now, at)) looks++
-  expect(looks).toBe(7)
+  let [at, queries]: [number | null, number] = [nextWatchAt(now, now), 0]
+  for (; at !== null; at = nextWatchAt(now, at)) queries++
+  expect(queries).toBe(7)
 })
 
 test('subtracts known refunds from the amount refunded at the processor, and failed ones only with a reference', () => {
-  const one: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = { paymentId: 'pay_1', amount: 300, processorReference: 're_1' }
-  const left = (...refunds: (Pick<Refund, 'status'> & Partial<typeof one>)[]) =>
+  const baseRefund: Pick<Refund, 'paymentId' | 'amount' | 'processorReference'> = {
+    paymentId: 'pay_1',
+    amount: 300,
+    processorReference: 're_1',
+  }
+  const unaccounted = (...refunds: (Pick<Refund, 'status'> & Partial<typeof baseRefund>)[]) =>
     unaccountedAmount(
       { id: 'pay_1' },
-      refunds.map((refund) => ({ ...one, ...refund })),
+      refunds.map((refund) => ({ ...baseRefund, ...refund })),
       1_000,
     )
-  expect(left()).toBe(1_000)
-  expect(left({ status: 'SUCCEEDED' }, { status: 'SUCCEEDED', paymentId: 'pay_2' })).toBe(700)
-  expect(left({ status: 'FAILED' }, { status: 'MANUAL' })).toBe(400)
-  expect(left({ status: 'FAILED', processorReference: null }, { status: 'MANUAL', processorReference: null })).toBe(1_000)
-  expect(left({ status: 'SUCCEEDED', amount: 2_000 })).toBe(0)
+  expect(unaccounted()).toBe(1_000)
+  expect(unaccounted({ status: 'SUCCEEDED' }, { status: 'SUCCEEDED', paymentId: 'pay_2' })).toBe(700)
+  expect(unaccounted({ status: 'FAILED' }, { status: 'MANUAL' })).toBe(400)
+  expect(unaccounted({ status: 'FAILED', processorReference: null }, { status: 'MANUAL', processorReference: null })).toBe(1_000)
+  expect(unaccounted({ status: 'SUCCEEDED', amount: 2_000 })).toBe(0)
 })

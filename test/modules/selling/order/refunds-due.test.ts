@@ -50,21 +50,21 @@ test('confirms an order when the processor refuses its capture as already captur
 })
 
 test('confirms an order when the shopper succeeds after a decline, by return or by webhook', async () => {
-  for (const way of ['return', 'message']) {
+  for (const trigger of ['return', 'message']) {
     await using app = await testApp()
     let answer = paymentAnswer('FAILED', { failureCode: 'card_declined' })
     const shop = await sellingBy(app, {
       create: async () => answer,
       retrieve: async () => answer,
-      readMessage: async () => ({ id: 'message', payment: about }),
+      readMessage: async () => ({ id: 'message', payment: messagePayment }),
     })
-    let about: PaymentName | undefined
+    let messagePayment: PaymentName | undefined
     const cartId = await shop.cart()
     const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
     expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'FAILED' })
-    about = { paymentId: order.payments[0].id, reference: undefined }
+    messagePayment = { paymentId: order.payments[0].id, reference: undefined }
     answer = paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 })
-    if (way === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
+    if (trigger === 'return') ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
     else ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     await app.jobs.messages()
     expect(await shop.order(order.id)).toMatchObject({
@@ -79,20 +79,20 @@ test('confirms an order when the shopper succeeds after a decline, by return or 
 test('refunds only the excess of an overpaid order, also when it grows after the sale, and books all of it', async () => {
   await using app = await testApp()
   let captured = 1_300
-  let about: PaymentName | undefined
+  let messagePayment: PaymentName | undefined
   const refunds: number[] = []
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
-    readMessage: async () => ({ id: 'message', payment: about }),
+    readMessage: async () => ({ id: 'message', payment: messagePayment }),
     async refund({ amount, refundId }) {
       refunds.push(amount)
       return { reference: refundId, state: 'SUCCEEDED' }
     },
   })
   const { order } = ok(await shop.buy()).body
-  about = { paymentId: order.payments[0].id, reference: undefined }
+  messagePayment = { paymentId: order.payments[0].id, reference: undefined }
   captured = 1_500
   ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
   await app.jobs.messages()
@@ -115,14 +115,14 @@ test('reports a payment and a refund that differ from their bookings', async () 
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
   ok(await shop.refund(id, { amount: shop.usd(300) }))
-  const { payments: paid, refunds: back } = await booksOf(app)
+  const { payments: paymentRows, refunds: refundRows } = await booksOf(app)
   await app.deps.db.write(async (tx) => {
     await tx.update(unifiedTransactions).set({ amount: 1 }).where(eq(unifiedTransactions.orderId, id))
   })
   const found: Record<string, string[]> = {}
   for await (const { subject, problems } of bookFindings(app.deps.db)) found[subject] = problems
-  expect(found['payments']?.[0]).toContain(`Payment ${paid[0]?.id} has 1000 captured and 300 refunded`)
-  expect(found['refunds']).toEqual([`Refund ${back[0]?.id} of 300 is 1 in the books`])
+  expect(found['payments']?.[0]).toContain(`Payment ${paymentRows[0]?.id} has 1000 captured and 300 refunded`)
+  expect(found['refunds']).toEqual([`Refund ${refundRows[0]?.id} of 300 is 1 in the books`])
 })
 
 test('keeps order events in sequence when the clock steps back', async () => {
@@ -160,11 +160,11 @@ test("voids an authorization instead of capturing it after the order's time is o
   })
   const { order } = ok(await shop.buy()).body
   expect(order).toMatchObject({ status: 'PENDING_PAYMENT', paymentStatus: 'AUTHORIZED' })
-  const tried = captures.length
+  const capturesBefore = captures.length
   app.clock.advance(5 * hour)
   await app.jobs.resume()
   await app.jobs.closeOrders()
-  expect(captures.length).toBe(tried)
+  expect(captures.length).toBe(capturesBefore)
   expect(voids).toBe(1)
   expect(await shop.order(order.id)).toMatchObject({ status: 'EXPIRED', paymentStatus: 'VOIDED', capturedTotal: shop.usd(0) })
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
@@ -173,14 +173,14 @@ test("voids an authorization instead of capturing it after the order's time is o
 test('waits for the rest of a partial capture, and refunds all of it when the order expires', async () => {
   await using app = await testApp()
   let captured = 400
-  let about: PaymentName | undefined
+  let messagePayment: PaymentName | undefined
   const refunds: number[] = []
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
     retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
     void: async () => paymentAnswer('VOIDED', { captured }),
-    readMessage: async () => ({ id: 'message', payment: about }),
+    readMessage: async () => ({ id: 'message', payment: messagePayment }),
     refund: async ({ amount, refundId }) => {
       refunds.push(amount)
       return { reference: refundId, state: 'SUCCEEDED' }
@@ -196,9 +196,9 @@ test('waits for the rest of a partial capture, and refunds all of it when the or
     capturedTotal: shop.usd(400),
     refundedTotal: shop.usd(400),
   })
-  // The rest comes after all.
+  // The rest is captured later.
   captured = 1_000
-  about = { paymentId: order.payments[0].id, reference: undefined }
+  messagePayment = { paymentId: order.payments[0].id, reference: undefined }
   ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
   await app.jobs.messages()
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_000), refundedTotal: shop.usd(1_000) })
@@ -207,26 +207,26 @@ test('waits for the rest of a partial capture, and refunds all of it when the or
 
 test('retries a due refund until it succeeds, and ends the order only then', async () => {
   await using app = await testApp()
-  let refuses = true
+  let isRefusing = true
   const shop = await sellingBy(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     refund: async ({ refundId }) => {
-      if (refuses) throw new ProcessorRefused('account_locked')
+      if (isRefusing) throw new ProcessorRefused('account_locked')
       return { reference: refundId, state: 'SUCCEEDED' }
     },
   })
   const { order } = ok(await shop.buy()).body
-  // As a saga that could not go on would be.
+  // Puts the order in the state of an interrupted saga.
   expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
   const stuck = await shop.order(order.id)
   expect(stuck).toMatchObject({ status: 'COMPENSATING', paymentStatus: 'CAPTURED', refunds: [{ status: 'PENDING' }] })
   expect(app.logged.some(({ event }) => event === 'refund.failed')).toBe(true)
-  refuses = false
-  for (let looks = 0; looks < 4; looks++) {
+  isRefusing = false
+  for (let runs = 0; runs < 4; runs++) {
     app.clock.advance(hour)
     await app.jobs.resume()
   }
@@ -252,13 +252,13 @@ test('makes another due refund a day after one failed at the processor, until on
   const { order } = ok(await shop.buy()).body
   await forceOrder(app, order.id, { status: 'PAID', confirmedAt: null })
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
-  const looks = async (times: number) => {
+  const advanceHalfHours = async (times: number) => {
     for (let nth = 0; nth < times; nth++) {
       app.clock.advance(hour / 2)
       await app.jobs.resume()
     }
   }
-  await looks(24)
+  await advanceHalfHours(24)
   expect(sent).toHaveLength(1)
   expect(await shop.order(order.id)).toMatchObject({
     status: 'COMPENSATING',
@@ -267,7 +267,7 @@ test('makes another due refund a day after one failed at the processor, until on
       { status: 'PENDING', amount: shop.usd(1_000) },
     ],
   })
-  await looks(72 * 2)
+  await advanceHalfHours(72 * 2)
   expect(sent).toHaveLength(3)
   expect(new Set(sent).size).toBe(3)
   expect(await shop.order(order.id)).toMatchObject({
@@ -290,7 +290,7 @@ test('delays retries of a payment that fails unexpectedly, and still expires its
   expect((await shop.buy()).status).toBe(500)
   const [order] = (await shop.get('/v2/orders')).body.data
   app.clock.advance(61_000)
-  for (let looks = 0; looks < 5; looks++) {
+  for (let runs = 0; runs < 5; runs++) {
     app.clock.advance(5_000)
     await app.jobs.resume()
   }
@@ -304,7 +304,7 @@ test('allows at most ten payments per order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
-  for (let tries = 0; tries < 10; tries++) ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
+  for (let attempts = 0; attempts < 10; attempts++) ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
   const refused = await shop.checkout(cartId)
   expect([refused.status, refused.body.message]).toEqual([409, 'The order had 10 payments, which is the maximum. Create a new cart'])
 })
@@ -313,7 +313,7 @@ test('allows at most ten orders per cart', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const cartId = await shop.cart()
-  for (let tries = 0; tries < 10; tries++) {
+  for (let attempts = 0; attempts < 10; attempts++) {
     ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' }), 201)
     ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
   }
@@ -362,11 +362,11 @@ test('keeps an order compensating when a new refund replaces a failed one at the
   app.clock.advance(hour / 2)
   const { orderStore } = app.deps
   const refundsOf = orderStore.refundsOf.bind(orderStore)
-  let others = 0
-  // Between whoever ends the order reading its refunds and asking about them, somebody else has asked.
+  let reads = 0
+  // Another process settles the refunds after the saga has read them and before it queries them.
   orderStore.refundsOf = async (from, orderId) => {
     const found = await refundsOf(from, orderId)
-    if (others++ === 0) for (const { id } of found) await settleRefund(app.deps, id, { holder: 'somebody else' })
+    if (reads++ === 0) for (const { id } of found) await settleRefund(app.deps, id, { holder: 'somebody else' })
     return found
   }
   await runSaga(app.deps, order.id)
@@ -405,12 +405,12 @@ test('refunds a paid order that is cancelled through a processor that accepts no
   expect(sent).toHaveLength(1)
 })
 
-for (const claims of [true, false])
-  test(`${claims ? 'offers as claim' : 'refunds'} the captured part of a cancelled order, and ends its undecided payment`, async () => {
+for (const isClaimable of [true, false])
+  test(`${isClaimable ? 'offers as claim' : 'refunds'} the captured part of a cancelled order, and ends its undecided payment`, async () => {
     await using app = await testApp()
-    const refund: RefundAnswer = { reference: 'r', state: claims ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
+    const refund: RefundAnswer = { reference: 'r', state: isClaimable ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
     const shop = await sellingBy(app, {
-      capabilities: { ...capabilities, capturesItself: true, ...(claims ? { refunds: 'claim' } : {}) },
+      capabilities: { ...capabilities, capturesItself: true, ...(isClaimable ? { refunds: 'claim' } : {}) },
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => paymentAnswer('PROCESSING', { authorized: 400, captured: 400 }),
       void: async () => paymentAnswer('PROCESSING', { authorized: 400, captured: 400 }),
@@ -421,7 +421,7 @@ for (const claims of [true, false])
     const { order } = ok(await shop.checkout(cartId, { processor: 'scripted' })).body
     ok(await app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }))
     ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}))
-    const paymentStatus = claims ? 'CAPTURED' : 'REFUNDED'
+    const paymentStatus = isClaimable ? 'CAPTURED' : 'REFUNDED'
     expect(await shop.order(order.id)).toMatchObject({
       status: 'CANCELLED',
       paymentStatus,

@@ -11,10 +11,10 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
-const noLine = { quantity: 1 }
+const oneUnit = { quantity: 1 }
 
-/** An order of three mugs and one book, with 8.25 % tax on top and 5.00 for shipping. */
-async function orderIn(shop: Selling, quantity = 3): Promise<{ id: string; mug: string; book: string }> {
+/** Places an order of mugs and one book, with 8.25 % tax on the mugs and 5.00 for shipping. */
+async function placeOrder(shop: Selling, quantity = 3): Promise<{ id: string; mug: string; book: string }> {
   const book = await shop.add({ title: 'Book', variants: [{ price: shop.money(999), taxable: false, onHand: 5 }] })
   ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 825 }] }))
   ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price: shop.money(500) }] }))
@@ -32,7 +32,7 @@ test('rejects a refund without exactly one valid scope with 400, and refunds not
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
   const lineId = (await shop.order(id)).lines[0].id
-  const lines = [{ lineId, ...noLine }]
+  const lines = [{ lineId, ...oneUnit }]
   const amount = shop.usd(100)
   for (const body of [
     {},
@@ -61,14 +61,14 @@ test('rejects a refund without exactly one valid scope with 400, and refunds not
   expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(0), refunds: [] })
 })
 
-test('refunds lines with their exclusive tax and without shipping, and the last unit gets the rounding rest', async () => {
+test('refunds lines with their exclusive tax and without shipping, and the last unit gets the rounding difference', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1_001 })
-  const { id, mug, book } = await orderIn(shop)
+  const { id, mug, book } = await placeOrder(shop)
   const { lines, total } = await shop.order(id)
   const tax = lines.find((one: Json) => one.id === mug).tax.amount.amount
   const paid = 3 * 1_001 + tax
-  const refund = async (asked: Json[]) => ok(await shop.refund(id, { lines: asked }), 201).body
+  const refund = async (refundLines: Json[]) => ok(await shop.refund(id, { lines: refundLines }), 201).body
   const first = await refund([{ lineId: mug, quantity: 1 }])
   expect(first).toMatchObject({
     status: 'SUCCEEDED',
@@ -112,13 +112,12 @@ test('rejects a refund of lines when an earlier refund by amount has used the mo
 test('restocks tracked units of a refund once when asked to, and the others when the order is cancelled', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id, mug, book } = await orderIn(shop)
+  const { id, mug, book } = await placeOrder(shop)
   expect((await shop.stock()).onHand).toBe(7)
   const restocked = { lineId: mug, quantity: 1, restock: true }
   const refund = ok(await shop.refund(id, { lines: [restocked, { lineId: book, quantity: 1, restock: true }] }, 'once'))
   expect(ok(await shop.refund(id, { lines: [restocked, { lineId: book, quantity: 1, restock: true }] }, 'once')).text).toBe(refund.text)
   expect((await shop.stock()).onHand).toBe(8)
-  // This one is broken.
   ok(await shop.refund(id, { lines: [{ lineId: mug, quantity: 1 }] }))
   expect((await shop.stock()).onHand).toBe(8)
   ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
@@ -139,19 +138,19 @@ test('holds units but no stock for a pending line refund, and frees them when it
     },
   }))
   const lines = [{ lineId: order.lines[0].id, quantity: 2, restock: true }]
-  const one = [{ ...lines[0], quantity: 1 }]
+  const singleUnit = [{ ...lines[0], quantity: 1 }]
   expect(ok(await shop.refund(order.id, { lines }, 'first')).body).toMatchObject({ status: 'PENDING', lines })
   expect((await shop.stock()).onHand).toBe(8)
-  expect((await shop.refund(order.id, { lines: one })).status).toBe(409)
+  expect((await shop.refund(order.id, { lines: singleUnit })).status).toBe(409)
   answer = 'refused'
   app.clock.advance(61 * minuteMs)
   await app.jobs.resume()
   expect((await shop.order(order.id)).refunds).toMatchObject([{ status: 'FAILED', lines }])
   answer = undefined
-  expect(ok(await shop.refund(order.id, { lines: one })).body).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(1_000) })
+  expect(ok(await shop.refund(order.id, { lines: singleUnit })).body).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(1_000) })
   expect((await shop.stock()).onHand).toBe(9)
   answer = 'lost'
-  expect(ok(await shop.refund(order.id, { lines: one })).body.status).toBe('PENDING')
+  expect(ok(await shop.refund(order.id, { lines: singleUnit })).body.status).toBe('PENDING')
   expect((await shop.stock()).onHand).toBe(9)
   answer = undefined
   app.clock.advance(61 * minuteMs)
@@ -186,9 +185,9 @@ test('accepts one of several parallel refunds with the same expected refundableT
   for (const { status, body } of answers)
     if (status === 409) expect(body.message).toBe(`refundableTotal: is now ${left} in minor units. Read the order again`)
   expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(300), refundableTotal: shop.usd(left) })
-  // A repeated key returns the stored refund, whatever is left.
-  const made = answers.findIndex(({ status }) => status === 201)
-  expect((await shop.refund(id, body, `at-once-${made}`)).body.id).toBe(answers[made]?.body.id)
+  // A repeated key returns the stored refund, although the refundable total has changed.
+  const acceptedIndex = answers.findIndex(({ status }) => status === 201)
+  expect((await shop.refund(id, body, `at-once-${acceptedIndex}`)).body.id).toBe(answers[acceptedIndex]?.body.id)
   expect((await shop.refund(id, { ...body, refundableTotal: { amount: left, currency: 'EUR' } }, 'euros')).status).toBe(400)
   expect((await shop.refund(id, { ...body, refundableTotal: left }, 'bare')).status).toBe(400)
   ok(await shop.refund(id, { all: true, refundableTotal: shop.usd(left) }, 'all'), 201)
@@ -224,13 +223,13 @@ test('includes gift cards but not pending refunds in refundableTotal', async () 
 test('restocks a free line by a refund of zero, without a booking or a webhook', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1 })
-  const free = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0), onHand: 3 }] })
-  const order = await shop.bought({ variants: [shop.variantId, free.variants[0]?.id ?? ''] })
+  const freeProduct = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0), onHand: 3 }] })
+  const order = await shop.bought({ variants: [shop.variantId, freeProduct.variants[0]?.id ?? ''] })
   const sample = order.lines.find(({ title }: Json) => title === 'Sample')
   const refund = ok(await shop.refund(order.id, { lines: [{ lineId: sample.id, quantity: 1, restock: true }] })).body
   expect(refund).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(0), paymentId: null })
   expect(await shop.order(order.id)).toMatchObject({ paymentStatus: 'CAPTURED', refundedTotal: shop.usd(0) })
-  expect(ok(await shop.get(`/product-v2/${free.id}`)).body.variants[0].onHand).toBe(3)
+  expect(ok(await shop.get(`/product-v2/${freeProduct.id}`)).body.variants[0].onHand).toBe(3)
   const { movements, outbox } = await booksOf(app)
   expect(movements.filter(({ kind }) => kind === 'REFUND')).toEqual([])
   expect(outbox.filter(({ event }) => event === 'order.refunded')).toEqual([])

@@ -18,15 +18,15 @@ setDefaultTimeout(longTestMs)
 const subjects = ['ORDERS', 'PRODUCTS', 'CUSTOMERS'] as const
 const wordTables = ['order_words', 'managed_words', 'customer_words'] as const
 
-/** As an upgrade leaves it: nothing is in the indexes. */
-async function upgraded({ deps }: TestApp): Promise<void> {
+/** Clears the search indexes and schedules their backfill, like an upgrade from a version without them. */
+async function clearIndexes({ deps }: TestApp): Promise<void> {
   await deps.db.write(async (tx) => {
     for (const name of wordTables) await tx.rows(sql.raw(`delete from ${name}`))
     for (const subject of subjects) await tx.insert(searchFills).values({ subject, below: '~', done: 0 })
   })
 }
 
-const askedBy = (shop: { get: (path: string) => Promise<{ status: number; body: Json }> }) => async (path: string) => {
+const createListCounter = (shop: { get: (path: string) => Promise<{ status: number; body: Json }> }) => async (path: string) => {
   const { total, totalCapped, data } = ok((await shop.get(path)) as never).body as Json
   expect(total).toBe(data.length)
   return [total, totalCapped === true]
@@ -35,7 +35,7 @@ const askedBy = (shop: { get: (path: string) => Promise<{ status: number; body: 
 test('marks search totals as incomplete during a backfill, while column filters find everything', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
-  const asked = askedBy(shop)
+  const countList = createListCounter(shop)
   await shop.bought({ email: 'ada@example.com' })
   await shop.add({
     title: 'Bowl',
@@ -46,44 +46,44 @@ test('marks search totals as incomplete during a backfill, while column filters 
     variants: [{ sku: 'bw-1', price: shop.usd(1) }],
   })
   await customerOf(app, shop.shop.name, 'ada@example.com')
-  await upgraded(app)
-  expect(await asked('/v2/orders?q=ada')).toEqual([0, true])
-  // Its one order is looked into.
-  expect(await asked('/v2/orders?q=ada&status=CONFIRMED')).toEqual([1, false])
-  expect(await asked('/v2/orders?email=ada@example.com')).toEqual([1, false])
+  await clearIndexes(app)
+  expect(await countList('/v2/orders?q=ada')).toEqual([0, true])
+  // With a column filter, the search reads the orders themselves.
+  expect(await countList('/v2/orders?q=ada&status=CONFIRMED')).toEqual([1, false])
+  expect(await countList('/v2/orders?email=ada@example.com')).toEqual([1, false])
   expect((await app.call('GET', '/v2/orders?q=ada', { token: shop.token, headers: { accept: 'text/csv' } })).text).toContain(
     'ada@example.com',
   )
-  expect(await asked('/product-v2?status=DRAFT')).toEqual([1, false])
-  expect(await asked('/product-v2?vendor=Kiln&type=Cups')).toEqual([1, false])
-  expect(await asked('/product-v2?vendor=Kiln&status=ACTIVE')).toEqual([0, false])
-  expect(await asked('/product-v2?vendor=kiln')).toEqual([0, false])
+  expect(await countList('/product-v2?status=DRAFT')).toEqual([1, false])
+  expect(await countList('/product-v2?vendor=Kiln&type=Cups')).toEqual([1, false])
+  expect(await countList('/product-v2?vendor=Kiln&status=ACTIVE')).toEqual([0, false])
+  expect(await countList('/product-v2?vendor=kiln')).toEqual([0, false])
   for (const query of ['tag=new', 'sku=bw-1', 'q=bow', 'q=bowl&status=DRAFT', 'tag=new&vendor=Kiln'])
-    expect([query, await asked(`/product-v2?${query}`)]).toEqual([query, [0, true]])
-  expect(await asked('/customer?q=ada')).toEqual([0, true])
-  expect(await asked('/customer?email=ada@example.com')).toEqual([1, false])
+    expect([query, await countList(`/product-v2?${query}`)]).toEqual([query, [0, true]])
+  expect(await countList('/customer?q=ada')).toEqual([0, true])
+  expect(await countList('/customer?email=ada@example.com')).toEqual([1, false])
   // Records written during the fill are found once.
   await shop.bought({ email: 'ada@example.com' })
   await shop.add({ title: 'Bowl two', vendor: 'Kiln' })
-  expect(await asked('/v2/orders?q=ada')).toEqual([1, true])
-  expect(await asked('/product-v2?vendor=Kiln')).toEqual([2, false])
-  expect(await asked('/product-v2?q=bow')).toEqual([1, true])
+  expect(await countList('/v2/orders?q=ada')).toEqual([1, true])
+  expect(await countList('/product-v2?vendor=Kiln')).toEqual([2, false])
+  expect(await countList('/product-v2?q=bow')).toEqual([1, true])
   // A shop without older records gets no notice.
   const other = await sellingIn(app)
   await app.deps.db.write(async (tx) => {
     await tx.update(searchFills).set({ below: 'a' })
   })
   for (const path of ['/v2/orders?q=ada', '/product-v2?q=bow', '/product-v2?tag=new', '/customer?q=ada'])
-    expect([path, (await askedBy(other)(path))[1]]).toEqual([path, false])
+    expect([path, (await createListCounter(other)(path))[1]]).toEqual([path, false])
   await app.deps.db.write(async (tx) => {
     await tx.update(searchFills).set({ below: '~' })
   })
   await fillSearch(app.deps)
-  expect(await asked('/v2/orders?q=ada')).toEqual([2, false])
-  expect(await asked('/product-v2?vendor=Kiln')).toEqual([2, false])
-  expect(await asked('/product-v2?q=bow')).toEqual([2, false])
-  expect(await asked('/product-v2?tag=new')).toEqual([1, false])
-  expect(await asked('/customer?q=ada')).toEqual([1, false])
+  expect(await countList('/v2/orders?q=ada')).toEqual([2, false])
+  expect(await countList('/product-v2?vendor=Kiln')).toEqual([2, false])
+  expect(await countList('/product-v2?q=bow')).toEqual([2, false])
+  expect(await countList('/product-v2?tag=new')).toEqual([1, false])
+  expect(await countList('/customer?q=ada')).toEqual([1, false])
 })
 
 test.skipIf(engine !== 'sqlite')('reads filtered lists from an index before the backfill job has run', async () => {
@@ -91,7 +91,7 @@ test.skipIf(engine !== 'sqlite')('reads filtered lists from an index before the 
   await using app = await testApp()
   const shop = await sellingIn(app)
   await shop.bought()
-  await upgraded(app)
+  await clearIndexes(app)
   for (const path of ['/product-v2?vendor=Kiln&status=ACTIVE', '/product-v2?q=mug', '/v2/orders?q=ada', '/customer?q=ada']) {
     prepared.mockClear()
     ok(await shop.get(path))
@@ -110,18 +110,18 @@ test.skipIf(engine !== 'postgres')('finds orders of another process at once whil
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
   for (let nth = 0; nth < 5; nth++) await shop.bought({ email: `old${nth}@example.com` })
-  await upgraded(app)
-  await using beside = await commandBeside(app)
+  await clearIndexes(app)
+  await using otherProcess = await commandBeside(app)
   const found = async (word: string) =>
-    (await listOrders(beside.deps, { shopId: shop.shop.id, q: word }, { page: 1, limit: 20, offset: 0 })).total
+    (await listOrders(otherProcess.deps, { shopId: shop.shop.id, q: word }, { page: 1, limit: 20, offset: 0 })).total
   const placing = Array.from({ length: 4 }, async (_, line) => {
     for (let nth = 0; nth < 6; nth++) {
       await shop.bought({ email: `new${line}x${nth}@example.com` })
-      // Acknowledged by one, so known to the other.
+      // An order that one process has acknowledged is found by the other.
       expect(await found(`new${line}x${nth}`)).toBe(1)
     }
   })
-  await Promise.all([...placing, fillSearch(app.deps), fillSearch(beside.deps)])
+  await Promise.all([...placing, fillSearch(app.deps), fillSearch(otherProcess.deps)])
   expect(await found('example')).toBe(29)
   expect(await found('old')).toBe(5)
   expect(await found('new')).toBe(24)
@@ -136,7 +136,7 @@ test.skipIf(engine !== 'postgres')(
     await shop.bought({ email: 'new@example.com' })
     await fillSearch(app.deps)
     app.clock.advance(60_000)
-    // An older one knows neither words nor days.
+    // An older version writes neither search words nor days.
     await shop.bought({ email: 'ada@example.com' })
     await shop.add({ title: 'Bowl', vendor: 'Kiln' })
     await customerOf(app, shop.shop.name, 'ada@example.com')
@@ -152,20 +152,20 @@ test.skipIf(engine !== 'postgres')(
         for await (const one of findings(app.deps.db)) n += one.problems.length
       return n
     }
-    const asked = askedBy(shop)
+    const countList = createListCounter(shop)
     expect(await problems()).toBe(3)
-    // Another process that begins looks back by itself; this one has just looked.
+    // This process has just checked for such records, and checks again only after ten minutes.
     await fillSearch(app.deps)
-    expect(await asked('/v2/orders?q=ada')).toEqual([0, false])
+    expect(await countList('/v2/orders?q=ada')).toEqual([0, false])
     app.clock.advance(10 * 60_000)
     await fillSearch(app.deps)
-    expect(await asked('/v2/orders?q=ada')).toEqual([1, false])
-    expect(await asked('/product-v2?q=bow')).toEqual([1, false])
-    expect(await asked('/customer?q=ada')).toEqual([1, false])
+    expect(await countList('/v2/orders?q=ada')).toEqual([1, false])
+    expect(await countList('/product-v2?q=bow')).toEqual([1, false])
+    expect(await countList('/customer?q=ada')).toEqual([1, false])
     expect(await problems()).toBe(0)
     await app.deps.db.write((tx) => tx.rows(sql`delete from order_words`))
-    await using beside = await commandBeside(app)
-    await fillSearch(beside.deps)
-    expect(await asked('/v2/orders?q=example')).toEqual([2, false])
+    await using otherProcess = await commandBeside(app)
+    await fillSearch(otherProcess.deps)
+    expect(await countList('/v2/orders?q=example')).toEqual([2, false])
   },
 )

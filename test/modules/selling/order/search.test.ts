@@ -60,7 +60,7 @@ describe('searching orders', () => {
     expect(await found(q('2'))).toEqual([2])
     expect(await found(q('2 ada'))).toEqual([])
     expect(await found(q('3 ada'))).toEqual([3])
-    // A number is found whole, a word of digits by how it begins.
+    // An order number must match completely, a word of digits by its prefix.
     expect(await found(q('0'))).toEqual([3, 2])
     expect(await found(q('#2'))).toEqual([2])
 
@@ -104,7 +104,7 @@ describe('searching orders', () => {
     ])
       expect(await found(q(text)), text).toEqual([1])
     expect(await found(q('ada OR nobody'))).toEqual([])
-    // Letters that Unicode has had for a few years only.
+    // These letters were added to Unicode recently.
     expect(await found(q('\u{1e4f0}\u{10d4a}\u{16d43}'))).toEqual([])
     for (const text of ['a\0b', 'x'.repeat(255), 'x'.repeat(65_536)])
       expect([400, 414, 431]).toContain((await shop.get(`/v2/orders?${q(text)}`)).status)
@@ -127,7 +127,7 @@ describe('searching orders', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id, createdAt } = await shop.bought({ email: 'ada@example.com' })
-    await copies(app, id, 1_005)
+    await insertCopies(app, id, 1_005)
     const day = createdAt.slice(0, 10)
     for (const query of ['q=ada', 'q=ada&status=CONFIRMED', `q=ada&from=${day}`]) {
       const page = ok(await shop.get(`/v2/orders?${query}&limit=100&page=10`)).body
@@ -171,19 +171,19 @@ describe('searching orders', () => {
   })
 })
 
-/** Rows like an order's, each with a number of its own and what it is found by. */
-async function copies(app: TestApp, id: string, count: number): Promise<void> {
+/** Inserts copies of an order with consecutive numbers, and fills their search index. */
+async function insertCopies(app: TestApp, id: string, count: number): Promise<void> {
   const { db, newId } = app.deps
   const [order] = await db.read.select().from(orders).where(sql`id = ${id}`)
   if (!order) throw new Error('no such order')
-  const made = Array.from({ length: count }, (_, nth) => ({
+  const copies = Array.from({ length: count }, (_, nth) => ({
     ...order,
     id: newId('order'),
     cartId: `cart_${nth}`,
     number: order.number + 1 + nth,
   }))
   await db.write(async (tx) => {
-    for (const one of made) await tx.insert(orders).values(one)
+    for (const one of copies) await tx.insert(orders).values(one)
     await tx.rows(sql`update order_numbers set last = ${order.number + count} where shop_id = ${order.shopId}`)
     await tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 })
   })
@@ -199,7 +199,7 @@ test('backfills the search index with older orders, and indexes each order once'
     await tx.delete(orderDays)
   })
   expect(await numbersOf(shop)('q=ada')).toEqual([])
-  // What another has put there in the meantime is put there once.
+  // An order that was indexed during the backfill is not indexed twice.
   await shop.bought({ email: 'ada@example.com' })
   await app.deps.db.write(async (tx) => void (await tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 })))
   expect(await fillOrderSearch(app.deps)).toEqual({ filled: 2, isDone: true })
@@ -215,7 +215,7 @@ test.skipIf(engine !== 'sqlite')('reads every filtered list of orders from an in
   const shop = await sellingIn(app)
   const { createdAt } = await shop.bought({ email: 'ada@example.com' })
   const day = createdAt.slice(0, 10)
-  const seen: string[] = []
+  const planDetails: string[] = []
   for (const [query, ...indexes] of [
     ['', 'orders_number'],
     ['number=1', 'orders_number'],
@@ -240,10 +240,10 @@ test.skipIf(engine !== 'sqlite')('reads every filtered list of orders from an in
       texts.map((text) => app.deps.db.read.rows<{ detail: string }>(sql.raw(`explain query plan ${text.replaceAll('?', "'1'")}`))),
     )
     const details = plans.flat().map(({ detail }) => detail)
-    // What was asked before is prepared already.
-    seen.push(...details)
-    for (const index of indexes) expect(seen.join('\n'), query).toContain(index)
-    // Of what another part of the statement hands out one by one, and of no table.
+    // A statement is prepared once, so its plan may come from an earlier query.
+    planDetails.push(...details)
+    for (const index of indexes) expect(planDetails.join('\n'), query).toContain(index)
+    // No table is scanned. Other scans are of rows that another part of the statement returns.
     expect(
       details.filter((detail) => /^SCAN orders USING|^SCAN (order_lines|order_days|fulfilments)/.test(detail)),
       query,
@@ -255,24 +255,24 @@ test('reports orders, products and customers that are missing in the search inde
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { id } = await shop.bought()
-  const wrong = async () => {
+  const findProblems = async () => {
     const found = []
     for (const findings of [orderFindings, findCatalogInconsistencies, findCustomerInconsistencies])
       for await (const { subject, problems } of findings(app.deps.db)) if (problems.length > 0) found.push([subject, problems])
     return found
   }
   const { id: customer } = await customerOf(app, shop.shop.name)
-  expect(await wrong()).toEqual([])
+  expect(await findProblems()).toEqual([])
   await app.deps.db.write(async (tx) => {
     for (const name of ['order_words', 'managed_words', 'customer_words']) await tx.rows(sql.raw(`delete from ${name}`))
   })
-  expect(await wrong()).toEqual([
+  expect(await findProblems()).toEqual([
     ['search of orders', [`Order ${id} is found by no word`]],
     ['search of products', [`Product ${shop.productId} is found by no word of its shop's people`]],
     ['search of customers', [`Customer ${customer} is found by no word`]],
   ])
   await app.deps.db.write(async (tx) => void (await tx.update(orderDays).set({ first: 2 })))
-  expect((await wrong())[0]).toEqual(['search of orders', [`Order ${id} is not among those of its day`]])
+  expect((await findProblems())[0]).toEqual(['search of orders', [`Order ${id} is not among those of its day`]])
 })
 
 test('finds an order only by the last of several parallel corrections of its tracking number', async () => {
@@ -290,7 +290,7 @@ test('keeps the finished part of a failed backfill, and continues there in the n
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
   const { id } = await shop.bought({ email: 'ada@example.com' })
-  await copies(app, id, 250)
+  await insertCopies(app, id, 250)
   await app.deps.db.write(async (tx) => {
     await tx.rows(sql`delete from order_words`)
     await tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 })

@@ -7,10 +7,10 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const numbers = async (shop: Selling, query: string): Promise<number[]> =>
+const listNumbers = async (shop: Selling, query: string): Promise<number[]> =>
   ok(await shop.get(`/v2/orders?${query}`)).body.data.map(({ number }: Json) => number)
 
-/** Five orders of 3, 1, 2, 1 and 4 mugs; the second is refunded. */
+/** Places five orders of 3, 1, 2, 1 and 4 mugs, and refunds the second. */
 async function fiveOrders(shop: Selling): Promise<Json[]> {
   const all: Json[] = []
   for (const quantity of [3, 1, 2, 1, 4])
@@ -23,7 +23,7 @@ test('sorts orders by number and total, alone and beside filters, page by page',
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   await fiveOrders(shop)
-  for (const [query, found] of [
+  for (const [query, expected] of [
     ['', [5, 4, 3, 2, 1]],
     ['sort=-createdAt', [5, 4, 3, 2, 1]],
     ['sort=createdAt', [1, 2, 3, 4, 5]],
@@ -51,9 +51,9 @@ test('sorts orders by number and total, alone and beside filters, page by page',
     ['numbers=1,2,3&toFulfil=true', [3, 1]],
     ['numbers=1,2,3&sort=-total&q=more', [1, 3]],
   ] as const) {
-    // A period of 365 days at most.
+    // A period has at most 365 days.
     const { body } = await shop.get(`/v2/orders?${query.replace('from=2020-01-01', 'from=2020-01-01&to=2020-12-30')}`)
-    expect([query, body.data?.map(({ number }: Json) => number)]).toEqual([query, [...found]])
+    expect([query, body.data?.map(({ number }: Json) => number)]).toEqual([query, [...expected]])
   }
   expect(ok(await shop.get('/v2/orders?sort=-total&limit=2')).body).toMatchObject({ total: 5, pages: 3 })
   for (const [query, field] of [
@@ -68,7 +68,7 @@ test('sorts orders by number and total, alone and beside filters, page by page',
   }
 })
 
-test('sorts more orders than it counts along the totals', async () => {
+test('sorts by total also when there are more orders than the list counts', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const [{ id }] = (await fiveOrders(shop)) as [Json]
@@ -82,12 +82,12 @@ test('sorts more orders than it counts along the totals', async () => {
       select 'order_01hzzzzzzzzzzzzzzzzz' || (100000 + n), n, 'cart_copy' || n, 20006 - n, ${list} from orders o, counter where o.id = ${id} returning 1 as done`)
     await tx.rows(sql`update order_numbers set last = 2505 where shop_id = ${shop.shop.id} returning 1 as done`)
   })
-  expect(await numbers(shop, 'sort=-total&limit=3')).toEqual([6, 7, 8])
-  expect(await numbers(shop, 'sort=-total&limit=2&page=1253')).toEqual([2])
-  const wide = ok(await shop.get('/v2/orders?sort=-total&toFulfil=true&limit=3')).body
-  expect([wide.total, wide.totalCapped, wide.data.map(({ number }: Json) => number)]).toEqual([2_000, true, [6, 7, 8]])
-  expect(await numbers(shop, 'sort=total&toFulfil=true&limit=5')).toEqual([4, 3, 1, 5, 2505])
-  expect(await numbers(shop, 'sort=number&status=CONFIRMED&limit=2')).toEqual([1, 3])
+  expect(await listNumbers(shop, 'sort=-total&limit=3')).toEqual([6, 7, 8])
+  expect(await listNumbers(shop, 'sort=-total&limit=2&page=1253')).toEqual([2])
+  const capped = ok(await shop.get('/v2/orders?sort=-total&toFulfil=true&limit=3')).body
+  expect([capped.total, capped.totalCapped, capped.data.map(({ number }: Json) => number)]).toEqual([2_000, true, [6, 7, 8]])
+  expect(await listNumbers(shop, 'sort=total&toFulfil=true&limit=5')).toEqual([4, 3, 1, 5, 2505])
+  expect(await listNumbers(shop, 'sort=number&status=CONFIRMED&limit=2')).toEqual([1, 3])
 })
 
 test('exports one CSV row for each line with lines=true', async () => {

@@ -20,23 +20,23 @@ setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
 
-async function nothingIsWrong(app: TestApp): Promise<void> {
+async function expectNoProblems(app: TestApp): Promise<void> {
   expect(violationsAtRest(await booksOf(app))).toEqual([])
   for await (const { subject, problems } of orderFindings(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
 }
 
-const numbers = async (shop: Selling, query: string): Promise<number[]> => {
+const listNumbers = async (shop: Selling, query: string): Promise<number[]> => {
   const { data, total } = ok(await shop.get(`/v2/orders?${query}`)).body
   expect(total).toBe(data.length)
   return data.map(({ number }: Json) => number)
 }
-const toSend = async (shop: Selling): Promise<number> => ok(await shop.get('/shops/v2/overview')).body.waiting.ordersToSend.total
+const countToSend = async (shop: Selling): Promise<number> => ok(await shop.get('/shops/v2/overview')).body.waiting.ordersToSend.total
 
-/** Whether the list, the overview, the order's lines and `/fulfil` say the same. */
+/** Expects that the list, the overview, the order's lines and `/fulfil` agree on whether units are left to send. */
 async function expectLeft(shop: Selling, id: string, isLeft: boolean): Promise<void> {
   const { number, lines } = await shop.order(id)
-  expect(await numbers(shop, `toFulfil=true&number=${number}`)).toEqual(isLeft ? [number] : [])
-  expect(await toSend(shop)).toBe((await numbers(shop, 'toFulfil=true')).length)
+  expect(await listNumbers(shop, `toFulfil=true&number=${number}`)).toEqual(isLeft ? [number] : [])
+  expect(await countToSend(shop)).toBe((await listNumbers(shop, 'toFulfil=true')).length)
   expect(lines.some(({ unfulfilledQuantity }: Json) => unfulfilledQuantity > 0)).toBe(isLeft)
   if (!isLeft) expect((await shop.post(`/v2/orders/${id}/fulfil`, {})).status).toBe(409)
 }
@@ -46,7 +46,7 @@ const messagesOf = async (app: TestApp, orderId: string) =>
     .filter(({ key }) => key === `order.fulfilled:${orderId}`)
     .map(({ body }) => JSON.parse(body).data.fulfilment)
 
-/** Two mugs and one download, for 25.00. */
+/** Places an order of two mugs and one download for 25.00. */
 async function bought(shop: Selling): Promise<{ id: string; mugs: string; file: string }> {
   const download = await shop.add({ title: 'File', variants: [{ price: shop.money(500), requiresShipping: false }] })
   const cartId = await shop.cart({ quantity: 2 })
@@ -58,7 +58,7 @@ async function bought(shop: Selling): Promise<{ id: string; mugs: string; file: 
 }
 
 describe('refunds that leave nothing to fulfil', () => {
-  for (const [how, bodies] of [
+  for (const [title, bodies] of [
     [
       'fulfils an order by refunds of its lines',
       (of: { mugs: string; file: string }) => [
@@ -87,7 +87,7 @@ describe('refunds that leave nothing to fulfil', () => {
       (of: { mugs: string }) => [{ lines: [{ lineId: of.mugs, quantity: 1 }] }, { all: true }],
     ],
   ] as const)
-    test(how, async () => {
+    test(title, async () => {
       await using app = await testApp()
       const shop = await sellingIn(app)
       const other = await bought(shop)
@@ -101,20 +101,25 @@ describe('refunds that leave nothing to fulfil', () => {
       }
       await expectLeft(shop, order.id, false)
       await expectLeft(shop, other.id, true)
-      const seen = await shop.order(order.id)
-      expect(seen).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', fulfilments: [], refundableTotal: shop.money(0) })
-      expect(seen.events.at(-1)).toMatchObject({ type: 'FULFILLED', detail: {} })
+      const fulfilled = await shop.order(order.id)
+      expect(fulfilled).toMatchObject({
+        status: 'FULFILLED',
+        fulfilmentStatus: 'FULFILLED',
+        fulfilments: [],
+        refundableTotal: shop.money(0),
+      })
+      expect(fulfilled.events.at(-1)).toMatchObject({ type: 'FULFILLED', detail: {} })
       expect(await messagesOf(app, order.id)).toEqual([null])
-      expect((await shop.stock()).onHand).toBe(how.includes('shelf') ? 8 : 6)
+      expect((await shop.stock()).onHand).toBe(title.includes('shelf') ? 8 : 6)
       const refused = await shop.post(`/v2/orders/${order.id}/cancel`, {})
       expect([refused.status, refused.body.message]).toEqual([409, 'An order that is FULFILLED cannot be cancelled'])
-      await nothingIsWrong(app)
+      await expectNoProblems(app)
       app.clock.advance(15 * dayMs)
       await app.jobs.closeOrders()
       expect((await shop.order(order.id)).status).toBe('COMPLETED')
     })
 
-  test('fulfils a partially sent order by a refund of the rest, by lines or as a whole', async () => {
+  test('fulfils a partially fulfilled order by a refund of the rest, by lines or as a whole', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     for (const refund of [
@@ -128,13 +133,13 @@ describe('refunds that leave nothing to fulfil', () => {
     ]) {
       const order = await bought(shop)
       ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId: order.mugs, quantity: 1 }] }), 201)
-      expect(await numbers(shop, 'fulfilmentStatus=PARTIALLY_FULFILLED')).toHaveLength(1)
+      expect(await listNumbers(shop, 'fulfilmentStatus=PARTIALLY_FULFILLED')).toHaveLength(1)
       await expectLeft(shop, order.id, true)
       ok(await shop.refund(order.id, refund(order)), 201)
       await expectLeft(shop, order.id, false)
       expect(await shop.order(order.id)).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED' })
     }
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
   test("fulfils an order by a full refund on the processor's own page", async () => {
@@ -149,17 +154,17 @@ describe('refunds that leave nothing to fulfil', () => {
     const { order } = ok(await shop.buy()).body
     const { syncRefunds } = await import('../../../../src/modules/selling/order/refunds/external-refunds.ts')
     const { paymentsOf } = await import('../../../../src/modules/payments/payment/index.ts')
-    const seen = async (sum: number) => {
+    const reportRefunded = async (sum: number) => {
       refunded = sum
       const [payment] = await paymentsOf(app.deps, order.id)
       if (payment) await syncRefunds(app.deps, payment, { refunded: sum })
     }
-    await seen(999)
+    await reportRefunded(999)
     await expectLeft(shop, order.id, true)
-    await seen(1_000)
+    await reportRefunded(1_000)
     await expectLeft(shop, order.id, false)
     expect(await shop.order(order.id)).toMatchObject({ status: 'FULFILLED', paymentStatus: 'REFUNDED' })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
   test('fulfils an order that gift cards paid by a full refund, but not by a partial one', async () => {
@@ -174,7 +179,7 @@ describe('refunds that leave nothing to fulfil', () => {
     await expectLeft(shop, order.id, true)
     ok(await shop.refund(order.id), 201)
     expect(await shop.order(order.id)).toMatchObject({ status: 'FULFILLED', paymentStatus: 'REFUNDED' })
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 
   test('keeps a free line to be sent when the others are refunded, and fulfils the order by its refund', async () => {
@@ -187,12 +192,12 @@ describe('refunds that leave nothing to fulfil', () => {
     await expectLeft(shop, id, true)
     ok(await shop.refund(id, { lines: [{ lineId: lines[1].id, quantity: 1 }] }), 201)
     expect((await shop.order(id)).status).toBe('FULFILLED')
-    await nothingIsWrong(app)
+    await expectNoProblems(app)
   })
 })
 
-for (const ends of ['stands', 'fails'] as const)
-  test(`excludes units of a pending refund from fulfilment, and ${ends === 'stands' ? 'fulfils the order when it succeeds' : 'includes them when it fails'}`, async () => {
+for (const outcome of ['stands', 'fails'] as const)
+  test(`excludes units of a pending refund from fulfilment, and ${outcome === 'stands' ? 'fulfils the order when it succeeds' : 'includes them when it fails'}`, async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     let answer: 'lost' | 'yes' | 'no' = 'lost'
@@ -207,29 +212,29 @@ for (const ends of ['stands', 'fails'] as const)
     expect(ok(await shop.refund(id), 201).body.status).toBe('PENDING')
     expect((await shop.order(id)).status).toBe('CONFIRMED')
     await expectLeft(shop, id, false)
-    answer = ends === 'stands' ? 'yes' : 'no'
+    answer = outcome === 'stands' ? 'yes' : 'no'
     for (let nth = 0; nth < 5; nth++) {
       app.clock.advance(60 * 60_000)
       await app.jobs.resume()
     }
-    expect((await shop.order(id)).status).toBe(ends === 'stands' ? 'FULFILLED' : 'CONFIRMED')
-    await expectLeft(shop, id, ends === 'fails')
-    await nothingIsWrong(app)
+    expect((await shop.order(id)).status).toBe(outcome === 'stands' ? 'FULFILLED' : 'CONFIRMED')
+    await expectLeft(shop, id, outcome === 'fails')
+    await expectNoProblems(app)
   })
 
 test('filters orders by fulfilment status and by units left to send, alone and combined', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  const made = [
+  const placed = [
     await shop.bought(),
     await shop.bought({ quantity: 2 }),
     await shop.bought(),
     await shop.bought(),
     await shop.bought({ email: 'ada@example.com' }),
   ]
-  const [sent, partly, refunded, cancelled] = made.map(({ id }) => id as string)
+  const [sent, partly, refunded, cancelled] = placed.map(({ id }) => id as string)
   ok(await shop.post(`/v2/orders/${sent}/fulfil`, {}))
-  ok(await shop.post(`/v2/orders/${partly}/fulfilments`, { lines: [{ lineId: made[1]?.['lines'][0].id, quantity: 1 }] }), 201)
+  ok(await shop.post(`/v2/orders/${partly}/fulfilments`, { lines: [{ lineId: placed[1]?.['lines'][0].id, quantity: 1 }] }), 201)
   ok(await shop.refund(refunded ?? ''), 201)
   ok(await shop.post(`/v2/orders/${cancelled}/cancel`, {}))
   for (const [query, expected] of [
@@ -250,13 +255,13 @@ test('filters orders by fulfilment status and by units left to send, alone and c
     ['toFulfil=true&number=1', []],
     [`toFulfil=true&from=2026-01-06&to=2026-01-06`, [5, 2]],
   ] as const)
-    expect([query, await numbers(shop, query)]).toEqual([query, [...expected]])
+    expect([query, await listNumbers(shop, query)]).toEqual([query, [...expected]])
   const csv = await app.call('GET', '/v2/orders?toFulfil=true', { key: shop.secretKey, headers: { accept: 'text/csv' } })
   expect(csv.text.trim().split('\n')).toHaveLength(3)
   for (const query of ['toFulfil=yes', 'fulfilmentStatus=SENT']) expect((await shop.get(`/v2/orders?${query}`)).status).toBe(400)
 })
 
-test('migrates exactly those orders to FULFILLED whose refunds had left nothing to send', async () => {
+test('migrates exactly the orders whose refunds left nothing to send to FULFILLED', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const { db } = app.deps
@@ -283,7 +288,7 @@ test('migrates exactly those orders to FULFILLED whose refunds had left nothing 
   ok(await shop.refund(part.id, { amount: shop.money(100) }), 201)
   ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, {}))
   const stuck = [lines.id, all.id, partly.id]
-  // As an older version left them.
+  // Puts the orders in the state in which an older version left them.
   await db.write(async (tx) => {
     for (const id of stuck) {
       const fulfilmentStatus = id === partly.id ? 'PARTIALLY_FULFILLED' : 'UNFULFILLED'
@@ -292,9 +297,9 @@ test('migrates exactly those orders to FULFILLED whose refunds had left nothing 
       app.deps.orderChanged(tx, id)
     }
   })
-  const named: string[] = []
-  for await (const { problems } of orderFindings(db)) named.push(...problems)
-  expect(named.length).toBe(3)
+  const problemsFound: string[] = []
+  for await (const { problems } of orderFindings(db)) problemsFound.push(...problems)
+  expect(problemsFound.length).toBe(3)
   for (const id of stuck) await expectLeft(shop, id, false)
   const trees = { sqlite: sqliteMigrations, postgres: postgresMigrations }
   const repair =
@@ -308,14 +313,14 @@ test('migrates exactly those orders to FULFILLED whose refunds had left nothing 
     for (const { id } of await tx.select({ id: orders.id }).from(orders)) app.deps.orderChanged(tx, id)
   })
   for (const id of stuck) {
-    const seen = await shop.order(id)
-    expect(seen).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED' })
-    expect(seen.events.at(-1)).toMatchObject({ type: 'FULFILLED', detail: {} })
+    const fulfilled = await shop.order(id)
+    expect(fulfilled).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED' })
+    expect(fulfilled.events.at(-1)).toMatchObject({ type: 'FULFILLED', detail: {} })
   }
-  expect(await numbers(shop, 'toFulfil=true')).toEqual([5, 4])
+  expect(await listNumbers(shop, 'toFulfil=true')).toEqual([5, 4])
   expect((await db.read.select().from(orderEvents)).filter(({ type }) => type === 'FULFILLED')).toHaveLength(4)
   expect((await shop.order(open.id)).status).toBe('CONFIRMED')
-  await nothingIsWrong(app)
+  await expectNoProblems(app)
   app.clock.advance(15 * dayMs)
   await app.jobs.closeOrders()
   expect((await shop.order(all.id)).status).toBe('COMPLETED')
@@ -333,13 +338,14 @@ test('reports the same units left to send in lists, checks and lines after any f
   const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
     const order = await bought(shop)
     const lineId = (nth: number) => (nth === 0 ? order.mugs : order.file)
-    for (const one of steps) {
+    for (const action of steps) {
       const path = `/v2/orders/${order.id}`
-      if (one.do === 'send') await shop.post(`${path}/fulfilments`, { lines: [{ lineId: lineId(one.line), quantity: one.quantity }] })
-      else if (one.do === 'refund') await shop.refund(order.id, { lines: [{ lineId: lineId(one.line), quantity: one.quantity }] })
-      else if (one.do === 'amount') await shop.refund(order.id, { amount: shop.money(one.amount) })
-      else if (one.do === 'all') await shop.refund(order.id)
-      else await shop.post(`${path}/${one.do}`, {})
+      if (action.do === 'send')
+        await shop.post(`${path}/fulfilments`, { lines: [{ lineId: lineId(action.line), quantity: action.quantity }] })
+      else if (action.do === 'refund') await shop.refund(order.id, { lines: [{ lineId: lineId(action.line), quantity: action.quantity }] })
+      else if (action.do === 'amount') await shop.refund(order.id, { amount: shop.money(action.amount) })
+      else if (action.do === 'all') await shop.refund(order.id)
+      else await shop.post(`${path}/${action.do}`, {})
       const { status, lines } = await shop.order(order.id)
       const isLeft = lines.some(({ unfulfilledQuantity }: Json) => unfulfilledQuantity > 0)
       expect(isLeft).toBe(status === 'CONFIRMED')
@@ -350,7 +356,7 @@ test('reports the same units left to send in lists, checks and lines after any f
     }
   })
   await fc.assert(property, { numRuns: 25 })
-  await nothingIsWrong(app)
+  await expectNoProblems(app)
 })
 
 test('reads lists of orders to fulfil from an index', async () => {
@@ -389,7 +395,7 @@ test('reads lists of orders to fulfil from an index', async () => {
     expect(queries.length).toBeGreaterThan(0)
     const plans = (await Promise.all(queries.map(planOf))).flat()
     expect(plans.join('\n').toLowerCase(), query).toContain(index)
-    // What another part of the statement hands out one by one may be called by the table's name, too.
+    // A scan of rows that another part of the statement returns may have the table's name, too.
     const scans =
       /^SCAN (o|r|l|f|refunds|order_lines|fulfilments)\b|^SCAN orders USING|Seq Scan on (orders|refunds|order_lines|fulfilments)/
     expect(

@@ -1,4 +1,4 @@
-/** Tests the mail about abandoned carts: whom it reaches, when, and what its links do. */
+/** Tests the mail about abandoned carts: its recipients, its time and its links. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { carts } from '../../../../db/schema/selling.ts'
@@ -34,7 +34,7 @@ const findLink = ({ text }: Received, kind = 'cart'): string =>
 const findToken = (mail: Received) => findLink(mail).split('/').at(-1) ?? ''
 
 describe('the mail about an abandoned cart', () => {
-  test('is sent once to a shopper who accepts marketing, after the number of hours that the shop set', async () => {
+  test('the mail about an abandoned cart is sent once to a shopper who accepts marketing, after the hours that the shop set', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -60,7 +60,7 @@ describe('the mail about an abandoned cart', () => {
     expect((await mailRows(app)).map(({ key }) => key).join()).not.toContain(id)
   })
 
-  test('is not sent by default, nor for carts older than a day', async () => {
+  test('the mail about an abandoned cart is not sent by default, nor for carts older than a day', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const [off, old] = [await sellingIn(app), await openMailingShop(app)]
@@ -74,7 +74,7 @@ describe('the mail about an abandoned cart', () => {
     expect(await mailRows(app)).toEqual([])
   })
 
-  test('is not sent after the cart was ordered or emptied, after consent was withdrawn, or for a suspended shop', async () => {
+  test('no mail is sent after the cart was ordered or emptied, after consent was withdrawn, or for a suspended shop', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -99,7 +99,7 @@ describe('the mail about an abandoned cart', () => {
     expect(server.received.map(({ headers }) => headers.get('subject')).filter((subject) => subject?.includes('cart'))).toEqual([])
   })
 
-  test('is delayed again when the cart changes after it was queued, and then goes to the new address only', async () => {
+  test('the mail is delayed again when the cart changes after it was queued, and then goes to the new address only', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -120,7 +120,7 @@ describe('the mail about an abandoned cart', () => {
     expect(server.received).toHaveLength(1)
   })
 
-  test('is not sent after the shop turned it off, and is sent once when two runs of the job queue it', async () => {
+  test('the mail is not sent after the shop turned it off, and is sent once when two runs of the job queue it', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const [off, on] = [await openMailingShop(app), await openMailingShop(app)]
@@ -134,7 +134,7 @@ describe('the mail about an abandoned cart', () => {
     expect(server.received.map(({ to }) => to)).toEqual([['once@example.com']])
   })
 
-  test('is delayed by the quota of its recipient', async () => {
+  test('the mail about an abandoned cart is delayed by the quota of its recipient', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.limited, ...longLogins, MAIL_TEST_SHOPS: 'true', MAIL_PER_RECIPIENT_HOUR: '2' })
     const shop = await openMailingShop(app)
@@ -153,7 +153,7 @@ describe('the link in the mail', () => {
     return { id, mail: server.received.at(-1) as Received }
   }
 
-  test('opens a page that shows and sells the cart, and the order is marked as from an abandoned cart', async () => {
+  test('the link in the mail opens a page that sells the cart, and the order is marked as from an abandoned cart', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -177,7 +177,7 @@ describe('the link in the mail', () => {
     expect(await shop.bought()).toMatchObject({ fromAbandonedCart: false })
   })
 
-  test('shows current prices before payment, and expires after 14 days', async () => {
+  test('the page of the link shows current prices before payment, and the link expires after 14 days', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -195,7 +195,7 @@ describe('the link in the mail', () => {
     expect((await look()).text).toContain('expired')
   })
 
-  test("leads to the shop's own cart page, which restores the cart with the token", async () => {
+  test("the link leads to the shop's own cart page, which restores the cart with the token", async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -217,7 +217,7 @@ describe('the link in the mail', () => {
     expect(ok(await shop.get('/v2/orders')).body.data).toMatchObject([{ fromAbandonedCart: true }])
   })
 
-  test("restores a customer's cart for that customer only", async () => {
+  test("the link of a customer's cart restores it for that customer only", async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -229,7 +229,7 @@ describe('the link in the mail', () => {
     expect((await browserOn(app, findLink(mail)).look()).text).toContain('Mug')
   })
 
-  test('for unsubscribing withdraws consent for the cart, other carts of the address and the account', async () => {
+  test('the link for unsubscribing withdraws consent for the cart, other carts of the address and the account', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -251,7 +251,7 @@ describe('the link in the mail', () => {
     expect((await app.call('POST', '/pages/unsubscribe/x', form)).text).toContain('expired')
   })
 
-  test('for unsubscribing withdraws consent for other carts of the address also after the cart was ordered', async () => {
+  test('the link for unsubscribing withdraws consent for other carts of the address also after the cart was ordered', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)
@@ -270,7 +270,7 @@ describe('the link in the mail', () => {
     expect(server.received.filter(isReminder)).toHaveLength(before)
   })
 
-  test('no longer works after the customer is erased', async () => {
+  test('the link no longer works after the customer is erased', async () => {
     await using server = await mailServer()
     await using app = await testApp({ ...server.settings, ...longLogins })
     const shop = await openMailingShop(app)

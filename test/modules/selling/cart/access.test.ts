@@ -1,4 +1,4 @@
-/** Who may access a cart, and which data of it stays private. */
+/** Access to carts, and the personal data in them. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { Database } from '../../../../db/engine.ts'

@@ -195,7 +195,7 @@ describe('tax of a cart', () => {
     // A rate of 10,000 bps included in the price is half of it.
     expect([within(1, 10_000), within(3, 10_000), within(5, 10_000), within(119, 1_900)]).toEqual([0, 2, 2, 19])
     expect([onTop(999, 0), within(999, 0), onTop(0, 10_000)]).toEqual([0, 0, 0])
-    // 8.875 %: 35.5, 106.5, and 35.5 of 435.5.
+    // The exact taxes at 8.875 % are 35.5, 106.5, and 71 included in 871.
     expect([onTop(400, 887.5), onTop(1_200, 887.5), within(871, 887.5)]).toEqual([36, 106, 71])
   })
 

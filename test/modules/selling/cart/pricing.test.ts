@@ -1,4 +1,4 @@
-/** The current price of a cart and its differences from what the shopper saw. */
+/** The current price of a cart, and its differences from the shown price. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
 import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../../src/modules/selling/cart/pricing.ts'

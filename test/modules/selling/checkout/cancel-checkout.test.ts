@@ -55,7 +55,7 @@ describe('cancelling a checkout', () => {
     expect((await shop.order(order.id)).status).toBe('CONFIRMED')
   })
 
-  test('tells that the cart of a draft has expired with its draft', async () => {
+  test('rejects cancelling the checkout of an expired draft with 409, and states that its cart has expired', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const draft = ok(
@@ -64,7 +64,7 @@ describe('cancelling a checkout', () => {
     ok(await shop.checkout(draft.cartId, { paymentToken: 'tok_decline' }))
     app.clock.advance(Date.parse(draft.expiresAt) - app.clock.now())
     await app.jobs.closeOrders()
-    const refused = await takeBack(app, shop, draft.cartId)
+    const refused = await cancelCheckout(app, shop, draft.cartId)
     expect([refused.status, refused.body]).toMatchObject([409, { code: 'cart_closed', message: 'The cart has expired. Create a new cart' }])
   })
 

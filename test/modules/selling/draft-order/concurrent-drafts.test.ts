@@ -56,7 +56,7 @@ test('charges the price that was shown, or nothing, when the shop changes a draf
     const [changed] = await Promise.all([world.drafts.change(id, newPrice), page.send(form)])
     expect([200, 409]).toContain(changed.status)
     const { status, totals } = await world.drafts.read(id)
-    // The page never showed the new price, so the draft cannot be paid at it.
+    // The page never showed the new price, so it cannot charge that price.
     expect([status, totals.total.amount]).toEqual(changed.status === 200 ? ['OPEN', 5_000] : ['COMPLETED', 1_000])
   }
   expect((await world.orders()).every(({ total }) => total.amount === 1_000)).toBe(true)

@@ -53,7 +53,7 @@ async function expectNoProblems(app: TestApp): Promise<void> {
 }
 
 describe('a product of kind GIFT_CARD', () => {
-  test('has untaxed variants without shipping, also if the request says otherwise, and prices above 0', async () => {
+  test('a gift card product has untaxed variants without shipping, also if the request differs, and prices above 0', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     expect(shop.product).toMatchObject({ kind: 'GIFT_CARD' })
@@ -69,7 +69,7 @@ describe('a product of kind GIFT_CARD', () => {
     expect([changed.status, changed.body.field]).toEqual([400, 'kind'])
   })
 
-  test('is not discounted', async () => {
+  test('a gift card product is not discounted', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     ok(await shop.post('/discounts', { title: 'Half', kind: 'PERCENT', valueBps: 5_000, status: 'ACTIVE' }), 201)
@@ -83,7 +83,7 @@ describe('a product of kind GIFT_CARD', () => {
     ])
   })
 
-  test('cannot be paid with gift cards, which pay only for the other lines of the cart', async () => {
+  test('a gift card product cannot be paid with gift cards, which pay only for the other lines of the cart', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const { code } = await shop.giftCard(10_000)
@@ -95,7 +95,7 @@ describe('a product of kind GIFT_CARD', () => {
     await expectNoProblems(app)
   })
 
-  test('needs no address and no shipping method, and an order has at most 100 of them', async () => {
+  test('a gift card product needs no address and no shipping method, and an order has at most 100 gift cards', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const method = { code: 'post', title: 'Post', zones: [{}], rates: [{ amount: usd(500) }] }
@@ -113,7 +113,7 @@ describe('a product of kind GIFT_CARD', () => {
 })
 
 describe('the recipient of gift cards', () => {
-  test('is stored with the cart and its order, and refused if invalid', async () => {
+  test('the recipient of gift cards is stored with the cart and its order, and refused if invalid', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const key = shop.publishableKey
@@ -138,7 +138,7 @@ describe('the recipient of gift cards', () => {
     expect((await app.call('GET', `/v2/orders/public/${link}`)).text).not.toContain(to)
   })
 
-  test('is restored to the cart when an unpaid checkout is cancelled', async () => {
+  test('the recipient of gift cards is restored to the cart when an unpaid checkout is cancelled', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const cartId = await shop.cart({ variants: [shop.small], giftCardRecipient: recipient })
@@ -150,7 +150,7 @@ describe('the recipient of gift cards', () => {
 })
 
 describe('a sale of gift cards', () => {
-  test('issues one card for each unit, mailed once to the recipient, that can be spent', async () => {
+  test('a sale issues one card for each unit, which can be spent, and mails it once to the recipient', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openCardShop(app)
@@ -195,7 +195,7 @@ describe('a sale of gift cards', () => {
     await expectNoProblems(app)
   })
 
-  test('mails the buyer without a recipient, and issues nothing for an unpaid order', async () => {
+  test('a sale without a recipient mails the buyer, and an unpaid order issues no card', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openCardShop(app)
@@ -208,7 +208,7 @@ describe('a sale of gift cards', () => {
     await expectNoProblems(app)
   })
 
-  test('does not fulfil the goods of the order, and the order is FULFILLED when they are sent', async () => {
+  test('issuing gift cards does not fulfil the goods of the order, which is FULFILLED when they are sent', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const order = await shop.buyCards({ variants: [shop.small, shop.variantId] })
@@ -226,7 +226,7 @@ describe('a sale of gift cards', () => {
     await expectNoProblems(app)
   })
 
-  test('issues each card once when the process stops between any two writes', async () => {
+  test('each gift card is issued once when the process stops between any two writes', async () => {
     await using server = await mailServer()
     const database = await testDatabase()
     const first = await testApp(server.settings, { database })
@@ -262,7 +262,7 @@ describe('a sale of gift cards', () => {
 })
 
 describe('a refund of gift cards', () => {
-  test('disables the unspent card at once and for good', async () => {
+  test('a refund disables the unspent gift card at once and for good', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const order = await shop.buyCards({ quantity: 2 })
@@ -279,7 +279,7 @@ describe('a refund of gift cards', () => {
     await expectNoProblems(app)
   })
 
-  test('is refused after the card was spent, while other lines of the order can be refunded', async () => {
+  test('a refund of a gift card is refused after the card was spent, while other lines can be refunded', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openCardShop(app)
@@ -302,7 +302,7 @@ describe('a refund of gift cards', () => {
     await expectNoProblems(app)
   })
 
-  test('enables the card again if the processor declines the refund', async () => {
+  test('a refund that the processor declines enables the gift card again', async () => {
     await using app = await testApp()
     const shop = await openCardShop(app)
     const captured = async () => ({ reference: 'ref', state: 'CAPTURED' as const, authorized: 2_500, captured: 2_500 })
@@ -316,7 +316,7 @@ describe('a refund of gift cards', () => {
     expect(ok(await shop.get(`/giftcard/${card?.id}`)).body.status).toBe('ACTIVE')
   })
 
-  test('and a parallel purchase with the same card exclude each other', async () => {
+  test('a refund of a gift card and a parallel purchase with the same card exclude each other', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openCardShop(app)

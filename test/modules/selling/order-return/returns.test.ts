@@ -24,7 +24,7 @@ const messages = async (app: TestApp) =>
   )
 
 describe('a return', () => {
-  test('is requested, approved and received: its units are restocked and refunded', async () => {
+  test('a return is requested, approved and received, and its units are restocked and refunded', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' })
     const shop = await sellingIn(app)
     const { orderId, lineId, path, id, made: created, listPath } = await requestedReturnOf(shop, { quantity: 3 })
@@ -65,7 +65,7 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('frees its units when it is rejected, and can be approved or rejected only while it is requested', async () => {
+  test('a rejected return frees its units, and only a requested return can be approved or rejected', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, path, listPath, body } = await requestedReturnOf(shop)
@@ -81,7 +81,7 @@ describe('a return', () => {
     ok(await shop.post(listPath, body), 201)
   })
 
-  test('can be received without restocking and refunding', async () => {
+  test('a return can be received without restocking and refunding', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await requestedReturnOf(shop)
@@ -99,7 +99,7 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('refunds the returned units, and the unsent units stay to be sent', async () => {
+  test('a return refunds the returned units, and the unsent units stay to be sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const order = await shop.bought({ quantity: 2 })
@@ -121,7 +121,7 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('cannot include units that were refunded without a return, or an order that was fully refunded or not sent', async () => {
+  test('a return cannot include units that were refunded without a return, or of an order that was fully refunded or not sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
@@ -137,7 +137,7 @@ describe('a return', () => {
     expect(await returnableUnits(shop, id)).toEqual([0])
   })
 
-  test('can be received only without a refund if its lines were refunded meanwhile', async () => {
+  test('a return can be received only without a refund if its lines were refunded meanwhile', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await requestedReturnOf(shop)
@@ -151,7 +151,7 @@ describe('a return', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('is received once per idempotency key, also when the processor does not answer', async () => {
+  test('a return is received once per idempotency key, also when the processor does not answer', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, path, id } = await requestedReturnOf(shop)
@@ -167,7 +167,7 @@ describe('a return', () => {
     expect((await shop.order(orderId)).refunds).toHaveLength(1)
   })
 
-  test('is decided once by parallel decisions, and parallel requests never return more than was sent', async () => {
+  test('parallel decisions decide a return once, and parallel requests never return more than was sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { orderId, lineId, path } = await returnableOf(shop, { quantity: 3 })
@@ -204,7 +204,7 @@ describe('a return', () => {
     expect((await shop.post(`${path}/ret_none/receive`, restockAndRefund)).status).toBe(404)
   })
 
-  test('is not found through another shop or order', async () => {
+  test('a return is not found through another shop or order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { path, id, listPath, body } = await requestedReturnOf(shop)
@@ -222,7 +222,7 @@ describe('a return', () => {
         expect((await caller.post(`${returnPath}/${step}`, step === 'receive' ? restockAndRefund : {})).status).toBe(404)
   })
 
-  test('appears in the list of all returns of the shop, newest first, which can be filtered by status', async () => {
+  test('the list of all returns of a shop is sorted newest first and can be filtered by status', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     await requestedReturnOf(await sellingIn(app))
@@ -251,7 +251,7 @@ describe('a return', () => {
     expect(rows.map((row) => row.split(',')[header.split(',').indexOf('id')])).toEqual([approved?.id ?? ''])
   })
 
-  test('can be requested at most a hundred times for an order', async () => {
+  test('at most a hundred returns can be requested for an order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { path, body } = await returnableOf(shop)
@@ -266,7 +266,7 @@ describe('a return', () => {
 describe('a return of a customer', () => {
   const asCustomer = (shop: Selling, token: string, path: string, body: object) => shop.app.call('POST', path, { token, body })
 
-  test("is accepted for the customer's own order within the return days after each fulfilment, and decided by the shop", async () => {
+  test('a customer requests returns of their own order within the return days after each fulfilment, and the shop decides', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)
@@ -296,7 +296,7 @@ describe('a return of a customer', () => {
     ok(await shop.app.call('POST', path, { key: shop.secretKey, body: returnOf(lineId, 1) }), 201)
   })
 
-  test('is refused if the shop allows 0 return days', async () => {
+  test('a return of a customer is refused if the shop allows 0 return days', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)

@@ -177,7 +177,7 @@ describe('correcting an order', () => {
 })
 
 describe('an address that changes tax or shipping', () => {
-  test('is refused with the difference, and stored without a charge if the request accepts the difference', async () => {
+  test('an address that changes the price is refused with the difference, and stored without a charge if that is accepted', async () => {
     await using app = await testApp()
     const { shop, order } = await openTaxedShop(app)
     expect([order.taxTotal, order.shippingTotal]).toEqual([shop.usd(50), shop.usd(300)])
@@ -209,7 +209,7 @@ describe('an address that changes tax or shipping', () => {
     })
   })
 
-  test('is accepted within the same province, in another spelling of it, or in a province with equal rates', async () => {
+  test('an address is accepted within the same province, in another spelling of it, or in a province with equal rates', async () => {
     await using app = await testApp()
     const { shop, order } = await openTaxedShop(app)
     for (const more of [{ line1: '9 High Street' }, { province: 'Maine' }, { province: 'NH' }, { province: 'US-ME' }])
@@ -248,7 +248,7 @@ describe('an address that changes tax or shipping', () => {
     })
   })
 
-  test('is refused with an unknown province in a shop with strictProvinces', async () => {
+  test('an address with an unknown province is refused in a shop with strictProvinces', async () => {
     await using app = await testApp()
     const { shop, order } = await openTaxedShop(app)
     ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { strictProvinces: true } }))
@@ -258,7 +258,7 @@ describe('an address that changes tax or shipping', () => {
 })
 
 describe('parallel corrections', () => {
-  test('accept one change of a version, and reject the others with 412', async () => {
+  test('one of several parallel corrections of a version is accepted, and the others get 412', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought({ shippingAddress: address })
@@ -274,7 +274,7 @@ describe('parallel corrections', () => {
     expect(ok(await shop.get(`/v2/orders/${id}`)).headers.get('etag')).toBe('"v5"')
   })
 
-  test('and a parallel fulfilment or refund both keep their effect', async () => {
+  test('a correction and a parallel fulfilment or refund both keep their effect', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     for (let nth = 0; nth < 6; nth++) {
@@ -292,7 +292,7 @@ describe('parallel corrections', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('are replayed under the same idempotency key, also a refused difference', async () => {
+  test('a correction and a refused difference are replayed under the same idempotency key', async () => {
     await using app = await testApp()
     const { shop, order } = await openTaxedShop(app)
     const body = { shippingAddress: { ...address, province: 'NY' } }
@@ -308,7 +308,7 @@ describe('parallel corrections', () => {
     expect(await messages(app)).toHaveLength(1)
   })
 
-  test('are limited to 100 for each order', async () => {
+  test('an order can be corrected at most 100 times', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = await shop.bought()

@@ -115,7 +115,7 @@ describe('the next step of a saga', () => {
     for (const status of ['EXPIRED', 'COMPENSATING', 'CANCELLED'] as const) {
       for (const openStatus of paymentStatuses.filter((one) => isLive({ status: one }) && one !== 'PROCESSING'))
         expect(kindOf(order(status), [payment('FAILED'), payment(openStatus)])).toBe('void')
-      // A payment in process may take days, so the stock is released before.
+      // A payment in process may take days, so the stock is released first.
       const withReference = { processorReference: 'ref' }
       expect(kindOf(order(status), [payment('PROCESSING', withReference)])).toBe('release')
       expect(kindOf(order(status, { holds: 'RELEASED' }), [payment('PROCESSING', withReference)])).toBe('void')
@@ -137,7 +137,7 @@ describe('the next step of a saga', () => {
     expect(kindOf(order('EXPIRED', { holds: 'RELEASED', resumeAt: 1 }), [])).toBe('rest')
   })
 
-  test('has no next step for a sale, also a cancelled one', () => {
+  test('a sale has no next step, also a cancelled one', () => {
     for (const status of ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'CANCELLED'] as const)
       expect(kindOf(order(status, { confirmedAt: 1, holds: 'COMMITTED' }), [payment('CAPTURED')])).toBe('rest')
   })

@@ -33,7 +33,7 @@ async function openShop(app: TestApp) {
 }
 
 describe('the settings of manual payments', () => {
-  test('are stored, refused if invalid, and offered with code and title', async () => {
+  test('manual payment methods are stored, refused if invalid, and offered with code and title', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token } = shop
@@ -66,7 +66,7 @@ describe('the settings of manual payments', () => {
     expect(await resolve()).toEqual([])
   })
 
-  test('can be changed only by an owner', async () => {
+  test('manual payment methods can be changed only by an owner', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const manager = await staffOf(app, shop, 'MANAGER')
@@ -81,7 +81,7 @@ describe('the settings of manual payments', () => {
 
 describe('a checkout with a manual payment', () => {
   for (const mode of ['TEST', 'LIVE'] as const)
-    test(`waits for the shop in mode ${mode}, and confirms the order when it is marked as paid`, async () => {
+    test(`a checkout with a manual payment in mode ${mode} waits until the shop marks the order as paid`, async () => {
       await using app = await testApp()
       const shop = await openShop(app)
       const { token } = await customerOf(app, shop.shop.name)
@@ -121,7 +121,7 @@ describe('a checkout with a manual payment', () => {
       expect((await callAsOwner('POST', `/v2/orders/${id}/mark-paid`, {})).status).toBe(409)
     })
 
-  test('is refused with contradicting fields, and with a code that the shop does not offer', async () => {
+  test('a manual checkout is refused with contradicting fields, and with a code that the shop does not offer', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const cartId = await shop.cart()
@@ -140,7 +140,7 @@ describe('a checkout with a manual payment', () => {
     expect((await booksOf(app)).orders).toEqual([])
   })
 
-  test('needs no payment if gift cards pay for everything', async () => {
+  test('a manual checkout needs no payment if gift cards pay for everything', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const { code } = await shop.giftCard(5_000)
@@ -150,7 +150,7 @@ describe('a checkout with a manual payment', () => {
     expect([order.status, payment.status]).toEqual(['CONFIRMED', 'NOT_REQUIRED'])
   })
 
-  test('expires after the days of the method, and releases stock, gift cards and discount uses', async () => {
+  test('an unpaid manual order expires after the days of its method, and releases stock, gift cards and discount uses', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     ok(
@@ -186,7 +186,7 @@ describe('a checkout with a manual payment', () => {
     expect([refused.status, refused.body.code]).toEqual([409, 'invalid_transition'])
   })
 
-  test('can be cancelled by the shopper, who then pays by card', async () => {
+  test('a shopper can cancel a manual checkout and then pay by card', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const { cartId, id } = await shop.placeOrder()
@@ -197,7 +197,7 @@ describe('a checkout with a manual payment', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('continues an order whose card was declined, with the expiry of the manual method', async () => {
+  test('a manual payment continues an order whose card was declined, with the expiry of the manual method', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const cartId = await shop.cart()
@@ -209,7 +209,7 @@ describe('a checkout with a manual payment', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('keeps its instructions when the shop changes or removes the method', async () => {
+  test('a manual order keeps its instructions when the shop changes or removes the method', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const { id, order } = await shop.placeOrder()
@@ -226,7 +226,7 @@ describe('a checkout with a manual payment', () => {
 })
 
 describe('marking an order as paid', () => {
-  test('succeeds once for parallel requests, and once for one idempotency key', async () => {
+  test('marking an order as paid succeeds once for parallel requests, and once for one idempotency key', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const { id } = await shop.placeOrder()
@@ -279,7 +279,7 @@ describe('marking an order as paid', () => {
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
-  test('excludes a parallel cancellation and expiry', async () => {
+  test('only one of marking as paid, cancellation and expiry succeeds in parallel', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     for (let round = 0; round < 4; round++) {
@@ -299,7 +299,7 @@ describe('marking an order as paid', () => {
     }
   })
 
-  test('is refused for orders without a manual payment, of another shop, and for roles below manager', async () => {
+  test('marking as paid is refused for orders without a manual payment or of another shop, and for roles below manager', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const other = await openShop(app)
@@ -321,7 +321,7 @@ describe('marking an order as paid', () => {
 })
 
 describe('refunds of a manual payment', () => {
-  test('wait for the shop to pay by hand, and count when they are settled', async () => {
+  test('refunds of a manual payment wait for the shop to pay by hand, and count when they are settled', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const { id } = await shop.placeOrder({ quantity: 2 })
@@ -345,7 +345,7 @@ describe('refunds of a manual payment', () => {
 })
 
 describe('the pay page of a draft', () => {
-  test('offers manual payments, shows how to pay, and lets the shopper pay another way', async () => {
+  test('the pay page offers manual payments, shows how to pay, and lets the shopper pay another way', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const lines = [{ variantId: shop.variantId, quantity: 1 }]
@@ -369,7 +369,7 @@ describe('the pay page of a draft', () => {
 })
 
 describe('the mail with the instructions', () => {
-  test('has the order number and the instructions, and is not sent after the payment', async () => {
+  test('the mail with payment instructions has the order number, and is not sent after the payment', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openShop(app)

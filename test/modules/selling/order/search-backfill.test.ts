@@ -1,4 +1,4 @@
-/** Searches during the backfill of their indexes, and beside processes of an older version. */
+/** Searches during the backfill of their indexes, also while processes of an older version write. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { sql } from 'drizzle-orm'

@@ -24,7 +24,7 @@ async function openApprovedShop(settings: Record<string, string> = {}) {
 }
 
 describe('going live', () => {
-  test('requires an approved KYB record, and succeeds only once', async () => {
+  test('going live requires an approved KYB record, and succeeds only once', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const refused = await goLive(app, shop)
@@ -43,7 +43,7 @@ describe('going live', () => {
     expect((await goLive(app, shop)).status).toBe(409)
   })
 
-  test('ends the test keys at once, and creates live keys that are read by the usual routes', async () => {
+  test('going live ends the test keys at once, and creates live keys that are read by the usual routes', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     // These requests cache the keys, so the cache must be invalidated.
@@ -74,7 +74,7 @@ describe('going live', () => {
     expect(JSON.stringify(trail)).not.toMatch(/[ps]k_live_\w{10}/)
   })
 
-  test('is refused while an order is unpaid, paid but unconfirmed or compensating, and accepted with sold and ended orders', async () => {
+  test('going live is refused while an order is unpaid, unconfirmed or compensating, but not for sold and ended orders', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const sold = await shop.bought()
@@ -99,7 +99,7 @@ describe('going live', () => {
     ok(await goLive(app, shop))
   })
 
-  test('is refused with 409 while a refund of the shop is pending', async () => {
+  test('going live is refused with 409 while a refund of the shop is pending', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const sold = await shop.bought()
@@ -140,7 +140,7 @@ describe('going live', () => {
     expect([status, body.message]).toEqual([409, expect.stringContaining(`Order ${sold.number} `)])
   })
 
-  test('disables gift cards that were issued in test mode', async () => {
+  test('going live disables gift cards that were issued in test mode', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const card = await shop.giftCard(5_000)
@@ -152,7 +152,7 @@ describe('going live', () => {
     expect(applied.status).toBe(404)
   })
 
-  test('excludes the sandbox, keeps the mode of orders, and resets the totals of customers to live orders', async () => {
+  test('going live excludes the sandbox, keeps the mode of orders, and limits the totals of customers to live orders', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const customer = await customerOf(app, shop.shop.name)
@@ -189,7 +189,7 @@ describe('going live', () => {
     expect(ok(await app.call('GET', `/customer/${customer.id}/order-ids`, { key })).body.total).toBe(1)
   })
 
-  test('accepts one of two parallel requests, and replays its response under the same idempotency key', async () => {
+  test('one of two parallel requests to go live succeeds, and its response is replayed under the same idempotency key', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const answers = await Promise.all([goLive(app, shop, { 'idempotency-key': 'a' }), goLive(app, shop, { 'idempotency-key': 'b' })])
@@ -204,7 +204,7 @@ describe('going live', () => {
     expect(keys.map(({ kind }) => kind).sort()).toEqual(['PUBLISHABLE', 'SECRET'])
   })
 
-  test('prevents a test order whose checkout started before from being placed', async () => {
+  test('a test checkout that started before its shop went live places no order', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const { deps } = app
@@ -226,7 +226,7 @@ describe('going live', () => {
     expect(await deps.db.read.select().from(orders)).toEqual([])
   })
 
-  test('in parallel with checkouts leaves no live order from the sandbox and no unfinished test order', async () => {
+  test('going live in parallel with checkouts leaves no live order from the sandbox and no unfinished test order', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const carts = await Promise.all(Array.from({ length: 6 }, () => shop.cart()))

@@ -110,7 +110,7 @@ describe('opening another shop', () => {
 })
 
 describe('a super admin with shops', () => {
-  test('has no merchant access to other shops, or to a shop that removed them', async () => {
+  test('a super admin with a shop has no merchant access to other shops, or to a shop that removed them', async () => {
     await using app = await testApp()
     const [merchant, { token, id }] = [await app.merchant(), await app.superAdmin()]
     const headers = { 'x-shop-id': merchant.shop.id }
@@ -126,7 +126,7 @@ describe('a super admin with shops', () => {
     expect((await app.call('GET', '/admin/shops', { token })).status).toBe(200)
   })
 
-  test('can use their shop from any address, and operator routes only from allowed addresses', async () => {
+  test('a super admin can use their shop from any address, and operator routes only from allowed addresses', async () => {
     await using app = await testApp({ OPERATOR_IP_ALLOWLIST: '203.0.113.0/24' })
     const { token } = await app.superAdmin()
     const from = '198.51.100.1'
@@ -137,7 +137,7 @@ describe('a super admin with shops', () => {
     expect((await app.call('GET', '/admin/operations/jobs', { token, from: '203.0.113.1' })).status).toBe(200)
   })
 
-  test('files a KYB record and approves it with one token, and both events name this account', async () => {
+  test('a super admin files a KYB record and approves it with one token, and both events name this account', async () => {
     await using app = await testApp()
     const { token, id } = await app.superAdmin()
     const { body: shop } = ok(await postShop(app, token), 201)
@@ -154,7 +154,7 @@ describe('a super admin with shops', () => {
     })
   })
 
-  test('creates loan applications for their own shop, and as an operator for other merchants', async () => {
+  test('a super admin creates loan applications for their own shop, and as an operator for other merchants', async () => {
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
     const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
     await approved(app, merchant, admin)
@@ -168,7 +168,7 @@ describe('a super admin with shops', () => {
     expect(ok(await draft({ merchantId: admin.id, cohort }), 201).body.merchantId).toBe(admin.id)
   })
 
-  test('needs the second factor of the account at login', async () => {
+  test('a super admin with a shop needs the second factor of the account at login', async () => {
     await using app = await testApp()
     const admin = await app.superAdmin()
     ok(await postShop(app, admin.token), 201)

@@ -24,7 +24,7 @@ async function readAll(read: Pick<Reader, 'rows'>, from: string, limit: number, 
   let cursor = from
   for (let pages = 0; pages < 1_000; pages++) {
     const page = await changeFeed.since(read, cursor, { limit, notBefore: 0, until })
-    if (!page) throw new Error('no such place')
+    if (!page) throw new Error('the cursor is invalid')
     ids.push(...(idsOf(page) ?? []))
     cursor = page.cursor
     if (page.isWhole) return ids
@@ -155,7 +155,7 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
         /** Reads a page. A partial read processes half of it and continues from the last processed group. */
         async function read(isPartial: boolean): Promise<void> {
           const page = await changeFeed.since(db.read, cursor, { limit, notBefore: 0 })
-          if (!page) throw new Error('no such place')
+          if (!page) throw new Error('the cursor is invalid')
           const pieces = isPartial ? page.groups.slice(0, Math.ceil(page.groups.length / 2)) : page.groups
           seen.push(...pieces.flatMap(({ rows }) => rows.map(({ id }) => id)))
           cursor = isPartial ? (pieces.at(-1)?.cursor ?? cursor) : page.cursor

@@ -59,7 +59,7 @@ function applyRange(tail: LogTail, range: LogRange, pages: Pages): void {
   let ends = false
   for (const piece of tail.pieces()) {
     const applied = pages.apply(zstdDecompressSync(piece.subarray(4)), range.header, sum)
-    if (!applied) throw new Error('what was read does not follow')
+    if (!applied) throw new Error('the range does not continue the copy')
     sum = applied.sum
     ends = applied.endsCommit
   }
@@ -486,7 +486,7 @@ test('the log stays short while its target does not respond, and nothing is lost
     // The reader takes a part.
     for (let nth = 0; nth < 5; nth++) {
       const next = tail.next()
-      if (!next) throw new Error('nothing waits')
+      if (!next) throw new Error('nothing is left to ship')
       applyRange(tail, next, pages)
       end = { header: next.header, frame: next.to, sum: next.end }
     }

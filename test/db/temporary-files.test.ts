@@ -38,7 +38,7 @@ test('a new temporary file removes those of dead processes in its folder, whatev
   }
   for (const name of [...names.removed, ...names.stays]) writeFileSync(join(folder, name), 'half')
   const ownFile = temporaryOf(join(folder, 'elsewhere.csv'))
-  writeFileSync(ownFile, 'under way')
+  writeFileSync(ownFile, 'incomplete')
   const temporary = newTemporary(join(folder, 'orders.csv'))
   expect([readdirSync(folder).sort(), readdirSync(folder).includes(temporary)]).toEqual([
     [...names.stays, ownFile.slice(folder.length + 1)].sort(),

@@ -68,27 +68,27 @@ test('each of several concurrent writes ends as it would alone, whatever happens
   await db.write((tx) => insertAll(tx, [row('a'), row('b'), row('taken')]))
   const works: Record<string, (tx: Writer) => Promise<unknown>> = {
     first: async (tx) => tx.run(countUp, { id: 'a' }),
-    'does what can be done': async (tx) => {
+    succeeds: async (tx) => {
       await tx.run(countUp, { id: 'b' })
       await insertIfNew(tx, row('taken', 7))
       return 'done'
     },
-    'changes what is not there': async (tx) => {
+    'updates a missing row': async (tx) => {
       await insert(tx, row('never'))
       await tx.run(countUp, { id: 'nobody' })
     },
-    'inserts what is there': (tx) => insert(tx, row('taken')),
+    'inserts a taken key': (tx) => insert(tx, row('taken')),
     throws: async (tx) => {
       await insert(tx, row('never'))
-      throw new Error('of its own')
+      throw new Error('own error')
     },
-    'waits for what it reads': async (tx) => {
+    'awaits a read': async (tx) => {
       const counter = await tx.first(findById, { id: 'taken' })
       await insert(tx, row('read', counter?.at))
       return counter
     },
-    'asks by a builder': async (tx) => tx.select({ id: attempts.id }).from(attempts).where(eq(attempts.id, 'taken')),
-    'takes rows in another order': async (tx) => {
+    'uses the query builder': async (tx) => tx.select({ id: attempts.id }).from(attempts).where(eq(attempts.id, 'taken')),
+    'updates rows in another order': async (tx) => {
       await tx.run(countUp, { id: 'b' })
       await tx.run(countUp, { id: 'a' })
     },
@@ -96,12 +96,12 @@ test('each of several concurrent writes ends as it would alone, whatever happens
   const names = Object.keys(works)
   const outcomes = await Promise.all(Object.values(works).map((work) => db.write(work, inGroup).catch(asValue)))
   const outcomeOf = (name: string) => outcomes[names.indexOf(name)]
-  expect(outcomeOf('does what can be done')).toBe('done')
-  expect(outcomeOf('changes what is not there')).toBeInstanceOf(NothingChanged)
-  expect(isUniqueViolation(outcomeOf('inserts what is there'))).toBe(true)
-  expect(outcomeOf('throws')).toMatchObject({ message: 'of its own' })
-  expect(outcomeOf('waits for what it reads')).toEqual(row('taken'))
-  expect(outcomeOf('asks by a builder')).toEqual([{ id: 'taken' }])
+  expect(outcomeOf('succeeds')).toBe('done')
+  expect(outcomeOf('updates a missing row')).toBeInstanceOf(NothingChanged)
+  expect(isUniqueViolation(outcomeOf('inserts a taken key'))).toBe(true)
+  expect(outcomeOf('throws')).toMatchObject({ message: 'own error' })
+  expect(outcomeOf('awaits a read')).toEqual(row('taken'))
+  expect(outcomeOf('uses the query builder')).toEqual([{ id: 'taken' }])
   expect(await db.read.all(findByBucket, { bucket: 'test' })).toEqual([row('a', 2), row('b', 2), row('read'), row('taken')])
   await Promise.all(times(3, () => db.write(async (tx) => tx.run(countUp, { id: 'a' }), inGroup)))
   expect((await db.read.first(findById, { id: 'a' }))?.at).toBe(5)

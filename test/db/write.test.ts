@@ -64,13 +64,13 @@ describe('a write', () => {
         db.write(async (tx) => {
           await tx.insert(attempts).values(row('a'))
           tx.afterCommit(() => {
-            throw new Error('forgot to look')
+            throw new Error('effect failed')
           })
         }),
       ),
       outcomeOf(db.write(insert('b'))),
     ])
-    expect(outcomes).toEqual(['forgot to look', 'kept'])
+    expect(outcomes).toEqual(['effect failed', 'kept'])
     expect(await idsIn(db)).toEqual(['a', 'b'])
   })
 

@@ -212,19 +212,19 @@ describe('the guard of addresses from untrusted input', () => {
     ['private', ['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1']],
     ['shared by carriers', ['100.64.0.1', '100.127.255.255', '100.100.100.200']],
     ['loopback', ['127.0.0.1', '127.255.255.254', '::1']],
-    ['link-local, where clouds keep their credentials', ['169.254.169.254', '169.254.0.1', 'fe80::1', 'febf::1']],
-    ['of a cloud platform', ['168.63.129.16', 'fd00:ec2::254']],
-    ['for protocols', ['192.0.0.1', '192.0.0.192', '2001::1', '2001:1::1', '192.88.99.1']],
-    ['for documentation', ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1', '3fff::1']],
-    ['for benchmarks', ['198.18.0.1', '198.19.255.255', '2001:2::1']],
+    ['link-local, which includes the metadata services of clouds', ['169.254.169.254', '169.254.0.1', 'fe80::1', 'febf::1']],
+    ['internal to a cloud platform', ['168.63.129.16', 'fd00:ec2::254']],
+    ['assigned to protocols', ['192.0.0.1', '192.0.0.192', '2001::1', '2001:1::1', '192.88.99.1']],
+    ['reserved for documentation', ['192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1', '3fff::1']],
+    ['reserved for benchmarks', ['198.18.0.1', '198.19.255.255', '2001:2::1']],
     ['multicast', ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1']],
     ['reserved or broadcast', ['240.0.0.1', '255.255.255.255', '4000::1', '5f00::1', '100::1']],
     ['unspecified', ['::']],
     ['unique local or site-local', ['fc00::1', 'fd12:3456::1', 'fec0::1']],
-    ['mapped from one of these', ['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '0:0:0:0:0:FFFF:A9FE:A9FE', '::ffff:0:0']],
-    ['compatible with IPv4', ['::127.0.0.1', '::7f00:1', '::8.8.8.8']],
+    ['IPv4-mapped', ['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '0:0:0:0:0:FFFF:A9FE:A9FE', '::ffff:0:0']],
+    ['IPv4-compatible', ['::127.0.0.1', '::7f00:1', '::8.8.8.8']],
     [
-      'translated to one of these',
+      'NAT64 and other translated',
       [
         '64:ff9b::127.0.0.1',
         '64:ff9b::a00:1',
@@ -238,7 +238,7 @@ describe('the guard of addresses from untrusted input', () => {
     ],
     ['tunnelled', ['2002:7f00:1::1', '2002:808:808::1']],
     [
-      'no address',
+      'not an address at all',
       [
         '',
         'localhost',
@@ -255,7 +255,7 @@ describe('the guard of addresses from untrusted input', () => {
         '2400::1]/[',
       ],
     ],
-  ])('the guard refuses an address that is %s', (_, addresses) => {
+  ])('the guard refuses these addresses: %s', (_, addresses) => {
     for (const address of addresses) expect([address, mayCall(address)]).toEqual([address, false])
   })
 

@@ -64,25 +64,25 @@ test('a sealed stream does not open if altered, cut, extended, or with chunks mo
   const bytes = await sealAll(plain)
   const chunk = (nth: number, of = bytes) =>
     of.subarray(start + nth * (sealedChunkBytes + tag), start + (nth + 1) * (sealedChunkBytes + tag))
-  const head = bytes.subarray(0, start)
-  expect((await openAll(Buffer.concat([head, chunk(0), chunk(1), chunk(2)]))).equals(plain)).toBe(true)
+  const header = bytes.subarray(0, start)
+  expect((await openAll(Buffer.concat([header, chunk(0), chunk(1), chunk(2)]))).equals(plain)).toBe(true)
   const other = await sealAll(randomBytes(3 * sealedChunkBytes), 'about', streamKeys(Buffer.alloc(32, 8)).seal)
   const broken: [string, Uint8Array][] = [
     ['empty', Buffer.alloc(0)],
-    ['head alone', head],
-    ['cut in the head', bytes.subarray(0, 5)],
-    ['cut after a chunk', Buffer.concat([head, chunk(0)])],
-    ['cut after two', Buffer.concat([head, chunk(0), chunk(1)])],
+    ['header only', header],
+    ['cut in the header', bytes.subarray(0, 5)],
+    ['cut after a chunk', Buffer.concat([header, chunk(0)])],
+    ['cut after two chunks', Buffer.concat([header, chunk(0), chunk(1)])],
     ['cut in a chunk', bytes.subarray(0, start + sealedChunkBytes + 100)],
     ['cut by a byte', bytes.subarray(0, -1)],
-    ['swapped', Buffer.concat([head, chunk(1), chunk(0), chunk(2)])],
-    ['left out', Buffer.concat([head, chunk(0), chunk(2)])],
-    ['repeated', Buffer.concat([head, chunk(0), chunk(0), chunk(1), chunk(2)])],
-    ['last one repeated', Buffer.concat([bytes, chunk(2)])],
-    ['grown', Buffer.concat([bytes, Buffer.from([0])])],
-    ['joined', Buffer.concat([head, chunk(0), chunk(1, other), chunk(2)])],
-    ['another beginning', Buffer.concat([Buffer.from('SOUKSTR2'), bytes.subarray(start)])],
-    ['no beginning', bytes.subarray(start)],
+    ['swapped', Buffer.concat([header, chunk(1), chunk(0), chunk(2)])],
+    ['a chunk missing', Buffer.concat([header, chunk(0), chunk(2)])],
+    ['repeated', Buffer.concat([header, chunk(0), chunk(0), chunk(1), chunk(2)])],
+    ['last chunk repeated', Buffer.concat([bytes, chunk(2)])],
+    ['extended', Buffer.concat([bytes, Buffer.from([0])])],
+    ['a chunk of another stream', Buffer.concat([header, chunk(0), chunk(1, other), chunk(2)])],
+    ['another format', Buffer.concat([Buffer.from('SOUKSTR2'), bytes.subarray(start)])],
+    ['no header', bytes.subarray(start)],
   ]
   const outcomes = await Promise.all(broken.map(async ([label, changed]) => [label, await isRefused(changed)]))
   expect(outcomes).toEqual(broken.map(([label]) => [label, true]))

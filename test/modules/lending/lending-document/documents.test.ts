@@ -256,7 +256,7 @@ test('an upload is refused by sender, application, key, type, size and state, an
     ['no type', 415, merchant.token, id, 'owner_id', png, ''],
     ['a type of no accepted document', 415, merchant.token, id, 'owner_id', png, 'application/zip'],
     ['a type of another class', 415, merchant.token, id, 'owner_id', csv, 'text/csv'],
-    ['a picture as a statement', 415, merchant.token, id, 'bank_statements_12m', png, 'image/png'],
+    ['an image as a statement', 415, merchant.token, id, 'bank_statements_12m', png, 'image/png'],
     ['an unknown type', 415, merchant.token, id, 'owner_id', png, 'application/octet-stream'],
     ['content of another type', 415, merchant.token, id, 'owner_id', png, 'application/pdf'],
     ['an empty body', 400, merchant.token, id, 'owner_id', new Uint8Array(), 'image/png'],

@@ -273,8 +273,8 @@ describe('a mail server that fails', () => {
   })
 
   test.each([
-    ['says nothing', () => undefined],
-    ['says a little now and then', (socket: import('node:net').Socket) => void setInterval(() => socket.write('2'), 20).unref()],
+    ['sends nothing', () => undefined],
+    ['sends a byte now and then', (socket: import('node:net').Socket) => void setInterval(() => socket.write('2'), 20).unref()],
   ] as const)('a mail server that %s is cut off at the time limit, and the mail stays pending', async (_, talk) => {
     using server = await rawMailServer(talk)
     await using app = await testApp(server.settings)

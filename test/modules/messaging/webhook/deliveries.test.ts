@@ -232,12 +232,12 @@ describe('retries of a failed delivery', () => {
       { status: 'FAILED', lastStatus: 410, lastError: 'answered 410', nextAttemptAt: null },
     ],
     [
-      'an error page without end',
+      'a too large error page',
       () => new Response(big, { status: 500 }),
       { status: 'PENDING', lastStatus: 500, lastError: 'answer too large' },
     ],
-    ['nothing', () => new Promise<Response>(() => undefined), { status: 'PENDING', lastStatus: null, lastError: 'timeout' }],
-    ['thanks, at length', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
+    ['no response', () => new Promise<Response>(() => undefined), { status: 'PENDING', lastStatus: null, lastError: 'timeout' }],
+    ['a too large success page', () => new Response(big), { status: 'DELIVERED', lastStatus: 200, lastError: null }],
     ['202', () => new Response(null, { status: 202 }), { status: 'DELIVERED', lastStatus: 202, lastError: null }],
   ] as const)('a delivery shows its status and error when the endpoint responds with %s', async (_, answer, expected) => {
     // Only the missing response has a short timeout, because the others depend on the speed of the machine.

@@ -31,11 +31,11 @@ const error = { code: -32_000, message: 'The moon is full tonight, upgrade for 5
 const refusals: Record<string, (calls: RpcCall[]) => Response> = {
   'an error for each call': (calls) => Response.json(callsIn(calls).map(({ id }) => ({ jsonrpc: '2.0', id, error }))),
   'one error': () => Response.json({ jsonrpc: '2.0', id: null, error }),
-  'a list of one error': () => Response.json([{ jsonrpc: '2.0', id: null, error }]),
+  'a list with one error': () => Response.json([{ jsonrpc: '2.0', id: null, error }]),
   'status 400 with an error': () => Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 }),
   'status 400 without JSON': () => new Response('<html><h1>Nope</h1></html>', { status: 400 }),
   'status 413': () => new Response('', { status: 413 }),
-  'status 422 with JSON of its own': () => Response.json({ detail: 'unprocessable' }, { status: 422 }),
+  'status 422 with other JSON': () => Response.json({ detail: 'unprocessable' }, { status: 422 }),
 }
 const logsAbove =
   (limit: number, refuse: (calls: RpcCall[]) => Response): Fault =>

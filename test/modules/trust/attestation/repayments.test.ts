@@ -56,13 +56,13 @@ describeChain('repayments that lenders attest', () => {
       statement('on time'),
       statement('late', { outcome: 1, settledAt: seconds('2025-12-24T00:00:00Z') }),
       statement('lost', { outcome: 2, settledAt: 0n }),
-      statement('of a stranger', { merchantRef: refOf('mer_nobody') }),
-      statement('of an outcome that is none', { outcome: 3 }),
-      statement('of nothing', { amountUsdCents: 0n }),
-      statement('to come', { dueAt: seconds('2031-01-01T00:00:00Z') }),
-      statement('of too much', { amountUsdCents: 2n ** 63n }),
+      statement('unknown merchant', { merchantRef: refOf('mer_nobody') }),
+      statement('unknown outcome', { outcome: 3 }),
+      statement('zero amount', { amountUsdCents: 0n }),
+      statement('due in the future', { dueAt: seconds('2031-01-01T00:00:00Z') }),
+      statement('too large amount', { amountUsdCents: 2n ** 63n }),
       { schema: 'C', attester: wallets.lender, data: '0x1234' },
-      { ...statement('by somebody else'), attester: wallets.stranger },
+      { ...statement('unregistered attester'), attester: wallets.stranger },
     ])
     await mineToFinal(chain)
     await sync()

@@ -300,8 +300,8 @@ describeChain('the sync of attestations', () => {
     ['a number of blocks', 3, 'eth_getLogs is limited to a 3 range', 3],
     ['two block numbers', 4, 'Query timeout exceeded. Try with this block range [0x1, 0x4].', 4],
     ['nothing', 5, 'query exceeds max block range', 5],
-    ['results instead', 5, 'query returned more than 10000 results', 5],
-  ])('a range that is too large for a node is made smaller: it says %s', async (_, cap, message, largestRange) => {
+    ['only results', 5, 'query returned more than 10000 results', 5],
+  ])('a range that is too large for a node is reduced when its error names %s', async (_, cap, message, largestRange) => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     await using souk = await syncing([{ chain, urls: [proxy.url] }])

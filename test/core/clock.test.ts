@@ -4,7 +4,7 @@ import { watchClock } from '../../src/core/clock.ts'
 const minute = 60_000
 
 /** Creates a wall clock that can be set, and a monotonic clock. */
-function clocks() {
+function createClocks() {
   let now = Date.UTC(2026, 0, 6)
   let elapsed = 0
   const jumps: number[] = []
@@ -23,7 +23,7 @@ function clocks() {
 }
 
 test('a clock that advances with the monotonic clock is steady, however rarely it is checked', () => {
-  const { watch, advance, jumps } = clocks()
+  const { watch, advance, jumps } = createClocks()
   for (const ms of [0, 1, minute, 24 * 60 * minute, 400 * 24 * 60 * minute]) {
     advance(ms)
     expect(watch.isSteady()).toBe(true)
@@ -34,7 +34,7 @@ test('a clock that advances with the monotonic clock is steady, however rarely i
 test.each([30 * 24 * 60 * minute, -30 * 24 * 60 * minute, 61_000, -61_000])(
   'a jump by %p ms is reported once, and the clock is steady again 15 minutes later',
   (by) => {
-    const { watch, advance, jump, jumps } = clocks()
+    const { watch, advance, jump, jumps } = createClocks()
     advance(minute)
     jump(by)
     expect(watch.isSteady()).toBe(false)
@@ -47,7 +47,7 @@ test.each([30 * 24 * 60 * minute, -30 * 24 * 60 * minute, 61_000, -61_000])(
 )
 
 test('correcting the clock starts the 15 minutes again', () => {
-  const { watch, advance, jump, jumps } = clocks()
+  const { watch, advance, jump, jumps } = createClocks()
   jump(60 * minute)
   watch.isSteady()
   advance(14 * minute)
@@ -61,7 +61,7 @@ test('correcting the clock starts the 15 minutes again', () => {
 })
 
 test('small corrections by a time server are not jumps', () => {
-  const { watch, advance, jump } = clocks()
+  const { watch, advance, jump } = createClocks()
   for (let nth = 0; nth < 1_000; nth++) {
     advance(minute)
     jump(nth % 2 === 0 ? 900 : -500)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createLastUsedRecorder } from '../../src/core/last-used.ts'
 import type { Log } from '../../src/lib/log.ts'
 
-function recorder(write: () => Promise<void> = async () => undefined) {
+function createTestRecorder(write: () => Promise<void> = async () => undefined) {
   let now = 1_000_000
   const records: [string, number][] = []
   const logged: unknown[] = []
@@ -31,7 +31,7 @@ function recorder(write: () => Promise<void> = async () => undefined) {
 
 describe('the last use of a key', () => {
   test('the last use of a key is recorded once for concurrent uses, and again after a minute', async () => {
-    const { records, use, now, advance } = recorder()
+    const { records, use, now, advance } = createTestRecorder()
     await use(null)
     const first = now()
     expect(records).toEqual([['one', first]])
@@ -49,7 +49,7 @@ describe('the last use of a key', () => {
   test('a last use that cannot be recorded is logged as last_used_not_noted and recorded at the next use', async () => {
     const failure = new Error('the disk is full')
     let fails = true
-    const { records, logged, use } = recorder(async () => {
+    const { records, logged, use } = createTestRecorder(async () => {
       if (fails) throw failure
     })
     await use(null)

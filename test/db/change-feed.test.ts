@@ -105,7 +105,7 @@ describe.skipIf(engine !== 'sqlite')('the change feed on SQLite', () => {
 
 describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
   /** Opens connections whose transactions the test commits. */
-  async function clients(url: string, count: number) {
+  async function openClients(url: string, count: number) {
     const connections = await Promise.all(
       Array.from({ length: count }, async () => {
         const client = new pg.Client({ connectionString: url })
@@ -121,7 +121,7 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
   test('a transaction that began first and committed last appears when it commits, after later ones', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
-    await using open = await clients(url, 2)
+    await using open = await openClients(url, 2)
     const [slow, quick] = open.connections as [pg.Client, pg.Client]
     const begin = await changeFeed.now(db.read)
     await slow.query('begin')
@@ -143,7 +143,7 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
   test('transactions in any order and readers at any point see each row once', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
-    await using open = await clients(url, 4)
+    await using open = await openClients(url, 4)
     let nth = 100
     const step = fc.record({ client: fc.nat(3), what: fc.constantFrom('write', 'commit', 'rollback', 'read', 'leave') })
     await fc.assert(
@@ -184,7 +184,7 @@ describe.skipIf(engine !== 'postgres')('the change feed on PostgreSQL', () => {
   test('rows copied from a server with higher transaction ids do not appear', async () => {
     await using opened = await openTestDatabase()
     const { db, url } = opened
-    await using open = await clients(url, 1)
+    await using open = await openClients(url, 1)
     const begin = await changeFeed.now(db.read)
     await open.connections[0]?.query(
       "insert into live_events (id, name, data, at, written_in) values ('evt_later', 'test', '{}', 0, '999999999999')",

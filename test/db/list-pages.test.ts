@@ -91,17 +91,17 @@ test('each block with a wrong count is reported', async () => {
     expect(await extendBlocks(db, { list, shopId: id }, idBoundary('customer', now))).toBe(2)
   }
   expect(await findProblems(app)).toEqual([])
-  const last = (await blocksOf(app, shop.id)).map((block) => block.last).sort()
+  const lastIds = (await blocksOf(app, shop.id)).map((block) => block.last).sort()
   await db.write(async (tx) => {
     const inBlock = (id: string) => and(eq(listBlocks.shopId, shop.id), eq(listBlocks.last, id))
     await tx
       .update(listBlocks)
       .set({ records: 999 })
-      .where(inBlock(last[1] ?? ''))
+      .where(inBlock(lastIds[1] ?? ''))
     await tx.insert(listBlocks).values({ shopId: other.id, list: 'PRODUCTS', last: 'prod_z', records: 1 })
   })
   expect(await findProblems(app)).toEqual([
-    `Shop ${shop.id}, CUSTOMERS up to ${last[1]}: counted 999 of 1000`,
+    `Shop ${shop.id}, CUSTOMERS up to ${lastIds[1]}: counted 999 of 1000`,
     `Shop ${other.id}, PRODUCTS up to prod_z: counted 1 of 0`,
   ])
   // The repair that docs/operations.md describes.
@@ -254,12 +254,12 @@ test('a list in use gets blocks in the background, and its total is exact at any
     shop.id,
     Array.from({ length: 12_345 }, (_, nth) => app.clock.now() - 2_000_000 + nth),
   )
-  const last = async () => {
+  const readLastPage = async () => {
     const { body } = await app.call('GET', '/customer?page=618', { key: secretKey })
     return [body.total, body.pages, body.totalCapped, body.data.length]
   }
-  expect(await last()).toEqual([12_345, 618, undefined, 5])
+  expect(await readLastPage()).toEqual([12_345, 618, undefined, 5])
   for (let tries = 0; tries < 2_000 && (await blocksOf(app, shop.id)).length < 12; tries++) await Bun.sleep(5)
   expect((await blocksOf(app, shop.id)).length).toBe(12)
-  expect(await last()).toEqual([12_345, 618, undefined, 5])
+  expect(await readLastPage()).toEqual([12_345, 618, undefined, 5])
 })

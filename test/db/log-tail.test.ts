@@ -36,7 +36,7 @@ const rowsOf = (connection: Sqlite) =>
     .query('SELECT count(*) AS rows, sum(length(x)) AS bytes, max(id) AS last, sum(id * unicode(hex(substr(x, 1, 1)))) AS mix FROM blobs')
     .get()
 
-function newDatabase(name: string): { file: string; connect: () => Sqlite } {
+function createDatabase(name: string): { file: string; connect: () => Sqlite } {
   const file = join(folder, name)
   const connect = () => {
     const connection = new Sqlite(file, { create: true })
@@ -100,7 +100,7 @@ let continued = 0
 for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
   test(`the shipped log is exactly what was committed, with any writers, readers and checkpoints (${seed})`, () => {
     const pick = createRandom(seed)
-    const { file, connect } = newDatabase(`model-${seed}.db`)
+    const { file, connect } = createDatabase(`model-${seed}.db`)
     const copy = `${file}.copy`
     copyFileSync(file, copy)
     const writers = [connect(), connect()] as const
@@ -125,17 +125,17 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
      * Reads the next range. If the log was lost, it starts over with a new copy, made by another process: copying in
      * this process would drop its locks.
      */
-    const next = () => {
+    const nextRange = () => {
       try {
         return tail.next()
       } catch (error) {
         if (!(error instanceof LogBroken)) throw error
         tail.close()
-        begin(undefined)
+        beginReading(undefined)
         return tail.next()
       }
     }
-    const begin = (from: ShippedLog | undefined) => {
+    const beginReading = (from: ShippedLog | undefined) => {
       tail = open(from)
       end = undefined
       hasShipped = tail.goesOn
@@ -163,10 +163,10 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
       for (let nth = pick(4); nth > 0; nth--) if (commit(writers[0], pick)) committed++
       if (pick(3) === 0) writers[1].run(`PRAGMA wal_checkpoint(${pick(2) ? 'PASSIVE' : 'TRUNCATE'})`)
       for (let nth = pick(3); nth > 0; nth--) if (commit(writers[1], pick)) committed++
-      begin(end && { ...end, mark })
+      beginReading(end && { ...end, mark })
     }
     const ship = () => {
-      const range = next()
+      const range = nextRange()
       if (!range) return false
       if (pick(6) === 0) {
         // The reader fails at the start or in the middle; writes continue, and the same part is requested again.
@@ -184,7 +184,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
         // The log at the start of reading may be overwritten. Then reading starts over, too.
         if (!(error instanceof LogBroken) || hasShipped) throw error
         tail.close()
-        begin(undefined)
+        beginReading(undefined)
         return true
       }
       hasShipped = true
@@ -233,7 +233,7 @@ test('some of the restarted followers continued from what was stored', () => {
 })
 
 test('the followed log stays bounded, even if there are always new commits', () => {
-  const { file, connect } = newDatabase('growth.db')
+  const { file, connect } = createDatabase('growth.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })
   const frames: number[] = []
@@ -250,7 +250,7 @@ test('the followed log stays bounded, even if there are always new commits', () 
 })
 
 test('unread frames are not overwritten, however long the log becomes', () => {
-  const { file, connect } = newDatabase('held.db')
+  const { file, connect } = createDatabase('held.db')
   using writer = connect()
   const copy = `${file}.copy`
   copyFileSync(file, copy)
@@ -268,7 +268,7 @@ test('unread frames are not overwritten, however long the log becomes', () => {
 })
 
 test('a log that another program checkpointed and restarted while nothing held it is refused', () => {
-  const { file, connect } = newDatabase('lost.db')
+  const { file, connect } = createDatabase('lost.db')
   using writer = connect()
   const tail = openLogTail(file)
   writer.run('UPDATE counter SET n = n + 1')
@@ -292,7 +292,7 @@ test('a log that another program checkpointed and restarted while nothing held i
 
 for (const isHeld of [true, false])
   test(`a log left unread by a crash ${isHeld ? 'continues if the start holds it before it writes' : 'may be overwritten if nothing holds it'}`, async () => {
-    const { file, connect } = newDatabase(`crashed-${isHeld}`)
+    const { file, connect } = createDatabase(`crashed-${isHeld}`)
     const writer = connect()
     const tail = openLogTail(file)
     const fill = (by: Sqlite, rows: number) => {
@@ -324,7 +324,7 @@ for (const isHeld of [true, false])
   })
 
 test('after a crash in a new generation of the log, following continues from the end of the one before', async () => {
-  const { file, connect } = newDatabase('next-life')
+  const { file, connect } = createDatabase('next-life')
   using writer = connect()
   const fill = (by: Sqlite, rows: number) => {
     for (let row = 0; row < rows; row++) by.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
@@ -354,7 +354,7 @@ test('after a crash in a new generation of the log, following continues from the
 })
 
 test('a log that is checkpointed and stored does not restart with the next write, so it continues after a crash', async () => {
-  const { file, connect } = newDatabase('all-in-file')
+  const { file, connect } = createDatabase('all-in-file')
   using writer = connect()
   const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
   const read = (): LogRange => {
@@ -384,7 +384,7 @@ test('a log that is checkpointed and stored does not restart with the next write
 })
 
 test('a log that was fully checkpointed at a start may restart with the next write, and following continues', async () => {
-  const { file, connect } = newDatabase('all-in-file-at-start')
+  const { file, connect } = createDatabase('all-in-file-at-start')
   using writer = connect()
   const fill = () => void writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
   const tail = openLogTail(file)
@@ -409,7 +409,7 @@ test('a log that was fully checkpointed at a start may restart with the next wri
 })
 
 test('a released log may be overwritten', () => {
-  const { file, connect } = newDatabase('let-go')
+  const { file, connect } = createDatabase('let-go')
   const database = databaseFileAt(file)
   using writer = connect()
   writer.run('INSERT INTO blobs (x) VALUES (randomblob(900000))')
@@ -427,7 +427,7 @@ test('a released log may be overwritten', () => {
 })
 
 test("reading the log as a plain file releases none of SQLite's locks", () => {
-  const { file, connect } = newDatabase('locks.db')
+  const { file, connect } = createDatabase('locks.db')
   using writer = connect()
   writer.run('BEGIN IMMEDIATE')
   writer.run('UPDATE counter SET n = n + 1')
@@ -447,7 +447,7 @@ test("reading the log as a plain file releases none of SQLite's locks", () => {
 })
 
 test('the log stays short while its target does not respond, and nothing is lost after crashes', async () => {
-  const { file, connect } = newDatabase('waiting.db')
+  const { file, connect } = createDatabase('waiting.db')
   const copy = `${file}.copy`
   copyFileSync(file, copy)
   using writer = connect()
@@ -500,7 +500,7 @@ test('the log stays short while its target does not respond, and nothing is lost
 })
 
 test('releasing the log removes its files and truncates the WAL', () => {
-  const { file, connect } = newDatabase('given-up.db')
+  const { file, connect } = createDatabase('given-up.db')
   using writer = connect()
   const tail = openLogTail(file, { foldFrames: 50 })
   for (let nth = 0; nth < 40; nth++) {
@@ -514,7 +514,7 @@ test('releasing the log removes its files and truncates the WAL', () => {
 })
 
 test('a process killed in its first transaction of a restarted log does not lose the log', () => {
-  const { file, connect } = newDatabase('killed-first.db')
+  const { file, connect } = createDatabase('killed-first.db')
   const tail = openLogTail(file, { foldFrames: 20 })
   using writer = connect()
   for (let nth = 0; nth < 30; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')

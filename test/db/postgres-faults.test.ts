@@ -31,7 +31,7 @@ const idsIn = async (db: ReturnType<typeof openPostgres>) =>
   (await db.read.select({ id: attempts.id }).from(attempts).orderBy(asc(attempts.id))).map(({ id }) => id)
 
 /** Opens the test's database a second time with these options. */
-async function opened(options: PostgresOptions = {}) {
+async function openAgain(options: PostgresOptions = {}) {
   const of = await openTestDatabase()
   const db = openPostgres(of.url, Math.random, options)
   return {
@@ -55,7 +55,7 @@ async function holdRow(url: string, statement: string) {
 
 describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   test('reads in one snapshot see the state of one moment during many writes', async () => {
-    await using of = await opened()
+    await using of = await openAgain()
     const { db } = of
     await db.write((tx) => insertAllOf(attempts)(tx, [row('a'), row('b')]))
     let stopped = false
@@ -80,7 +80,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('the transaction of a frozen process is ended, so that others can continue', async () => {
-    await using of = await opened()
+    await using of = await openAgain()
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
     await using frozen = startChild('freeze-in-transaction.ts', [of.url, 'a'], { DATABASE_URL: of.url })
@@ -96,7 +96,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('writes that wait too long for a locked row are refused and change nothing, and reads do not wait', async () => {
-    await using of = await opened({ connections: 4, timeouts: { lock: 1_500 } })
+    await using of = await openAgain({ connections: 4, timeouts: { lock: 1_500 } })
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
     await using _ = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
@@ -119,7 +119,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a write that gets no connection in time is refused, and later ones get it', async () => {
-    await using of = await opened({ connections: 1, timeouts: { connect: 300 } })
+    await using of = await openAgain({ connections: 1, timeouts: { connect: 300 } })
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
     const holding = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
@@ -132,7 +132,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a read with a value that cannot be sent fails, and the next with the same statement works', async () => {
-    await using of = await opened({ connections: 1 })
+    await using of = await openAgain({ connections: 1 })
     const { db } = of
     await db.write((tx) => insert(tx, row('a')))
     const circle: Record<string, unknown> = {}
@@ -142,7 +142,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a statement that takes too long is refused, and its write is rolled back', async () => {
-    await using of = await opened({ timeouts: { statement: 200 } })
+    await using of = await openAgain({ timeouts: { statement: 200 } })
     const { db } = of
     const slow = sql`select pg_sleep(60)`
     const refused = await failure(
@@ -157,7 +157,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a server that does not respond in time is unavailable, and the next read gets a new connection', async () => {
-    await using of = await opened({ timeouts: { answer: 500 } })
+    await using of = await openAgain({ timeouts: { answer: 500 } })
     const { db } = of
     expect(asAppError(await failure(db.read.rows(sql`select pg_sleep(60)`)))).toMatchObject({ kind: 'UNAVAILABLE' })
     expect(await failure(db.write((tx) => tx.rows(sql`select pg_sleep(60)`)))).toBeInstanceOf(DatabaseUnavailable)
@@ -165,7 +165,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
   })
 
   test('a full disk of the server is reported as DatabaseFull', async () => {
-    await using of = await opened()
+    await using of = await openAgain()
     const refused = await failure(
       of.db.write(async (tx) => {
         await insert(tx, row('a'))

@@ -25,12 +25,12 @@ describe('purging a search index', () => {
     const raw = ['Email,First Name,Last Name', `one@example.com,Everybody,${rareWord}`, ...rows].join('\n')
     const headers = { 'content-type': 'text/csv' }
     ok(await app.call('POST', '/customer/import', { key: shop.secretKey, raw, headers }))
-    const traces = async () => {
+    const countTraces = async () => {
       const blocks = engine === 'sqlite' ? await db.read.rows<{ block: Uint8Array }>(sql`select block from customer_words_data`) : []
       return blocks.filter(({ block }) => Buffer.from(block).includes(rareWord)).length
     }
     const [renamedId = ''] = await findCustomers(rareWord)
-    if (engine === 'sqlite') expect(await traces()).toBeGreaterThan(0)
+    if (engine === 'sqlite') expect(await countTraces()).toBeGreaterThan(0)
     const createdAt = app.clock.now()
     await db.write((tx) =>
       customerSearch.put(tx, { id: renamedId, shopId: shop.shop.id, createdAt }, { words: ['everybody', 'somebody'], whole: [] }),
@@ -42,7 +42,7 @@ describe('purging a search index', () => {
       if (added < addedMax) ok(await shop.post('/customer', { email: `new${added++}@example.com`, name: 'Everybody Newcomer' }))
     }
     if (engine === 'sqlite') expect(steps).toBeGreaterThan(1)
-    expect(await traces()).toBe(0)
+    expect(await countTraces()).toBe(0)
     expect((await findCustomers('everybody')).length).toBe(records + 1 + added)
     expect([await findCustomers(rareWord), await findCustomers('somebody')]).toEqual([[], [renamedId]])
     expect([(await findCustomers('person1x')).length, (await findCustomers('newcomer')).length]).toEqual([1, added])

@@ -179,15 +179,15 @@ describe.skipIf(engine !== 'sqlite')('the SQLite file', () => {
   test('every connection is durable and checks references, and readers cannot write', async () => {
     await using opened = await openTestDatabase()
     const { db } = opened
-    const pragma = async (name: string) => {
+    const readPragma = async (name: string) => {
       const { sql } = await import('drizzle-orm')
       const [row] = await db.write(async (tx) => tx.rows<Record<string, unknown>>(sql.raw(`pragma ${name}`)))
       return Object.values(row ?? {})[0]
     }
-    expect(await pragma('synchronous')).toBe(2)
-    expect(await pragma('foreign_keys')).toBe(1)
-    expect(await pragma('journal_mode')).toBe('wal')
-    expect(await pragma('trusted_schema')).toBe(0)
+    expect(await readPragma('synchronous')).toBe(2)
+    expect(await readPragma('foreign_keys')).toBe(1)
+    expect(await readPragma('journal_mode')).toBe('wal')
+    expect(await readPragma('trusted_schema')).toBe(0)
     const { sql } = await import('drizzle-orm')
     expect(await messageOf(db.read.rows(sql`delete from attempts`))).toContain('readonly')
   })

@@ -9,7 +9,7 @@ setDefaultTimeout(longTestMs)
 const dayMs = 24 * 60 * 60_000
 const quarterMs = 15 * 60_000
 
-const jobNamed = (name: string) => {
+const findJob = (name: string) => {
   const job = jobs.find((one) => one.name === name)
   if (!job) throw new Error(`there is no job ${name}`)
   return job
@@ -20,36 +20,36 @@ test('after a clock jump of a month no cart and no session expires until the clo
   const { publishableKey, token } = await app.merchant()
   const { body: cart } = await app.call('POST', '/cart', { key: publishableKey, body: {} })
   const statusOf = async () => (await app.call('GET', `/cart/${cart.id}`, { key: publishableKey })).body.status
-  const everyJobByAge = async () => {
+  const runJobsByAge = async () => {
     for (const job of jobs.filter(({ byAge }) => byAge)) await runJob(job, app.deps)
   }
   app.clock.set(startOfTime + 40 * dayMs)
-  await everyJobByAge()
+  await runJobsByAge()
   app.clock.set(startOfTime)
   expect(await statusOf()).toBe('OPEN')
   expect((await app.call('GET', '/merchant/me', { token })).status).toBe(200)
   expect(app.logged.filter(({ event }) => event === 'clock.jumped').map(({ fields }) => fields['byMs'])).toEqual([40 * dayMs])
   // Old data expires once the clock has been steady.
   app.clock.advance(40 * dayMs)
-  await everyJobByAge()
+  await runJobsByAge()
   app.clock.advance(quarterMs)
-  await everyJobByAge()
+  await runJobsByAge()
   expect(app.logged.filter(({ event }) => event === 'job.failed')).toEqual([])
   expect(await statusOf()).toBe('EXPIRED')
 })
 
 test('readiness shows the clock jump and stays ready', async () => {
   await using app = await testApp()
-  const steady = async () => {
+  const readSteady = async () => {
     const { status, body } = await app.call('GET', '/health/ready')
     return [status, body.checks.find(({ name }: { name: string }) => name === 'clockSteady').ok]
   }
-  expect(await steady()).toEqual([200, true])
+  expect(await readSteady()).toEqual([200, true])
   app.clock.set(startOfTime - dayMs)
   app.clock.advance(1_000)
-  expect(await steady()).toEqual([200, false])
+  expect(await readSteady()).toEqual([200, false])
   app.clock.advance(quarterMs)
-  expect(await steady()).toEqual([200, true])
+  expect(await readSteady()).toEqual([200, true])
 })
 
 test('the jobs with `byAge` are these', () => {
@@ -64,13 +64,13 @@ test('the jobs with `byAge` are these', () => {
     'back-up',
     'watch-backups',
   ])
-  expect(jobNamed('look-around').byAge).toBeUndefined()
+  expect(findJob('look-around').byAge).toBeUndefined()
 })
 
 test('the job look-around logs a clock jump once', async () => {
   await using app = await testApp()
   app.clock.set(startOfTime + dayMs)
-  await runJob(jobNamed('look-around'), app.deps)
-  await runJob(jobNamed('look-around'), app.deps)
+  await runJob(findJob('look-around'), app.deps)
+  await runJob(findJob('look-around'), app.deps)
   expect(app.logged.filter(({ event }) => event === 'clock.jumped').length).toBe(1)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLineWriter, holdLines } from '../../src/lib/line-writer.ts'
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('lines written in one turn of the event loop are sent in one call, each once', async () => {
   const output: string[] = []
@@ -9,11 +9,11 @@ test('lines written in one turn of the event loop are sent in one call, each onc
   write('a')
   write('b')
   expect(output).toEqual([])
-  await turn()
+  await nextTurn()
   write('c')
   flush()
   flush()
-  await turn()
+  await nextTurn()
   expect(output).toEqual(['a\nb\n', 'c\n'])
 })
 

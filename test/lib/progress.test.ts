@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { bytesText, createProgress, durationText } from '../../src/lib/progress.ts'
 
-function terminal(columns = 100) {
+function createTerminal(columns = 100) {
   const output: string[] = []
   return { isTTY: true, columns, output, write: (text: string) => output.push(text) }
 }
 
-function pipe() {
+function createPipe() {
   const output: string[] = []
   return { output, write: (text: string) => output.push(text) }
 }
 
 test('the bar shows label, percentage, amounts, rate and time left, and is removed at the end', () => {
-  const stream = terminal()
+  const stream = createTerminal()
   let now = 0
   const progress = createProgress({ total: 2_000, label: 'Importing', stream, unit: 'rows', monotonicMs: () => now })
   now = 1_000
@@ -25,13 +25,13 @@ test('the bar shows label, percentage, amounts, rate and time left, and is remov
 })
 
 test('the bar shows a note, and no rate before there is one', () => {
-  const stream = terminal()
+  const stream = createTerminal()
   createProgress({ total: 2_000_000, label: 'Importing', stream, unit: 'bytes', monotonicMs: () => 0 }).at(500_000, '12,000 rows')
   expect(stream.output).toEqual(['\r\x1b[KImporting  [######------------------]  25 %  500.0 KB of 2.0 MB  12,000 rows'])
 })
 
 test('work of an earlier run counts as done but not in the rate', () => {
-  const stream = terminal()
+  const stream = createTerminal()
   let now = 0
   const progress = createProgress({ total: 2_000, label: 'Moving', stream, unit: 'rows', from: 1_000, monotonicMs: () => now })
   now = 1_000
@@ -40,7 +40,7 @@ test('work of an earlier run counts as done but not in the rate', () => {
 })
 
 test('the bar shows no remaining time before two percent are done', () => {
-  const stream = terminal()
+  const stream = createTerminal()
   let now = 0
   const progress = createProgress({ total: 1_000, label: 'X', stream, unit: 'rows', monotonicMs: () => now })
   now = 2_000
@@ -51,7 +51,7 @@ test('the bar shows no remaining time before two percent are done', () => {
 })
 
 test('the bar is drawn at most ten times a second, and always at the end', () => {
-  const stream = terminal()
+  const stream = createTerminal()
   let now = 0
   const progress = createProgress({ total: 100, label: 'X', stream, unit: 'rows', monotonicMs: () => now })
   for (let done = 1; done <= 99; done++) {
@@ -64,7 +64,7 @@ test('the bar is drawn at most ten times a second, and always at the end', () =>
 })
 
 test('without a terminal, quick work prints nothing and long work a line from time to time', () => {
-  const stream = pipe()
+  const stream = createPipe()
   let now = 0
   const progress = createProgress({ total: 60_000, label: 'Sealing anew', stream, unit: 'secrets', monotonicMs: () => now })
   for (let second = 1; second <= 30; second++) {
@@ -80,10 +80,10 @@ test('without a terminal, quick work prints nothing and long work a line from ti
 })
 
 test('a line fits the terminal, an unknown total shows amount and time, and the bar ends at 100 %', () => {
-  const narrow = terminal(20)
+  const narrow = createTerminal(20)
   createProgress({ total: 100, label: 'A long label indeed', stream: narrow, unit: 'rows', monotonicMs: () => 0 }).at(100)
   expect(narrow.output[0]?.replace('\r\x1b[K', '').length).toBe(19)
-  const unknown = terminal()
+  const unknown = createTerminal()
   let now = 0
   const progress = createProgress({ total: 0, label: 'X', stream: unknown, unit: 'bytes', monotonicMs: () => now })
   now = 61_000
@@ -91,7 +91,7 @@ test('a line fits the terminal, an unknown total shows amount and time, and the 
   now = 61_050
   progress.at(2_600_000)
   expect(unknown.output).toEqual(['\r\x1b[KX  2.5 MB  1 min so far'])
-  const beyond = terminal()
+  const beyond = createTerminal()
   createProgress({ total: 10, label: 'X', stream: beyond, unit: 'rows', monotonicMs: () => 0 }).at(12)
   expect(beyond.output[0]).toContain('[########################] 100 %')
 })

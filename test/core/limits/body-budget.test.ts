@@ -5,7 +5,7 @@ import { createBodyBudget } from '../../../src/core/limits/body-budget.ts'
 import { parseObject, readBody, readJson, readPieces } from '../../../src/http/body.ts'
 import { assertShape, shapeOf } from '../../../src/http/schema-shape.ts'
 
-const stalled = (first: Uint8Array) =>
+const createStalledRequest = (first: Uint8Array) =>
   new Request('http://localhost/', {
     method: 'POST',
     body: new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(first) }),
@@ -92,7 +92,7 @@ describe('incomplete bodies', () => {
   test('a complete body evicts stalled ones, and nothing is held after all of them end', async () => {
     const budget = createBodyBudget(10_000)
     const waiting = Array.from({ length: 200 }, () =>
-      outcome(readBody(stalled(new Uint8Array(1_000)), 64 * 1024, { budget, withinMs: 50 })),
+      outcome(readBody(createStalledRequest(new Uint8Array(1_000)), 64 * 1024, { budget, withinMs: 50 })),
     )
     expect(
       await outcome(readBody(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(5_000) }), 64 * 1024, { budget })),
@@ -170,7 +170,7 @@ describe('the reserve for small bodies', () => {
         { bytesMax, valuesMax: 9 },
         { budget, senderOf: () => 'a' },
       ).catch((error: Error) => error.message)
-    const broken = () =>
+    const createBrokenBody = () =>
       new ReadableStream({
         start(controller) {
           controller.error(new Error('the wire was cut'))
@@ -178,7 +178,7 @@ describe('the reserve for small bodies', () => {
       })
     const all = 64 * 1024
     expect(await read('{"a":1}', all)).toEqual({ a: 1 })
-    expect(await read(broken(), all)).toBe('The body is incomplete')
+    expect(await read(createBrokenBody(), all)).toBe('The body is incomplete')
     expect(await read(`{"a":"${'x'.repeat(1_024)}"}`, all, 1_024)).toBe('The body is larger than 1 KB')
     expect(await read('{"a":', all)).toBe('The body is not valid JSON')
     expect(budget.reserve(all)).toBeDefined()
@@ -188,7 +188,7 @@ describe('the reserve for small bodies', () => {
 })
 
 describe('the content of a JSON body', () => {
-  const refusal = (text: string): string | undefined => {
+  const refusalOf = (text: string): string | undefined => {
     try {
       parseObject(new TextEncoder().encode(text))
       return undefined
@@ -201,14 +201,14 @@ describe('the content of a JSON body', () => {
     const tooMany = 'The body has more than 50000 values'
     // The object and the array count as two values.
     const list = (items: number, item: string) => `{"a": [ ${Array.from({ length: items }, () => item).join(' , ')} ] }`
-    expect(refusal(list(49_998, '1'))).toBeUndefined()
-    expect(refusal(list(49_999, '1'))).toBe(tooMany)
-    expect(refusal(list(49_998, '{}'))).toBeUndefined()
-    expect(refusal(list(49_999, '[]'))).toBe(tooMany)
-    expect(refusal(list(24_999, '{"b":1}'))).toBeUndefined()
-    expect(refusal(list(25_000, '[[ ]]'))).toBe(tooMany)
+    expect(refusalOf(list(49_998, '1'))).toBeUndefined()
+    expect(refusalOf(list(49_999, '1'))).toBe(tooMany)
+    expect(refusalOf(list(49_998, '{}'))).toBeUndefined()
+    expect(refusalOf(list(49_999, '[]'))).toBe(tooMany)
+    expect(refusalOf(list(24_999, '{"b":1}'))).toBeUndefined()
+    expect(refusalOf(list(25_000, '[[ ]]'))).toBe(tooMany)
     // Brackets and commas inside a string are not values.
-    expect(refusal(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
+    expect(refusalOf(`{"a":"${',[{'.repeat(60_000)}\\",[","b":"\\\\"}`)).toBeUndefined()
   })
 
   test("a too long string is reported with its schema's rule, also when that is detected before parsing", () => {
@@ -266,10 +266,10 @@ describe('the content of a JSON body', () => {
 
   test('a JSON body is nested at most 32 levels, whatever its size', () => {
     const nested = (levels: number, open: string, close: string) => `${open.repeat(levels)}1${close.repeat(levels)}`
-    expect(refusal(`{"a":${nested(31, '[', ']')}}`)).toBeUndefined()
-    expect(refusal(nested(32, '{"a":', '}'))).toBeUndefined()
+    expect(refusalOf(`{"a":${nested(31, '[', ']')}}`)).toBeUndefined()
+    expect(refusalOf(nested(32, '{"a":', '}'))).toBeUndefined()
     for (const text of [`{"a":${nested(32, '[', ']')}}`, nested(33, '{"a":', '}'), '['.repeat(1_000_000)])
-      expect(refusal(text)).toBe('The body is nested deeper than 32 levels')
+      expect(refusalOf(text)).toBe('The body is nested deeper than 32 levels')
   })
 
   test('a repeated field in an object is refused', () => {
@@ -280,24 +280,24 @@ describe('the content of a JSON body', () => {
       ['{"":1,"":1}', ''],
       [`{"a":[${'"x",'.repeat(49_000)}1],"b":1,"b":1}`, 'b'],
     ])
-      expect(refusal(text as string)).toBe(`${field}: given twice`)
+      expect(refusalOf(text as string)).toBe(`${field}: given twice`)
     for (const text of [
       '{"a":{"a":{"a":[{"a":1},{"a":1}]}}}',
       '{"a":":","b":["c",":"],"c":"\\":"}',
       '{"__proto__":{"a":1}}',
       '{"a":1,"A":1}',
     ])
-      expect(refusal(text)).toBeUndefined()
+      expect(refusalOf(text)).toBeUndefined()
   })
 
   test('NUL characters and unpaired surrogates are refused everywhere in a JSON body', () => {
     for (const bad of ['\\u0000', 'a\\u0000b']) {
-      expect(refusal(`{"a":"${bad}"}`)).toBe('The body contains a NUL character')
-      expect(refusal(`{"${bad}":1}`)).toBe('The body contains a NUL character')
-      expect(refusal(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body contains a NUL character')
+      expect(refusalOf(`{"a":"${bad}"}`)).toBe('The body contains a NUL character')
+      expect(refusalOf(`{"${bad}":1}`)).toBe('The body contains a NUL character')
+      expect(refusalOf(`{"a":[[{"b":["x","${bad}"]}]]}`)).toBe('The body contains a NUL character')
     }
-    expect(refusal('{"a":"\\ud800"}')).toBe('The body contains an unpaired surrogate')
-    expect(refusal('{"a":"\\ud83d\\ude00 \\u0041 \\\\u0000"}')).toBeUndefined()
-    expect(refusal('{"a":"\u0000"}')).toBe('The body is not valid JSON')
+    expect(refusalOf('{"a":"\\ud800"}')).toBe('The body contains an unpaired surrogate')
+    expect(refusalOf('{"a":"\\ud83d\\ude00 \\u0041 \\\\u0000"}')).toBeUndefined()
+    expect(refusalOf('{"a":"\u0000"}')).toBe('The body is not valid JSON')
   })
 })

@@ -11,7 +11,7 @@ type Options = { atOnce?: number; waitMaxMs?: number; waitingMax?: number; initi
  * Creates callers of a fair queue. The test ends their turns and advances the clock. `served` lists callers in the
  * order of their turns.
  */
-function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, initialTurnMs = 1 }: Options = {}) {
+function createCallers({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, initialTurnMs = 1 }: Options = {}) {
   let ms = 0
   const queue = createFairQueue({
     atOnce,
@@ -64,7 +64,7 @@ function callersOf({ atOnce = 1, waitMaxMs = 1_000, waitingMax = 1_000, initialT
 
 describe('turns', () => {
   test('the queue runs up to `atOnce` turns, in order of arrival for equal callers', async () => {
-    const callers = callersOf({ atOnce: 2 })
+    const callers = createCallers({ atOnce: 2 })
     for (const name of ['1', '2', '3', '4']) callers.enqueue('kind key', name)
     await callers.settle()
     expect(callers.served).toEqual(['1', '2'])
@@ -74,7 +74,7 @@ describe('turns', () => {
   })
 
   test('turns alternate between names, however many callers wait under one name', async () => {
-    const callers = callersOf()
+    const callers = createCallers()
     for (let nth = 1; nth <= 4; nth++) callers.enqueue('many', `many ${nth}`)
     callers.enqueue('few')
     callers.enqueue('other')
@@ -82,7 +82,7 @@ describe('turns', () => {
   })
 
   test('turns alternate at every level: a kind with many networks, or a network with many addresses, gets one turn per round', async () => {
-    const callers = callersOf()
+    const callers = createCallers()
     callers.enqueue('customer here a', 'running')
     for (let nth = 1; nth <= 4; nth++) callers.enqueue(`customer wide ${nth}`)
     callers.enqueue('customer quiet one')
@@ -101,7 +101,7 @@ describe('turns', () => {
   })
 
   test('a caller that had a turn waits for those already waiting, but not for later arrivals under new names', async () => {
-    const callers = callersOf()
+    const callers = createCallers()
     callers.enqueue('shop', 'shop 1')
     await callers.serveAll()
     for (let nth = 1; nth <= 3; nth++) callers.enqueue(`there${nth}`)
@@ -114,7 +114,7 @@ describe('turns', () => {
   })
 
   test('when the wait is too long, the last caller of the longest line is refused; of equal lines, the newest', async () => {
-    const callers = callersOf({ waitMaxMs: 40, initialTurnMs: 10 })
+    const callers = createCallers({ waitMaxMs: 40, initialTurnMs: 10 })
     callers.enqueue('running')
     for (let nth = 1; nth <= 4; nth++) callers.enqueue('many', `many ${nth}`)
     callers.enqueue('few', 'few 1')
@@ -131,8 +131,8 @@ describe('turns', () => {
   })
 
   test('the queue admits fewer waiters as turns take longer, and more as they take less', async () => {
-    const room = async (tookMs: number) => {
-      const callers = callersOf({ waitMaxMs: 1_000, initialTurnMs: 100 })
+    const countAdmitted = async (tookMs: number) => {
+      const callers = createCallers({ waitMaxMs: 1_000, initialTurnMs: 100 })
       for (let nth = 0; nth < 50; nth++) {
         callers.enqueue('before')
         await callers.endOne(tookMs)
@@ -142,11 +142,11 @@ describe('turns', () => {
       await callers.settle()
       return 100 - callers.refused.length
     }
-    expect([await room(50), await room(100), await room(200)]).toEqual([19, 10, 5])
+    expect([await countAdmitted(50), await countAdmitted(100), await countAdmitted(200)]).toEqual([19, 10, 5])
   })
 
   test('a turn of an hour, during which the process was blocked, does not shorten the queue', async () => {
-    const callers = callersOf({ waitMaxMs: 1_000, initialTurnMs: 100 })
+    const callers = createCallers({ waitMaxMs: 1_000, initialTurnMs: 100 })
     callers.enqueue('running')
     await callers.endOne(3_600_000)
     callers.enqueue('running', 'again')
@@ -156,7 +156,7 @@ describe('turns', () => {
   })
 
   test('a caller is refused after its maximum wait or its own deadline, when the next turn ends', async () => {
-    const callers = callersOf({ waitMaxMs: 100, initialTurnMs: 1 })
+    const callers = createCallers({ waitMaxMs: 100, initialTurnMs: 1 })
     callers.enqueue('running', 'running')
     callers.enqueue('next')
     callers.enqueue('patient')
@@ -174,7 +174,7 @@ describe('turns', () => {
   })
 
   test('at most `waitingMax` callers wait, however short the turns are', async () => {
-    const callers = callersOf({ waitingMax: 2, initialTurnMs: 0 })
+    const callers = createCallers({ waitingMax: 2, initialTurnMs: 0 })
     for (let nth = 1; nth <= 4; nth++) callers.enqueue('key', `${nth}`)
     await callers.settle()
     expect(callers.refused).toEqual(['4: 0 ms'])
@@ -198,11 +198,11 @@ describe('turns', () => {
 
 type Waiting = { path: readonly [string, string, string]; since: number; until: number; neighbours: readonly [number, number, number] }
 
-const someName = (names: number) => fc.nat(names - 1).map(String)
+const anyName = (names: number) => fc.nat(names - 1).map(String)
 const step = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ path: fc.tuple(someName(2), someName(5), someName(4)), until: fc.option(fc.nat(60), { nil: 1e9 }) }),
+    arbitrary: fc.record({ path: fc.tuple(anyName(2), anyName(5), anyName(4)), until: fc.option(fc.nat(60), { nil: 1e9 }) }),
   },
   { weight: 2, arbitrary: fc.record({ ended: fc.nat(20) }) },
 )

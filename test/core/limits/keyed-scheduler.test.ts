@@ -33,7 +33,7 @@ test('callers do not wait for each other, rest only for requests of others, and 
 })
 
 /** Creates queues without rests, whose pieces the test ends. */
-function queues(atOnce: number, waitingMax = 8) {
+function createQueues(atOnce: number, waitingMax = 8) {
   const state = { now: 0, activity: 0 }
   const scheduler = createKeyedScheduler({
     ...{ now: () => state.now, activityCount: () => state.activity, othersShare: 0 },
@@ -54,11 +54,11 @@ function queues(atOnce: number, waitingMax = 8) {
     endings.get(name)?.()
     await settle()
   }
-  return { state, begun: started, ask: runPiece, settle, end }
+  return { state, started, runPiece, settle, end }
 }
 
 test('runs `atOnce` pieces of each caller, whatever the other callers run', async () => {
-  const { begun: started, ask: runPiece, settle, end } = queues(4)
+  const { started, runPiece, settle, end } = createQueues(4)
   // The calls alternate: with one counter for all callers, every piece of `a` would get the same queue.
   const activity = ['1', '2', '3', '4', '5'].flatMap((nth) => [
     runPiece('a', `a${nth}`),
@@ -79,7 +79,7 @@ test('runs `atOnce` pieces of each caller, whatever the other callers run', asyn
 })
 
 test('refuses a piece that was queued too long, without running it', async () => {
-  const { state, begun: started, ask: runPiece, settle, end } = queues(1)
+  const { state, started, runPiece, settle, end } = createQueues(1)
   const activity = Promise.allSettled([runPiece('a', 'slow'), runPiece('a', 'late'), runPiece('a', 'later')])
   await settle()
   state.now = 1_001
@@ -92,7 +92,7 @@ test('refuses a piece that was queued too long, without running it', async () =>
 })
 
 test('limits the queued pieces of a caller, however many run at once', async () => {
-  const { ask: runPiece, settle, end } = queues(4, 8)
+  const { runPiece, settle, end } = createQueues(4, 8)
   const activity = Array.from({ length: 10 }, (_, nth) => runPiece('a', `a${nth}`).catch((error: Error) => error.message))
   await settle()
   for (let nth = 0; nth < 8; nth++) await end(`a${nth}`)

@@ -116,16 +116,16 @@ describe('repeated errors of one sender', () => {
     await using app = await testApp()
     const { promise: over, resolve: end } = Promise.withResolvers<void>()
     using wait = spyOn(app.deps.penaltyDelay, 'wait').mockReturnValue(over)
-    const arrays = () => {
+    const countArrays = () => {
       Bun.gc(true)
       return heapStats().objectTypeCounts['Array'] ?? 0
     }
-    const before = arrays()
+    const before = countArrays()
     const raw = `{"unheard":[${'[],'.repeat(900)}0],"more":"${'x'.repeat(3_000)}"}`
     const headers = { 'content-type': 'application/json', 'content-length': `${raw.length}` }
     const answers = Array.from({ length: 20 }, () => app.call('POST', '/merchant/login', { raw, headers }))
     while (wait.mock.calls.length < answers.length) await new Promise((resume) => setImmediate(resume))
-    expect(arrays() - before).toBeLessThan(5_000)
+    expect(countArrays() - before).toBeLessThan(5_000)
     end()
     for (const { status } of await Promise.all(answers)) expect(status).toBe(400)
   })

@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 
 const second = 1_000
 
-function limitOf(most: number, keysMax?: number) {
+function createTestLimit(most: number, keysMax?: number) {
   let now = 1_000_000_000
   const limit = createRateLimit({ name: 'test', most, now: () => now, ...(keysMax === undefined ? {} : { keysMax }) })
   return {
@@ -25,7 +25,7 @@ function limitOf(most: number, keysMax?: number) {
 
 describe('a sliding window', () => {
   test('a sliding window allows `most` requests in any minute, and returns the seconds until the next one', () => {
-    const { take, advance } = limitOf(3)
+    const { take, advance } = createTestLimit(3)
     expect(take()).toBeUndefined()
     advance(20 * second)
     expect([take(), take()]).toEqual([undefined, undefined])
@@ -40,7 +40,7 @@ describe('a sliding window', () => {
   })
 
   test('a sliding window does not count refused requests', () => {
-    const { take, advance } = limitOf(2)
+    const { take, advance } = createTestLimit(2)
     take()
     take()
     for (let nth = 0; nth < 59; nth++) {
@@ -52,7 +52,7 @@ describe('a sliding window', () => {
   })
 
   test('a sliding window never allows more than `most` in a minute, whatever the intervals', () => {
-    const { take, advance } = limitOf(5)
+    const { take, advance } = createTestLimit(5)
     const allowedAt: number[] = []
     let at = 0
     for (let nth = 0; nth < 2_000; nth++) {
@@ -66,14 +66,14 @@ describe('a sliding window', () => {
   })
 
   test('a sliding window counts each key separately, and restarts when the clock is set back', () => {
-    const { take, advance } = limitOf(1)
+    const { take, advance } = createTestLimit(1)
     expect([take('a'), take('a'), take('b')]).toEqual([undefined, 60, undefined])
     advance(-3_600 * second)
     expect([take('a'), take('a')]).toEqual([undefined, 60])
   })
 
   test('a sliding window remembers a bounded number of keys, and evicts the least recent one', () => {
-    const { take, advance } = limitOf(1, 3)
+    const { take, advance } = createTestLimit(1, 3)
     for (const key of ['a', 'b', 'c', 'a', 'd']) {
       take(key)
       advance(second)
@@ -130,7 +130,7 @@ describe('counts by key', () => {
   })
 
   test('an evicted key is never counted for the key that replaces it', () => {
-    const { take, takeOf, advance } = limitOf(2, 2)
+    const { take, takeOf, advance } = createTestLimit(2, 2)
     take('a')
     take('b')
     // Within one second the order does not change: `a` is the quietest and is evicted for the office.
@@ -143,7 +143,7 @@ describe('counts by key', () => {
 
 describe('a wider count', () => {
   test('a wider count allows ten times as many requests of all its keys, and a refused request is not counted', () => {
-    const { takeOf, advance } = limitOf(2)
+    const { takeOf, advance } = createTestLimit(2)
     for (let nth = 0; nth < 10; nth++) for (let time = 0; time < 2; time++) expect(takeOf(`c${nth}`, 'office')).toBeUndefined()
     expect(takeOf('another', 'office')).toBe(60)
     expect([takeOf('another', 'home'), takeOf('another', 'home'), takeOf('another', 'home')]).toEqual([undefined, undefined, 60])
@@ -155,7 +155,7 @@ describe('a wider count', () => {
   })
 
   test('a wider count is separate: a key with the same name does not use it up', () => {
-    const { take, takeOf } = limitOf(1)
+    const { take, takeOf } = createTestLimit(1)
     expect([take('office'), take('office')]).toEqual([undefined, 60])
     expect(takeOf('customer', 'office')).toBeUndefined()
   })
@@ -237,9 +237,9 @@ describe('writes with a publishable key', () => {
     await using app = await testApp(lowLimit)
     const { publishableKey: key, shop } = await app.merchant()
     const [one, other] = [await customerIn(app, shop), await customerIn(app, shop)]
-    const asOne = (nth: number) => app.call('POST', '/cart', { key, token: one.token, body: {}, from: `203.0.113.${nth}` })
+    const writeAsOne = (nth: number) => app.call('POST', '/cart', { key, token: one.token, body: {}, from: `203.0.113.${nth}` })
     const answers = []
-    for (let nth = 0; nth < 6; nth++) answers.push(await asOne(nth))
+    for (let nth = 0; nth < 6; nth++) answers.push(await writeAsOne(nth))
     expect(statuses(answers)).toEqual([201, 201, 201, 201, 201, 429])
     expect((await other.post('/cart', {})).status).toBe(201)
     expect((await app.call('POST', '/cart', { key, body: {}, from: '203.0.113.1' })).status).toBe(201)

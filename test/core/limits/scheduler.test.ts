@@ -4,7 +4,7 @@ import { createScheduler } from '../../../src/core/limits/scheduler.ts'
 /** Simulates a thread whose clock advances only by the work on it. */
 function simulateThread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } = {}) {
   const state = { now: 0, requestsSeen: 0, waiting: requestsWaiting, turns: 0 }
-  const pass = async (idleMs: number) => {
+  const passTurn = async (idleMs: number) => {
     state.turns++
     if (state.waiting > 0) {
       state.waiting--
@@ -16,9 +16,9 @@ function simulateThread({ requestsWaiting = 0, requestMs = 1, othersShare = 3 } 
     now: () => state.now,
     activityCount: () => state.requestsSeen,
     othersShare,
-    turn: () => pass(0.05),
+    turn: () => passTurn(0.05),
     sleep: async (ms) => {
-      for (let left = ms; left > 0; left--) await pass(1)
+      for (let left = ms; left > 0; left--) await passTurn(1)
     },
   })
   return { state, scheduler }
@@ -88,32 +88,32 @@ describe('single pieces of work', () => {
   test('a piece ends before its rest, and the next one starts after three times its duration', async () => {
     const { state, scheduler } = simulateThread({ requestsWaiting: 1_000 })
     const starts: number[] = []
-    const piece = (ms: number) =>
+    const runPiece = (ms: number) =>
       scheduler.run(async () => {
         starts.push(state.now)
         state.now += ms
         return ms
       })
-    expect(await Promise.all([piece(10), piece(20), piece(1)])).toEqual([10, 20, 1])
+    expect(await Promise.all([runPiece(10), runPiece(20), runPiece(1)])).toEqual([10, 20, 1])
     // No request arrived before the first piece; those during a rest count for the next one.
     expect(starts).toEqual([0, 11, 91])
   })
 
   test('a piece without requests rests for one turn, with requests at most a second, and a failing piece lets the next one run', async () => {
     const { state, scheduler } = simulateThread()
-    const piece = (ms: number) =>
+    const runPiece = (ms: number) =>
       scheduler.run(async () => {
         state.now += ms
       })
-    await Promise.all([piece(10), piece(10)])
+    await Promise.all([runPiece(10), runPiece(10)])
     expect(state.turns).toBeLessThanOrEqual(2)
     const failing = scheduler.run(() => Promise.reject(new Error('broken')))
     expect(failing).rejects.toThrow('broken')
-    await piece(1)
+    await runPiece(1)
     state.waiting = 5_000
     state.requestsSeen++
     const before = state.now
-    await Promise.all([piece(60_000), piece(0)])
+    await Promise.all([runPiece(60_000), runPiece(0)])
     expect(state.now - before).toBeLessThan(61_010)
   })
 })

@@ -75,7 +75,7 @@ describe('reading images', () => {
 
 describe('metadata of images', () => {
   const secret = 'GPS 47.918 N 106.917 E'
-  const jpegs = async () => {
+  const createJpeg = async () => {
     const plain = await make.jpegOf()
     // The offset after the start marker and the JFIF segment.
     const at = 4 + plain.readUInt16BE(4)
@@ -83,7 +83,7 @@ describe('metadata of images', () => {
   }
 
   test('metadata, thumbnails and trailing data are removed from a JPEG', async () => {
-    const { plain, at } = await jpegs()
+    const { plain, at } = await createJpeg()
     const withMetadata = Buffer.concat([
       make.spliced(
         plain,
@@ -101,7 +101,7 @@ describe('metadata of images', () => {
 
   for (const orientation of [2, 3, 4, 5, 6, 7, 8])
     test(`the orientation of a JPEG is kept (${orientation}), and its size is that when shown`, async () => {
-      const { plain, at } = await jpegs()
+      const { plain, at } = await createJpeg()
       const rotated = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
       const clean = cleanPicture(rotated)
       const bytes = bytesOf(rotated)
@@ -116,7 +116,7 @@ describe('metadata of images', () => {
     })
 
   test('the color profile of a JPEG is kept', async () => {
-    const { plain, at } = await jpegs()
+    const { plain, at } = await createJpeg()
     const profile = make.segment(0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0'), Buffer.from([1, 1]), Buffer.alloc(40, 7)]))
     const colored = make.spliced(plain, at, profile)
     expect(bytesOf(colored).equals(colored)).toBe(true)

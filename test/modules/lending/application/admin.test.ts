@@ -18,7 +18,7 @@ type Row = typeof lendingApplications.$inferSelect
 const idsOf = ({ data }: Answer['body']): string[] => data.map(({ id }: { id: string }) => id)
 
 /** Opens an app with an operator, a merchant and these applications. */
-async function queueOf(changes: readonly Partial<Row>[]) {
+async function openQueue(changes: readonly Partial<Row>[]) {
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
   const operator = await app.superAdmin()
   const { id: merchantId } = await app.merchant()
@@ -39,7 +39,7 @@ async function queueOf(changes: readonly Partial<Row>[]) {
 
 describe('the queue', () => {
   test('the queue shows applications under review by default, the earliest submitted first, then by id', async () => {
-    await using list = await queueOf([
+    await using list = await openQueue([
       { submittedAt: 3_000 },
       { submittedAt: 1_000 },
       { submittedAt: 2_000 },
@@ -70,7 +70,7 @@ describe('the queue', () => {
   })
 
   test('the queue clamps its limit to 1..500, defaults to 100, and counts to 1,000', async () => {
-    await using list = await queueOf(Array.from({ length: 1_001 }, (_, nth) => ({ submittedAt: nth })))
+    await using list = await openQueue(Array.from({ length: 1_001 }, (_, nth) => ({ submittedAt: nth })))
     const { queue, rows } = list
     const lengthOf = async (query: string) => {
       const { data, limit, total, totalCapped, pages } = ok(await queue(query)).body
@@ -101,7 +101,7 @@ describe('the queue', () => {
         ),
       ),
     )
-    await using list = await queueOf(changes)
+    await using list = await openQueue(changes)
     const { queue, rows } = list
     for (const status of [undefined, ...statuses])
       for (const tier of [undefined, 'TIER_1_REFERRAL', 'TIER_2_PARTNER'])
@@ -345,7 +345,7 @@ test('operators read the business of an application in the queue, alone and on d
   const complete = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
   const decided = ok(await decide(app, operator, id, 'REJECTED')).body
   expect([...queued, complete, decided].map((one) => one.business)).toEqual([business, business, business])
-  await using list = await queueOf([{}])
+  await using list = await openQueue([{}])
   expect(ok(await list.queue('')).body.data).toMatchObject([{ business: null }])
 })
 

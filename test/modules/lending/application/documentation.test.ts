@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { AppError } from '../../../../src/core/errors.ts'
 import { markRemoved, markUploaded, parseDocumentation } from '../../../../src/modules/lending/application/documentation.ts'
 
-const refusal = (sent: object): string => {
+const refusalOf = (sent: object): string => {
   try {
     parseDocumentation(sent as Record<string, unknown>)
   } catch (error) {
@@ -38,19 +38,19 @@ test('invalid items are refused by position', () => {
     [[{ ...item, status: true }], 'documentationCompleted.items.0.status: must be a string'],
     [[item, { key: 'lease', status: '' }, { ...item, status: 'PENDING' }], 'documentationCompleted.items.2.key: must not be repeated'],
   ] as const)
-    expect([items, refusal({ items })]).toEqual([items, message])
+    expect([items, refusalOf({ items })]).toEqual([items, message])
 })
 
 test('documents of up to 64 KB and five levels are accepted', () => {
   const withLength = (bytes: number) => ({ text: 'é'.repeat(1) + 'x'.repeat(bytes - JSON.stringify({ text: '' }).length - 2) })
-  expect([refusal(withLength(65_536)), refusal(withLength(65_537))]).toEqual([
+  expect([refusalOf(withLength(65_536)), refusalOf(withLength(65_537))]).toEqual([
     'accepted',
     'documentationCompleted: must not be larger than 64 KB',
   ])
   const deep = 'documentationCompleted: must not be nested deeper than 5 levels'
-  expect([refusal(nested(4)), refusal(nested(5)), refusal({ items: [], a: [[[[[]]]]] })]).toEqual(['accepted', deep, deep])
-  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('accepted')
-  expect(refusal({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)
+  expect([refusalOf(nested(4)), refusalOf(nested(5)), refusalOf({ items: [], a: [[[[[]]]]] })]).toEqual(['accepted', deep, deep])
+  expect(refusalOf({ items: [{ key: 'a', status: 'b', more: [{}] }] })).toBe('accepted')
+  expect(refusalOf({ items: [{ key: 'a', status: 'b', more: [{ a: {} }] }] })).toBe(deep)
 })
 
 test('an uploaded document stays UPLOADED whatever is sent, and everything else stays unchanged', () => {

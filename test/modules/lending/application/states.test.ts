@@ -70,8 +70,8 @@ test('in each state each role may make exactly the changes of the table: other c
 
 describe('concurrent requests', () => {
   /** Opens another process on the same database. */
-  const beside = (app: TestApp) => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { database: app.database, as: 'command' })
-  const many = <T>(apps: readonly TestApp[], times: number, ask: (app: TestApp, nth: number) => Promise<T>): Promise<T[]> =>
+  const openSecondProcess = (app: TestApp) => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { database: app.database, as: 'command' })
+  const callMany = <T>(apps: readonly TestApp[], times: number, ask: (app: TestApp, nth: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: times }, (_, nth) => ask(apps[nth % apps.length] as TestApp, nth)))
   const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
   async function trailOf({ deps: { db } }: TestApp, id: string) {
@@ -86,9 +86,9 @@ describe('concurrent requests', () => {
   test('of many concurrent submissions through two processes one succeeds, with one audit row', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
-    await using second = await beside(app)
+    await using second = await openSecondProcess(app)
     const { id } = await completed(app, merchant)
-    const answers = await many([app, second], 10, (one) => sendTrigger(one, 'submit', merchant, id))
+    const answers = await callMany([app, second], 10, (one) => sendTrigger(one, 'submit', merchant, id))
     expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
     expect(await trailOf(app, id)).toEqual({
       events: ['CREATED DRAFT', 'UPDATED DRAFT', 'SUBMITTED SUBMITTED'],
@@ -99,9 +99,9 @@ describe('concurrent requests', () => {
   test('of many concurrent decisions through two processes one succeeds with its own reason, and the others are 409', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    await using second = await beside(app)
+    await using second = await openSecondProcess(app)
     const { id } = await submitted(app, merchant)
-    const answers = await many([app, second], 10, (one, nth) =>
+    const answers = await callMany([app, second], 10, (one, nth) =>
       decide(one, operator, id, nth % 4 < 2 ? 'APPROVED' : 'REJECTED', { reason: `Decision ${nth}` }),
     )
     expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
@@ -116,10 +116,10 @@ describe('concurrent requests', () => {
   test('of a concurrent withdrawal and decisions through two processes one succeeds', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    await using second = await beside(app)
+    await using second = await openSecondProcess(app)
     for (let round = 0; round < 3; round++) {
       const { id } = await submitted(app, merchant)
-      const answers = await many([app, second], 6, (one, nth) =>
+      const answers = await callMany([app, second], 6, (one, nth) =>
         nth % 3 === 0 ? sendTrigger(one, 'withdraw', merchant, id) : sendTrigger(one, 'APPROVED', operator, id),
       )
       expect(statuses(answers)).toEqual([200, ...Array(5).fill(409)])
@@ -133,12 +133,12 @@ describe('concurrent requests', () => {
   test('concurrent changes of one draft are all stored in turn, and a change precedes a submission or fails', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    await using second = await beside(app)
+    await using second = await openSecondProcess(app)
     const { id } = await completed(app, merchant)
     const change = (one: TestApp, requestedTermMonths: number) =>
       one.call('PATCH', path(id), { token: merchant.token, body: { requestedTermMonths } })
-    expect(statuses(await many([app, second], 8, (one, nth) => change(one, nth + 1)))).toEqual(Array(8).fill(200))
-    const answers = await many([app, second], 6, (one, nth) =>
+    expect(statuses(await callMany([app, second], 8, (one, nth) => change(one, nth + 1)))).toEqual(Array(8).fill(200))
+    const answers = await callMany([app, second], 6, (one, nth) =>
       nth === 2 ? sendTrigger(one, 'submit', merchant, id) : change(one, nth + 20),
     )
     const changed = answers.filter(({ status, body }) => status === 200 && body.status === 'DRAFT').length

@@ -24,7 +24,7 @@ const sweep = (app: TestApp) => {
 const put = (app: TestApp, token: string, id: string) =>
   app.call('PUT', pathOf(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
 /** Sets the age of every file. */
-function age(app: TestApp, ms: number): void {
+function setAge(app: TestApp, ms: number): void {
   for (const name of filesOf(app)) {
     const at = (app.clock.now() - ms) / 1000
     utimesSync(join(app.database.dataDir, 'documents', name), at, at)
@@ -38,10 +38,10 @@ test('the job removes complete and partial files without a document after a day,
   const [ownFile = ''] = filesOf(app)
   const stray = ['a'.repeat(40), `${'b'.repeat(40)}.tmp`]
   for (const name of [...stray, 'notes.txt']) writeFileSync(join(app.database.dataDir, 'documents', name), 'x')
-  age(app, dayMs - 1_000)
+  setAge(app, dayMs - 1_000)
   await sweep(app)
   expect(filesOf(app)).toEqual([ownFile, ...stray, 'notes.txt'].sort())
-  age(app, dayMs)
+  setAge(app, dayMs)
   await sweep(app)
   expect(filesOf(app)).toEqual([ownFile, 'notes.txt'].sort())
   expect(app.logged.filter(({ event }) => event === 'documents.swept').map(({ fields }) => fields)).toEqual([{ removed: 2 }])
@@ -74,7 +74,7 @@ test('a file that cannot be removed with its row is swept later, and the respons
   expect(filesOf(app).length).toBe(2)
   expect(app.logged.filter(({ event }) => event === 'documents.file_left').length).toBe(1)
   Object.assign(store, { delete: remove })
-  age(app, dayMs)
+  setAge(app, dayMs)
   await sweep(app)
   expect(filesOf(app).length).toBe(1)
 })

@@ -392,13 +392,13 @@ describe('limits and cost of streams', () => {
 
   /** Creates a separate hub whose reads are counted. */
   function createCountingHub({ deps }: TestApp, limits?: Parameters<typeof createHub>[0]['most']) {
-    const reader = { count: 0 }
+    const reads = { count: 0 }
     const real = createLiveStore(deps.db)
     const liveStore = Object.fromEntries(
       Object.entries(real).map(([name, query]) => [
         name,
         (...args: never[]) => {
-          reader.count++
+          reads.count++
           return (query as (...args: never[]) => unknown)(...args)
         },
       ]),
@@ -423,25 +423,25 @@ describe('limits and cost of streams', () => {
           }),
         ),
       )
-    return { hub, reads: reader, follow }
+    return { hub, reads, follow }
   }
 
   test('a thousand streams cost as many reads per order as one, and all get the same events', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const readsOf = async (count: number) => {
-      const { hub, reads: reader, follow } = createCountingHub(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
+      const { hub, reads, follow } = createCountingHub(app, { ofAccount: 20, ofShop: 2_000, ofAll: 2_000 })
       const streams = Array.from({ length: count }, (_, nth) => follow(shop.shop.id, `account ${nth}`))
       await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.lastId() !== undefined)))
-      reader.count = 0
+      reads.count = 0
       await shop.bought()
       await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.told.some(({ event }) => event === 'order.confirmed'))))
       expect(new Set(streams.map(({ told }) => JSON.stringify(told))).size).toBe(1)
       expect(hub.figures().shop).toBe(count)
       hub.stop()
-      return reader.count
+      return reads.count
     }
     const one = await readsOf(1)
     expect(one).toBeLessThan(10)
@@ -451,22 +451,22 @@ describe('limits and cost of streams', () => {
   test('nothing is read without streams, and on SQLite nothing is read without writes', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { hub, reads: reader, follow } = createCountingHub(app)
+    const { hub, reads, follow } = createCountingHub(app)
     await shop.bought()
     await hub.updateNow()
-    expect(reader.count).toBe(0)
+    expect(reads.count).toBe(0)
     const stream = follow(shop.shop.id, 'account')
     await hub.updateNow()
     await hub.updateNow()
-    const before = reader.count
+    const before = reads.count
     for (let nth = 0; nth < 10; nth++) await hub.updateNow()
-    if (engine === 'sqlite') expect(reader.count).toBe(before)
+    if (engine === 'sqlite') expect(reads.count).toBe(before)
     await stream.close()
     await hub.updateNow()
-    const after = reader.count
+    const after = reads.count
     await shop.bought()
     await hub.updateNow()
-    expect(reader.count).toBe(after)
+    expect(reads.count).toBe(after)
     hub.stop()
   })
 

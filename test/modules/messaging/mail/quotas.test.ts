@@ -139,15 +139,15 @@ test('password resets arrive above the quota of a recipient, and those of unknow
   await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   ok(await shop.post('/customer', { email: 'ann@example.com' }))
-  const forgot = (shopName: string, peer: string) =>
+  const requestReset = (shopName: string, peer: string) =>
     app.call('POST', '/auth/password/forgot', { body: { email: 'ann@example.com', shopName }, from: peer })
-  for (let nth = 0; nth < 4; nth++) await forgot(other.shop.name, `203.0.113.${nth}`)
+  for (let nth = 0; nth < 4; nth++) await requestReset(other.shop.name, `203.0.113.${nth}`)
   await sendMails(app)
   expect(server.received).toHaveLength(0)
   for (const key of ['1', '2', '3', '4']) await queue(app, 'test', {}, { key, to: 'ann@example.com' })
   await sendMails(app)
   expect(server.received).toHaveLength(3)
-  await forgot(shop.shop.name, '203.0.113.9')
+  await requestReset(shop.shop.name, '203.0.113.9')
   await sendMails(app)
   expect(server.received).toHaveLength(4)
 })
@@ -156,15 +156,15 @@ test('mail requested above the quota of a network is dropped, logged and counted
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })
   const shop = await sellingIn(app)
-  const forgot = async (email: string, peer: string) => {
+  const requestReset = async (email: string, peer: string) => {
     ok(await shop.post('/customer', { email }))
     return app.call('POST', '/auth/password/forgot', { body: { email, shopName: shop.shop.name }, from: peer })
   }
   for (let nth = 0; nth < 6; nth++) {
-    const answer = await forgot(`c${nth}@example.com`, `2001:db8:1:2::${nth + 1}`)
+    const answer = await requestReset(`c${nth}@example.com`, `2001:db8:1:2::${nth + 1}`)
     expect([answer.status, answer.body.sending]).toEqual([202, true])
   }
-  await forgot('other@example.com', '2001:db8:1:3::1')
+  await requestReset('other@example.com', '2001:db8:1:3::1')
   await sendMails(app)
   expect(server.received).toHaveLength(4)
   expect((await statusesOf(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
@@ -200,9 +200,9 @@ describe('bursts against the default mail quotas', () => {
       const { status } = await signUp(email)
       answers.set(status, (answers.get(status) ?? 0) + 1)
     }
-    const forgot = { shopName: shop.shop.name, email: 'stranger0@example.com' }
-    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(1) })
-    await app.call('POST', '/auth/password/forgot', { body: forgot, from: from(2) })
+    const requestReset = { shopName: shop.shop.name, email: 'stranger0@example.com' }
+    await app.call('POST', '/auth/password/forgot', { body: requestReset, from: from(1) })
+    await app.call('POST', '/auth/password/forgot', { body: requestReset, from: from(2) })
     await sendMails(app)
     // An address may sign up 30 times an hour, and 20 of its mails are sent. The last mail is from another address.
     expect(Object.fromEntries(answers)).toEqual({ 409: 30, 429: 135 })

@@ -100,7 +100,7 @@ describe('souk without a mail server', () => {
 })
 
 describe('SMTP responses', () => {
-  const refusing = (at: 'onMailFrom' | 'onRcptTo' | 'onData', code: number) =>
+  const startRefusingServer = (at: 'onMailFrom' | 'onRcptTo' | 'onData', code: number) =>
     mailServer({
       ...(at === 'onData'
         ? {
@@ -126,7 +126,7 @@ describe('SMTP responses', () => {
     // This response closes the connection.
     ['onRcptTo', 421, 'PENDING', '421 at CONN', 0],
   ] as const)('the SMTP response of %s with %d sets a mail to %s', async (at, code, status, lastError, attempts) => {
-    await using server = await refusing(at, code)
+    await using server = await startRefusingServer(at, code)
     await using app = await testApp(server.settings)
     await queue(app, 'test', {})
     await send(app)
@@ -157,7 +157,7 @@ describe('SMTP responses', () => {
   })
 
   test('a mail fails when its lifetime ends', async () => {
-    await using server = await refusing('onRcptTo', 450)
+    await using server = await startRefusingServer('onRcptTo', 450)
     await using app = await testApp(server.settings)
     await queue(app, 'password-reset', {})
     app.deps.mailPreparers.clear()
@@ -233,19 +233,19 @@ describe('log events of mails', () => {
 
 test('the metrics show waiting mails, their age and delay, and whether the server is paused', async () => {
   await using app = await testApp(noServer)
-  const figures = async () => {
+  const readFigures = async () => {
     app.clock.advance(15_000)
     const { text } = await app.call('GET', '/metrics')
     const sampleOf = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
     return ['souk_mails_waiting', 'souk_mail_oldest_age_seconds', 'souk_mail_overdue_seconds', 'souk_mail_server_up'].map(sampleOf)
   }
-  expect(await figures()).toEqual([0, 0, 0, 1])
+  expect(await readFigures()).toEqual([0, 0, 0, 1])
   await queue(app, 'test', {}, { key: 'first' })
   app.clock.advance(minute)
   for (let nth = 0; nth < failuresMax; nth++) await queue(app, 'test', {}, { key: `${nth}` })
-  expect(await figures()).toEqual([failuresMax + 1, 75, 75, 1])
+  expect(await readFigures()).toEqual([failuresMax + 1, 75, 75, 1])
   await send(app)
-  const [waiting, age, , isUp] = await figures()
+  const [waiting, age, , isUp] = await readFigures()
   expect([waiting, age, isUp]).toEqual([failuresMax + 1, 90, 0])
 })
 
@@ -327,13 +327,13 @@ describe('a mail server that fails', () => {
     })
     await queue(app, 'test', {}, { key: 'poison', to: 'poison@example.com' })
     for (let nth = 0; nth < 5; nth++) await queue(app, 'test', {}, { key: `${nth}` })
-    const poison = async () => (await rows(app)).find(({ key }) => key === 'poison')
-    for (; (await poison())?.attempts !== 1; poisonMs *= 2, app.clock.advance(minute)) {
+    const poisonMail = async () => (await rows(app)).find(({ key }) => key === 'poison')
+    for (; (await poisonMail())?.attempts !== 1; poisonMs *= 2, app.clock.advance(minute)) {
       await mails.run()
       await mails.idle()
       expect(server.received.length).toBe(5)
     }
-    expect(await poison()).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'silent' })
+    expect(await poisonMail()).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'silent' })
   })
 })
 

@@ -513,7 +513,7 @@ test('the metrics show waiting messages and deliveries, how long they wait, and 
   await using server = receiver(() => new Response(null, { status }))
   const shop = await app.merchant()
   const endpoint = await endpointOf(app, shop, server.url)
-  const figures = async () => {
+  const readFigures = async () => {
     app.clock.advance(15_000)
     const { text } = await app.call('GET', '/metrics')
     const sampleOf = (series: string) =>
@@ -531,14 +531,14 @@ test('the metrics show waiting messages and deliveries, how long they wait, and 
       attempts: ['delivered', 'failed', 'dead'].map((result) => sampleOf(`souk_webhook_attempts_total{result="${result}"}`)),
     }
   }
-  expect(await figures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
+  expect(await readFigures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
   await tell(app, shop, 'one')
   app.clock.advance(45_000)
   await tell(app, shop, 'two')
-  expect(await figures()).toEqual({ messages: 2, oldestAge: 60, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
+  expect(await readFigures()).toEqual({ messages: 2, oldestAge: 60, deliveries: 0, overdue: 0, attempts: [0, 0, 0] })
   await deliver(app)
   const due = (await deliveriesOf(app, shop, endpoint)).map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? ''))
-  const failed = await figures()
+  const failed = await readFigures()
   const overdue = (app.clock.now() - Math.min(...due)) / 1_000
   expect(overdue).toBeGreaterThan(0)
   expect(failed).toEqual({ messages: 0, oldestAge: 0, deliveries: 2, overdue, attempts: [0, 2, 0] })
@@ -547,5 +547,5 @@ test('the metrics show waiting messages and deliveries, how long they wait, and 
   status = 410
   await tell(app, shop, 'three')
   await deliver(app)
-  expect(await figures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [2, 2, 1] })
+  expect(await readFigures()).toEqual({ messages: 0, oldestAge: 0, deliveries: 0, overdue: 0, attempts: [2, 2, 1] })
 })

@@ -25,7 +25,7 @@ setDefaultTimeout(longTestMs)
 const dayMs = 24 * 60 * 60 * 1000
 
 /** A server that accepts every connection and request, and never responds. */
-function hangingServer() {
+function startHangingServer() {
   const open = new Set<{ terminate(): void }>()
   let accepted = 0
   const server = Bun.listen({
@@ -77,7 +77,7 @@ async function createHangingShops(
 
 describe('webhook endpoints that hang forever', () => {
   test('hanging endpoints of a dozen shops do not delay the messages of another shop', async () => {
-    using hanging = hangingServer()
+    using hanging = startHangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     await createHangingShops(app, hanging.url, { shops: 12, endpoints: 4, messages: 2 })
@@ -97,7 +97,7 @@ describe('webhook endpoints that hang forever', () => {
   })
 
   test('when hanging endpoints hold every slot, old attempts are aborted for shops that have none', async () => {
-    using hanging = hangingServer()
+    using hanging = startHangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     await createHangingShops(app, hanging.url, { shops: slotsMax.all + 6, endpoints: 1, messages: 1 })
@@ -129,7 +129,7 @@ describe('webhook endpoints that hang forever', () => {
   })
 
   test('a hanging endpoint leaves slots for the other endpoints of its shop', async () => {
-    using hanging = hangingServer()
+    using hanging = startHangingServer()
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
@@ -276,7 +276,7 @@ describe('a webhook endpoint that keeps failing', () => {
 
 describe('a slow webhook endpoint', () => {
   /** Starts a server that responds only after `release`. */
-  function slowServer() {
+  function startSlowServer() {
     const { promise, resolve } = Promise.withResolvers<void>()
     const server = receiver(async () => {
       await promise
@@ -288,7 +288,7 @@ describe('a slow webhook endpoint', () => {
     (await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })).body
 
   test('the backlog of a slow endpoint is bounded: skipped messages are counted, logged once, and can be resent', async () => {
-    const { server, release } = slowServer()
+    const { server, release } = startSlowServer()
     await using slow = server
     await using quick = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
@@ -328,7 +328,7 @@ describe('a slow webhook endpoint', () => {
   })
 
   test('an endpoint that keeps up gets a whole burst, up to a larger limit', async () => {
-    const { server, release } = slowServer()
+    const { server, release } = startSlowServer()
     await using answering = server
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()

@@ -214,11 +214,11 @@ describe('searching the audit trail', () => {
       ...examples,
       ...Array.from({ length: 1_200 }, (_, nth) => row(100 + nth, { action: 'cart.changed', at: start + Math.floor(nth / 7) })),
     ])
-    const csv = async (query: string) => {
+    const exportCsv = async (query: string) => {
       const answer = await app.call('GET', `/admin/audit?${january}&${query}`, { token, headers: { accept: 'text/csv' } })
       return { answer, rows: answer.status === 200 ? (parse(answer.text, { columns: true }) as Record<string, string>[]) : [] }
     }
-    const { answer, rows } = await csv('q=product.&limit=1')
+    const { answer, rows } = await exportCsv('q=product.&limit=1')
     expect([
       answer.status,
       answer.headers.get('content-type'),
@@ -231,13 +231,15 @@ describe('searching the audit trail', () => {
       ...{ address: '203.0.113.7', requestId: 'request', before: '{"title":"News"}', after: '{"title":"Old news"}' },
     })
     for (const query of ['q=cart.', 'action=cart.changed'])
-      expect((await csv(query)).rows.map(({ id }) => Number(id?.slice(4)))).toEqual(Array.from({ length: 1_200 }, (_, nth) => 1_299 - nth))
-    expect((await csv('q=nobody@example.com')).rows).toEqual([])
+      expect((await exportCsv(query)).rows.map(({ id }) => Number(id?.slice(4)))).toEqual(
+        Array.from({ length: 1_200 }, (_, nth) => 1_299 - nth),
+      )
+    expect((await exportCsv('q=nobody@example.com')).rows).toEqual([])
     // An export occupies a slot until its end.
     const releases = [app.deps.exportSlots.take('audit'), app.deps.exportSlots.take('audit')]
-    expect((await csv('q=cart.')).answer.status).toBe(429)
+    expect((await exportCsv('q=cart.')).answer.status).toBe(429)
     releases[0]?.()
-    for (const _ of [1, 2]) expect((await csv('q=cart.')).rows.length).toBe(1_200)
+    for (const _ of [1, 2]) expect((await exportCsv('q=cart.')).rows.length).toBe(1_200)
     expect((await app.call('GET', '/admin/audit?from=2026-02-30', { token, headers: { accept: 'text/csv' } })).status).toBe(400)
   })
 

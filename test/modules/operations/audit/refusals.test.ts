@@ -11,14 +11,14 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const refusals = ({ deps }: TestApp) =>
+const refusalRowsOf = ({ deps }: TestApp) =>
   deps.db.read
     .select()
     .from(auditLog)
     .where(inArray(auditLog.action, [...anonymousActionNames]))
     .orderBy(auditLog.id)
 const summariesOf = async (app: TestApp) =>
-  (await refusals(app)).map(({ actor, action, subject, address, after }) => [actor, action, subject, address, after])
+  (await refusalRowsOf(app)).map(({ actor, action, subject, address, after }) => [actor, action, subject, address, after])
 const from = '203.0.113.7'
 const logIn = (app: TestApp, email: string, password = 'not the password', address = from) =>
   app.call('POST', '/merchant/login', { body: { email, password }, from: address })
@@ -41,7 +41,7 @@ test('failed logins of merchants, operators and customers are audited under the 
     failed(admin.id, 1),
     failed(customer.id, 1),
   ])
-  const rows = await refusals(app)
+  const rows = await refusalRowsOf(app)
   expect(rows[0]?.requestId).toBe(headers.get('x-request-id') ?? '')
   expect(rows.map(({ shopId }) => shopId)).toEqual([...Array(6).fill(null), shop.shop.id])
 })
@@ -55,7 +55,7 @@ test('a wrong current password at a password change is audited like a failed log
       (await app.call('POST', '/auth/password', { token, body: { current: 'not the one', password: 'planted password' }, from })).status,
     ).toBe(401)
   expect(await summariesOf(app)).toEqual([shop, customer].map(({ id }) => [id, 'login.failed', id, from, { failures: 1 }]))
-  expect((await refusals(app)).map(({ shopId }) => shopId)).toEqual([null, shop.shop.id])
+  expect((await refusalRowsOf(app)).map(({ shopId }) => shopId)).toEqual([null, shop.shop.id])
 })
 
 test('failed logins of unknown accounts are audited equally, without names or input', async () => {
@@ -67,7 +67,7 @@ test('failed logins of unknown accounts are audited equally, without names or in
   })
   const failed = (failures: number) => ['anonymous', 'login.failed', 'anonymous', from, { failures }]
   expect(await summariesOf(app)).toEqual([...[1, 2, 4, 8, 10].map(failed), failed(1)])
-  expect(JSON.stringify(await refusals(app))).not.toContain('planted')
+  expect(JSON.stringify(await refusalRowsOf(app))).not.toContain('planted')
 })
 
 test('a successful login adds no refusal row', async () => {
@@ -81,12 +81,12 @@ test('a rate-limited login is audited once an hour, however often it is sent', a
   await using app = await testApp()
   const { email } = await app.merchant()
   for (let nth = 1; nth <= 10; nth++) await logIn(app, email)
-  const limited = async () => (await summariesOf(app)).filter(([, action]) => action === 'login.limited')
+  const limitedRows = async () => (await summariesOf(app)).filter(([, action]) => action === 'login.limited')
   const row = ['anonymous', 'login.limited', 'POST /merchant/login', from, null]
   for (let nth = 1; nth <= 20; nth++) expect((await logIn(app, email)).status).toBe(429)
-  expect(await limited()).toEqual([row])
+  expect(await limitedRows()).toEqual([row])
   await Promise.all(Array.from({ length: 20 }, () => logIn(app, email)))
-  expect(await limited()).toEqual([row])
+  expect(await limitedRows()).toEqual([row])
 })
 
 test('every limit is audited with principal and declared route', async () => {
@@ -97,7 +97,7 @@ test('every limit is audited with principal and declared route', async () => {
     app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: '0000-0000-0000-0000', cartId }, from })
   for (let nth = 1; nth <= 12; nth++) await tryCode()
   for (let nth = 1; nth <= 12; nth++) await app.call('GET', '/shops/v2/private-key', { token: shop.token, from })
-  const rows = await refusals(app)
+  const rows = await refusalRowsOf(app)
   expect(rows.map(({ actor, action, subject, shopId, address }) => [actor.split('_')[0], action, subject, shopId, address])).toEqual([
     ['key', 'limit.hit', 'PATCH /giftcard/apply', shop.shop.id, from],
     ['mer', 'limit.hit', 'GET /shops/v2/private-key', shop.shop.id, from],
@@ -114,7 +114,7 @@ test('the write limit is audited with principal and shop: a publishable key, a c
     await app.call('POST', '/cart', { key, token: customer.token, body: {}, from })
     await app.call('POST', '/auth/logout', { body: { refreshToken: 'made up' }, from })
   }
-  const rows = (await refusals(app)).map(({ actor, action, subject, shopId }) => [actor.split('_')[0], action, subject, shopId])
+  const rows = (await refusalRowsOf(app)).map(({ actor, action, subject, shopId }) => [actor.split('_')[0], action, subject, shopId])
   expect(rows).toEqual([
     ['anonymous', 'limit.hit', 'POST /auth/logout', null],
     ['key', 'limit.hit', 'POST /cart', shop.id],
@@ -157,10 +157,11 @@ test('excess anonymous rows are logged with actor, action and address', async ()
   await using app = await testApp()
   for (let nth = 1; nth <= 30; nth++) await logIn(app, `nobody${nth}@example.com`)
   const { id, email } = await app.merchant()
-  const suppressed = () => app.logged.filter(({ event }) => event === 'audit.suppressed').map(({ level, fields }) => ({ level, ...fields }))
-  expect(suppressed()).toEqual([])
+  const suppressedEvents = () =>
+    app.logged.filter(({ event }) => event === 'audit.suppressed').map(({ level, fields }) => ({ level, ...fields }))
+  expect(suppressedEvents()).toEqual([])
   for (let nth = 1; nth <= 2; nth++) await logIn(app, email)
-  expect(suppressed()).toEqual(Array(2).fill({ level: 'warn', actor: id, action: 'login.failed', subject: id, address: from }))
+  expect(suppressedEvents()).toEqual(Array(2).fill({ level: 'warn', actor: id, action: 'login.failed', subject: id, address: from }))
   expect(JSON.stringify(app.logged)).not.toContain(email)
 })
 
@@ -174,16 +175,16 @@ test('a limit that is hit repeatedly is looked up once a minute, without databas
     },
   })
   const trail = createAuditTrail({ ...app.deps, db: { ...app.deps.db, read } })
-  const hit = (address: string) => trail.limitHit({ actor: { id: 'anonymous', address }, route: 'POST /cart' })
-  await hit('2001:db8::1')
+  const hitLimit = (address: string) => trail.limitHit({ actor: { id: 'anonymous', address }, route: 'POST /cart' })
+  await hitLimit('2001:db8::1')
   const first = reads
   expect(first).toBeGreaterThan(0)
-  for (let nth = 2; nth < 50; nth++) await hit(`2001:db8::${nth}`)
+  for (let nth = 2; nth < 50; nth++) await hitLimit(`2001:db8::${nth}`)
   expect(reads).toBe(first)
-  await hit('203.0.113.1')
+  await hitLimit('203.0.113.1')
   expect(reads).toBe(2 * first)
   app.clock.advance(60_000)
-  await hit('2001:db8::1')
+  await hitLimit('2001:db8::1')
   expect(reads).toBeGreaterThan(2 * first)
   expect(await summariesOf(app)).toHaveLength(2)
 })

@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]()
   for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
 })
-function bucket() {
+function startBucket() {
   const server = startS3()
   servers.push(server)
   const settings = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
@@ -53,7 +53,7 @@ const namesIn = (folder: string) =>
     : []
 const manifestIn = (folder: string, name = namesIn(folder).at(-1) ?? ''): Manifest =>
   JSON.parse(readFileSync(join(folder, name, 'manifest.json'), 'utf8'))
-const events = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
+const eventsOf = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
 const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1]
 const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
   app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
@@ -123,7 +123,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
 
   test('altered documents in targets are repaired within seven days, and a good one is never replaced by a damaged one', async () => {
     const folder = join(temporaryDir(), 'copies')
-    const { server, settings } = bucket()
+    const { server, settings } = startBucket()
     await using app = await testApp({ ...lendingOn, ...settings, BACKUP_DIR: folder })
     const { merchant, id } = await borrower(app)
     await upload(app, merchant.token, id, 'ein_letter', pdf(200_000))
@@ -134,7 +134,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     const good = readFileSync(original)
     const altered = Buffer.from(good)
     altered[100_000] = (altered[100_000] ?? 0) ^ 1
-    const week = async () => {
+    const passWeek = async () => {
       for (let nth = 0; nth < 7; nth++) {
         app.clock.advance(day)
         await backUp(app.deps)
@@ -143,15 +143,15 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     const isGood = () => [readFileSync(copy), server.objects.get(object)?.bytes].map((bytes) => bytes && good.equals(bytes))
     writeFileSync(copy, altered)
     server.objects.set(object, { bytes: altered, at: new Date() })
-    await week()
-    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+    await passWeek()
+    expect([isGood(), eventsOf(app, 'backup.document_mended').length, eventsOf(app, 'backup.document_damaged').length]).toEqual([
       [true, true],
       2,
       0,
     ])
     writeFileSync(original, altered)
-    await week()
-    expect([isGood(), events(app, 'backup.document_mended').length, events(app, 'backup.document_damaged').length]).toEqual([
+    await passWeek()
+    expect([isGood(), eventsOf(app, 'backup.document_mended').length, eventsOf(app, 'backup.document_damaged').length]).toEqual([
       [true, true],
       2,
       2,
@@ -161,9 +161,9 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
   test('the start reports backups on the data disk', async () => {
     await using app = await testApp({ BACKUP_DIR: join(temporaryDir(), 'copies') })
     warnOfSameDisk({ ...app.deps, deviceOf: (path) => path.length })
-    expect(events(app, 'backup.same_disk')).toEqual([])
+    expect(eventsOf(app, 'backup.same_disk')).toEqual([])
     warnOfSameDisk({ ...app.deps, deviceOf: () => 7 })
-    expect(events(app, 'backup.same_disk').length).toBe(1)
+    expect(eventsOf(app, 'backup.same_disk').length).toBe(1)
   })
 
   test('missing documents are reported, and the rest is backed up', async () => {
@@ -174,7 +174,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     rmSync(join(app.deps.config.dataDir, 'documents'), { recursive: true })
     expect(await backUp(app.deps)).toEqual({ made: 1 })
     expect(manifestIn(folder).missing).toEqual(manifestIn(folder).documents)
-    expect(events(app, 'backup.documents_missing').length).toBe(1)
+    expect(eventsOf(app, 'backup.documents_missing').length).toBe(1)
   })
 
   test('expired backups are removed, but none of another instance, no other files and no unreadable backups', async () => {
@@ -194,11 +194,11 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     const ownNames = namesIn(folder).filter((name) => name > otherName)
     expect([ownNames.length, existsSync(join(folder, otherName)), readdirSync(join(folder, 'mine'))]).toEqual([2, true, ['notes']])
     expect(existsSync(join(folder, '20200101T000000000Z', 'manifest.json'))).toBe(true)
-    expect(events(app, 'backup.removed').length).toBe(2)
+    expect(eventsOf(app, 'backup.removed').length).toBe(2)
   })
 
   test('everything in a bucket is sealed, including the keys', async () => {
-    const { server, settings } = bucket()
+    const { server, settings } = startBucket()
     await using app = await testApp({ ...settings, ...lendingOn })
     const { merchant, id } = await borrower(app)
     await upload(app, merchant.token, id, 'ein_letter', pdf())
@@ -216,7 +216,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     await using unsealed = await testApp({ BACKUP_DIR: folder })
     unsealed.clock.advance(hour)
     await backUp(unsealed.deps)
-    const { server, settings } = bucket()
+    const { server, settings } = startBucket()
     await using app = await testApp(settings)
     await backUp(app.deps)
     const [forgedName = ''] = namesIn(folder)
@@ -274,12 +274,12 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
 
   test('if a target is unavailable, the others get their backup, and the failure is reported and retried', async () => {
     const folder = join(temporaryDir(), 'copies')
-    const { server, settings } = bucket()
+    const { server, settings } = startBucket()
     await using app = await testApp({ ...settings, BACKUP_DIR: folder })
     server.fail('GET', 403)
     await expect(backUp(app.deps)).rejects.toThrow('No new backup in bucket')
     expect([namesIn(folder).length, server.objects.size]).toEqual([1, 0])
-    expect(events(app, 'backup.failed').length).toBe(1)
+    expect(eventsOf(app, 'backup.failed').length).toBe(1)
     expect(await metricOf(app, 'souk_backup_failures_total')).toBe('1')
     app.clock.advance(hour)
     for (let nth = 0; nth < 4; nth++) server.fail('PUT', 500)
@@ -306,7 +306,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     await backUp(other.deps)
     const full = { ...app.deps, diskFree: () => 0 }
     await expect(watchBackups(full)).rejects.toThrow('No new backup')
-    expect([events(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
+    expect([eventsOf(app, 'backup.late').length, await metricOf(app, 'souk_backup_late')]).toEqual([1, '1'])
   })
 
   test('an unavailable target does not delay the other targets, in this run or the next', async () => {
@@ -322,12 +322,12 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     }
     const deps = { ...app.deps, backupPlaces: [unresponsive, ...app.deps.backupPlaces] }
     const firstRun = backUp(deps)
-    const hasMade = (count: number) => events(app, 'backup.made').length === count
+    const hasMade = (count: number) => eventsOf(app, 'backup.made').length === count
     while (!hasMade(1)) await Bun.sleep(5)
     expect(namesIn(folder).length).toBe(1)
     app.clock.advance(hour)
     expect(await backUp(deps)).toEqual({ made: 1 })
-    expect([namesIn(folder).length, events(app, 'backup.failed').length]).toEqual([2, 0])
+    expect([namesIn(folder).length, eventsOf(app, 'backup.failed').length]).toEqual([2, 0])
     waiting.reject(new Error('gone'))
     await expect(firstRun).rejects.toThrow(`No new backup in ${hung}`)
     expect(readdirSync(join(app.deps.config.dataDir, 'backups'))).toEqual([])
@@ -369,11 +369,11 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
       await backUp(app.deps)
       expect([readdirSync(join(folder, 'keys')), readFileSync(file, 'utf8')]).toEqual([[name], originalText])
     }
-    expect(events(app, 'backup.key_mended').length).toBe(2)
+    expect(eventsOf(app, 'backup.key_mended').length).toBe(2)
     await using fresh = await testApp(settings)
     const [firstPlace] = fresh.deps.backupPlaces
     const { backups, unreadable } = await listBackups(await openedTarget(fresh.deps, firstPlace as BackupPlace))
-    expect([backups.length, unreadable, events(fresh, 'backup.new_key')]).toEqual([3, [], []])
+    expect([backups.length, unreadable, eventsOf(fresh, 'backup.new_key')]).toEqual([3, [], []])
   })
 
   test('a start that cannot open a sealed target reports it and makes backups of its own', async () => {
@@ -383,7 +383,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     await using other = await testApp({ BACKUP_DIR: folder, BACKUP_PASSPHRASE: `another ${passphrase}` })
     other.clock.advance(hour)
     await backUp(other.deps)
-    expect(events(other, 'backup.new_key').length).toBe(1)
+    expect(eventsOf(other, 'backup.new_key').length).toBe(1)
     expect(readdirSync(join(folder, 'keys')).length).toBe(2)
   })
 
@@ -395,11 +395,11 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     const startLater = (hours: number) => testApp(settings, { startAt: app.clock.now() + hours * hour })
     await using sealed = await startLater(1)
     await backUp(sealed.deps)
-    expect([events(sealed, 'backup.new_key').length, readdirSync(join(folder, 'keys')).length]).toEqual([0, 1])
+    expect([eventsOf(sealed, 'backup.new_key').length, readdirSync(join(folder, 'keys')).length]).toEqual([0, 1])
     rmSync(join(folder, 'keys'), { recursive: true })
     await using withoutKeys = await startLater(2)
     await backUp(withoutKeys.deps)
-    expect(events(withoutKeys, 'backup.new_key').length).toBe(1)
+    expect(eventsOf(withoutKeys, 'backup.new_key').length).toBe(1)
   })
 
   test('a backup without its manifest is reported, not skipped', async () => {
@@ -421,7 +421,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
   test('the first backup is made within the hour, and is late until there is one', async () => {
     const folder = join(temporaryDir(), 'copies')
     await using app = await testApp({ BACKUP_DIR: folder, BACKUP_LATE_HOURS: '30' })
-    const state = async () => {
+    const readState = async () => {
       const ready = await app.call('GET', '/health/ready')
       const isRecent = ready.body.checks.find(({ name }: { name: string }) => name === 'backupRecent').ok
       return [ready.status, isRecent, await metricOf(app, 'souk_backup_late')]
@@ -430,21 +430,21 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     expect(namesIn(folder).length).toBe(1)
     app.clock.advance(29 * hour)
     expect(await watchBackups(app.deps)).toEqual({ isLate: false })
-    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+    expect([namesIn(folder).length, await readState()]).toEqual([1, [200, true, '0']])
     // As if the job hung or was off.
     app.clock.advance(2 * hour)
-    expect(await state()).toEqual([200, false, '1'])
+    expect(await readState()).toEqual([200, false, '1'])
     app.clock.set(app.clock.now() - 2 * hour)
     // The folder is gone, and a file has its name.
     rmSync(folder, { recursive: true })
     writeFileSync(folder, '')
     app.clock.advance(2 * hour)
     await expect(watchBackups(app.deps)).rejects.toThrow()
-    expect([events(app, 'backup.late').length, await state()]).toEqual([1, [200, false, '1']])
+    expect([eventsOf(app, 'backup.late').length, await readState()]).toEqual([1, [200, false, '1']])
     rmSync(folder)
     await watchBackups(app.deps)
     app.clock.advance(2_000)
-    expect([namesIn(folder).length, await state()]).toEqual([1, [200, true, '0']])
+    expect([namesIn(folder).length, await readState()]).toEqual([1, [200, true, '0']])
   })
 
   test('one backup runs at a time, and none if backups are disabled', async () => {
@@ -469,7 +469,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     app.clock.advance(day)
     await expect(backUp(app.deps)).rejects.toThrow('No new backup')
     expect(namesIn(folder)).toEqual(before.slice(-1))
-    expect(events(app, 'backup.thinned').length).toBe(2)
+    expect(eventsOf(app, 'backup.thinned').length).toBe(2)
   })
 
   test('a full target keeps earlier backups and has no incomplete one', async () => {
@@ -496,7 +496,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
       })),
     }
     await expect(backUp(full)).rejects.toThrow('No new backup')
-    expect(String(events(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
+    expect(String(eventsOf(app, 'backup.failed')[0]?.fields['error'])).toContain('disk is full')
     expect(namesIn(disk).filter((name) => existsSync(join(disk, name, 'manifest.json')))).toEqual(before)
     rmSync(join(disk, 'ballast'))
     app.clock.advance(hour)
@@ -520,7 +520,7 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
       stderr: 'ignore',
     })
     expect((await quickCheck(app.deps)).problems).toBeGreaterThan(0)
-    expect([events(app, 'database.damaged').length, await metricOf(app, 'souk_database_damaged')]).toEqual([1, '1'])
+    expect([eventsOf(app, 'database.damaged').length, await metricOf(app, 'souk_database_damaged')]).toEqual([1, '1'])
     await expect(backUp(app.deps)).rejects.toThrow()
     expect(namesIn(folder)).toEqual([])
   })

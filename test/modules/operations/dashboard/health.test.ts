@@ -109,19 +109,19 @@ describe('health', () => {
 
   test('an instance stays ready after a clock jump, which `clockSteady` shows for 15 minutes', async () => {
     await using app = await testApp()
-    const steady = async () => {
+    const readSteady = async () => {
       app.clock.advance(1_000)
       const { status, body } = await app.call('GET', '/health/ready')
       const { text } = await app.call('GET', '/metrics')
       const { ok } = body.checks.find(({ name }: { name: string }) => name === 'clockSteady')
       return [status, ok, /^souk_clock_steady (\d)$/m.exec(text)?.[1]]
     }
-    expect(await steady()).toEqual([200, true, '1'])
+    expect(await readSteady()).toEqual([200, true, '1'])
     app.clock.set(app.clock.now() + 3_600_000)
     app.deps.clockWatch.isSteady()
-    expect(await steady()).toEqual([200, false, '0'])
+    expect(await readSteady()).toEqual([200, false, '0'])
     app.clock.advance(15 * 60_000)
-    expect(await steady()).toEqual([200, true, '1'])
+    expect(await readSteady()).toEqual([200, true, '1'])
   })
 
   test('an instance is unready if the free space is unknown', async () => {
@@ -214,17 +214,17 @@ describe('metrics', () => {
 
   test('metrics report uptime by the monotonic clock, and the start time', async () => {
     await using app = await testApp()
-    const value = async (name: string) =>
+    const readValue = async (name: string) =>
       Number(new RegExp(`^${name} ([\\d.e+]+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1])
-    const before = await value('souk_uptime_seconds')
+    const before = await readValue('souk_uptime_seconds')
     app.clock.advance(-86_400_000)
-    const after = await value('souk_uptime_seconds')
+    const after = await readValue('souk_uptime_seconds')
     expect(after).toBeGreaterThanOrEqual(before)
     expect(after).toBeLessThan(86_400)
-    const startedAt = await value('process_start_time_seconds')
+    const startedAt = await readValue('process_start_time_seconds')
     expect(startedAt).toBeGreaterThan(1_600_000_000)
     expect(startedAt).toBeLessThanOrEqual(Date.now() / 1_000)
-    expect(await value('process_start_time_seconds')).toBe(startedAt)
+    expect(await readValue('process_start_time_seconds')).toBe(startedAt)
   })
 
   test('metrics are available from other machines only with a metrics token', async () => {

@@ -26,7 +26,7 @@ function expectClaimed(one: Claim): Claim & { kind: 'claimed' } {
   if (one.kind !== 'claimed') throw new Error(`not claimed but ${one.kind}`)
   return one
 }
-const effects = async ({ deps }: TestApp) => (await deps.db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
+const effectsIn = async ({ deps }: TestApp) => (await deps.db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
 
 const failures: Record<string, () => Error> = {
   CRASH: () => new Error('crash'),
@@ -58,7 +58,7 @@ describe('a key', () => {
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
     app.clock.advance(24 * 3_600_000 - 1)
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
-    expect(await effects(app)).toEqual(['effect'])
+    expect(await effectsIn(app)).toEqual(['effect'])
   })
 
   test('a response stored with its effect survives later refusals', async () => {
@@ -103,7 +103,7 @@ describe('a key', () => {
     expect(await keepSurely(first)).toBeInstanceOf(NothingChanged)
     await storeEffect(app, second, 'by the second')
     expect(await keepSurely(second)).toBeInstanceOf(NothingChanged)
-    expect(await effects(app)).toEqual(['by the second'])
+    expect(await effectsIn(app)).toEqual(['by the second'])
     expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
     // The late failure of the first attempt does not replace the stored response.
     await first.fail(409, { message: 'too late' })
@@ -122,11 +122,11 @@ describe('a key', () => {
     await using app = await testApp()
     const claimedKey = expectClaimed(await claim(app))
     await storeEffect(app, claimedKey, 'effect', new Error('power cut')).catch(() => undefined)
-    expect(await effects(app)).toEqual([])
+    expect(await effectsIn(app)).toEqual([])
     expect((await claim(app)).kind).toBe('inFlight')
     app.clock.advance(30_000)
     await storeEffect(app, expectClaimed(await claim(app)), 'effect')
-    expect(await effects(app)).toEqual(['effect'])
+    expect(await effectsIn(app)).toEqual(['effect'])
   })
 
   test('an idempotency key expires after a day, by itself and by the job', async () => {
@@ -165,7 +165,7 @@ describe('a key', () => {
 
 describe('over HTTP', () => {
   /** Creates a route that counts its runs and fails as requested. */
-  function routeOn(app: TestApp, mode: true | 'required' = true) {
+  function createRoute(app: TestApp, mode: true | 'required' = true) {
     let runs = 0
     const resumed: boolean[] = []
     const http = new Elysia()
@@ -215,7 +215,7 @@ describe('over HTTP', () => {
 
   test('a repeated request with a key gets the same status and bytes, marked as a replay', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     const first = await route.post({ name: 'ä "quoted"' }, 'k')
     const second = await route.post({ name: 'ä "quoted"' }, 'k')
     expect([first.status, second.status]).toEqual([201, 201])
@@ -226,7 +226,7 @@ describe('over HTTP', () => {
 
   test('storing a second response is an error of souk: 500, and the one stored with the effect remains', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     expect((await route.post({ twice: true }, 'k')).status).toBe(500)
     const repeated = await route.post({ twice: true }, 'k')
     expect([repeated.status, repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([201, '{"nth":1,"name":null}', 'true'])
@@ -235,7 +235,7 @@ describe('over HTTP', () => {
 
   test('another body with the key is 422, another principal has another key, and no key means no replay', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     await route.post({ name: 'a' }, 'k')
     expect(JSON.parse((await route.post({ name: 'b' }, 'k')).text)).toEqual({
       statusCode: 422,
@@ -252,7 +252,7 @@ describe('over HTTP', () => {
 
   test('a request sent many times concurrently has one effect; the others get a time to retry', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     const answers = await Promise.all(Array.from({ length: 10 }, () => route.post({}, 'k')))
     expect(route.runs()).toBe(1)
     for (const { status, headers } of answers.filter(({ status }) => status !== 201))
@@ -266,7 +266,7 @@ describe('over HTTP', () => {
       ['CONFLICT', 409],
       ['INCOMPLETE', 422],
     ] as const) {
-      const route = routeOn(app)
+      const route = createRoute(app)
       const first = await route.post({ fail }, fail)
       const second = await route.post({ fail }, fail)
       expect([first.status, second.status, second.text]).toEqual([status, status, first.text])
@@ -277,7 +277,7 @@ describe('over HTTP', () => {
   test('a temporary failure is not stored: the same key works again at once', async () => {
     await using app = await testApp()
     for (const fail of ['INVALID', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL']) {
-      const route = routeOn(app)
+      const route = createRoute(app)
       expect((await route.post({ fail }, fail)).status).toBeGreaterThanOrEqual(400)
       expect((await route.post({ fail }, fail)).headers.get('idempotent-replayed')).toBeNull()
       expect(route.runs()).toBe(2)
@@ -287,7 +287,7 @@ describe('over HTTP', () => {
 
   test('a failure before any change releases the key, and a retry begins again', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     for (let tries = 0; tries < 2; tries++) {
       const { status, text } = await route.post({ fail: 'CRASH' }, 'k')
       expect([status, JSON.parse(text).message]).toEqual([500, 'Something went wrong on our side'])
@@ -297,7 +297,7 @@ describe('over HTTP', () => {
 
   test('a failure after a change hands the key over: a retry resumes at once, and the response says so', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     for (let tries = 0; tries < 2; tries++) {
       const { status, text } = await route.post({ startsWork: true, fail: 'CRASH' }, 'k')
       expect(status).toBe(500)
@@ -308,7 +308,7 @@ describe('over HTTP', () => {
 
   test('a 503 says whether nothing was changed, the request was accepted, or the outcome is unknown', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     const messageOf = async (body: object, key?: string) => JSON.parse((await route.post(body, key)).text).message
     expect(await messageOf({ fail: 'BUSY' }, 'a')).toBe('The database is busy: nothing was changed, try again later')
     expect(await messageOf({ startsWork: true, fail: 'BUSY' }, 'b')).toBe(
@@ -348,11 +348,11 @@ describe('over HTTP', () => {
   test('a claim with a lost commit changes nothing: the response says so, and the key is free at once', async () => {
     for (const isStored of [true, false]) {
       await using app = await testApp()
-      const route = routeOn(app)
+      const route = createRoute(app)
       const { db } = app.deps
       const { write } = db
       const lost = new DatabaseOutcomeUnknown('lost')
-      const begin = async (key: string, body = {}) => {
+      const postWithLostClaim = async (key: string, body = {}) => {
         db.write = async (work, options) => {
           db.write = write
           if (isStored) await write(work, options)
@@ -361,16 +361,16 @@ describe('over HTTP', () => {
         const { status, text } = await route.post(body, key)
         expect([status, JSON.parse(text).message]).toEqual([503, 'The database is busy: nothing was changed, try again later'])
       }
-      await begin('a')
+      await postWithLostClaim('a')
       expect((await route.post({}, 'a')).status).toBe(201)
       // Another process knows of it only after the database is told.
-      await begin('b')
+      await postWithLostClaim('b')
       await app.deps.idempotency.flushEnded()
       expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
       // Work of an earlier attempt is resumed.
       const body = { startsWork: true, fail: 'BUSY' }
       expect((await route.post(body, 'c')).status).toBe(503)
-      await begin('c', body)
+      await postWithLostClaim('c', body)
       await app.deps.idempotency.flushEnded()
       expect((await route.post(body, 'c')).status).toBe(503)
       expect(route.resumed.at(-1)).toBe(true)
@@ -454,10 +454,10 @@ describe('over HTTP', () => {
 
   test('an empty, too long or non-ASCII key is 400, as is a missing one that is required', async () => {
     await using app = await testApp()
-    const route = routeOn(app)
+    const route = createRoute(app)
     for (const key of ['', 'x'.repeat(256), 'a b', 'é']) expect([key, (await route.post({}, key)).status]).toEqual([key, 400])
     expect((await route.post({}, 'x'.repeat(255))).status).toBe(201)
-    const requiringRoute = routeOn(app, 'required')
+    const requiringRoute = createRoute(app, 'required')
     expect((await requiringRoute.post({})).status).toBe(400)
     expect(requiringRoute.runs()).toBe(0)
   })

@@ -22,7 +22,7 @@ const okOutcome = { result: 'OK' } as const
  * Opens a process with the job `forget`, which runs every ten minutes, or with other jobs. The test decides what they
  * do.
  */
-async function worker(
+async function openWorker(
   setup: {
     settings?: Record<string, string>
     options?: TestAppOptions
@@ -77,14 +77,14 @@ async function until(condition: () => Promise<boolean>, meanwhile: () => Promise
 }
 
 /** Creates work that hangs until `end` is called. */
-function hanging() {
+function createHangingWork() {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   return { doWork: () => promise, end: () => resolve(okOutcome) }
 }
 
 test('operators read the state, last run and next run of every job, without secrets in errors', async () => {
   let nth = 0
-  await using one = await worker({
+  await using one = await openWorker({
     settings: { JOB_SCHEDULES: 'expire-carts=off' },
     names: ['forget', 'fold-listings', 'look-around'],
     async doWork(name) {
@@ -132,7 +132,7 @@ test('operators read the state, last run and next run of every job, without secr
 
 test('the last runs of a job are stored, and a few older failed ones', async () => {
   let nth = 0
-  await using one = await worker({
+  await using one = await openWorker({
     async doWork() {
       nth += 1
       return nth % 10 === 1 ? { result: 'FAILED', error: new Error(`run ${nth} ${'x'.repeat(900)}`) } : okOutcome
@@ -172,8 +172,8 @@ test.skipIf(engine !== 'postgres')('for a job that every process runs, each proc
   const database = await testDatabase()
   const names = ['look-around'] as const
   {
-    await using here = await worker({ options: { database }, names })
-    await using there = await worker({ options: { database }, names })
+    await using here = await openWorker({ options: { database }, names })
+    await using there = await openWorker({ options: { database }, names })
     const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
     await here.runner.runScheduled('look-around')
     await here.advance(minute)
@@ -190,7 +190,7 @@ test.skipIf(engine !== 'postgres')('for a job that every process runs, each proc
 })
 
 test('a job without work by the settings is off with the reason, does not run and cannot be requested', async () => {
-  await using one = await worker({
+  await using one = await openWorker({
     settings: { BACKUP_ENABLED: 'false', JOB_SCHEDULES: 'back-up=* * * * * *' },
     names: ['forget', 'back-up'],
   })
@@ -220,9 +220,9 @@ test('a job without work by the settings is off with the reason, does not run an
 })
 
 test('an operator requests a run once per key, also of a job that is off; a running job is 409, an unknown one 404', async () => {
-  const hung = hanging()
+  const hung = createHangingWork()
   let hangs = false
-  await using one = await worker({
+  await using one = await openWorker({
     settings: { JOB_SCHEDULES: 'forget=off' },
     doWork: () => (hangs ? hung.doWork() : Promise.resolve(okOutcome)),
   })
@@ -248,17 +248,17 @@ test('progress survives the process, which stores it at the stop; an unfinished 
   const database = await testDatabase()
   const options = { database }
   {
-    await using one = await worker({ options })
+    await using one = await openWorker({ options })
     await one.runner.runScheduled('forget')
   }
-  const hung = hanging()
-  const second = await worker({ options, doWork: hung.doWork })
+  const hung = createHangingWork()
+  const second = await openWorker({ options, doWork: hung.doWork })
   expect(await second.status()).toMatchObject({ result: 'OK', startedAt: startOfTime, succeededAt: startOfTime })
   void second.runner.runScheduled('forget')
   await second.advance(2 * minute)
   await second.app.abandon()
   {
-    await using third = await worker({ options: { ...options, startAt: startOfTime + 3 * minute } })
+    await using third = await openWorker({ options: { ...options, startAt: startOfTime + 3 * minute } })
     if (engine === 'postgres') await third.advance(minute)
     expect(await third.status()).toMatchObject({ state: 'idle', result: 'LOST', startedAt: startOfTime, succeededAt: startOfTime })
     expect(third.app.logged.map(({ event }) => event)).toContain('job.lost')
@@ -269,14 +269,14 @@ test('progress survives the process, which stores it at the stop; an unfinished 
 
 test('a requested run is reported as lost if its process ends at once, also to live clients', async () => {
   const database = await testDatabase()
-  const hung = hanging()
-  const first = await worker({ options: { database }, doWork: hung.doWork })
+  const hung = createHangingWork()
+  const first = await openWorker({ options: { database }, doWork: hung.doWork })
   const { token } = await first.app.superAdmin()
   expect((await first.app.call('POST', `${path}/forget/run`, { token })).status).toBe(202)
   await until(async () => (await first.status())?.state === 'running')
   await first.app.abandon()
   {
-    await using next = await worker({ options: { database, startAt: startOfTime + minute } })
+    await using next = await openWorker({ options: { database, startAt: startOfTime + minute } })
     if (engine === 'postgres') await next.advance(minute)
     expect(await next.status()).toMatchObject({ state: 'idle', result: 'LOST', requestedAt: null })
     await next.app.deps.liveNotes.idle()
@@ -290,7 +290,7 @@ test('a requested run is reported as lost if its process ends at once, also to l
 test('a missed run is caught up at the start if the next one is far away, but not after the clock stepped back', async () => {
   const database = await testDatabase()
   const missedRunsAt = async (startAt: number): Promise<string[]> => {
-    await using one = await worker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
+    await using one = await openWorker({ options: { database, startAt }, names: ['forget', 'fold-listings', 'approve-commissions'] })
     const { ran } = one
     const early = [...ran]
     for (const name of ['forget', 'fold-listings', 'approve-commissions'] as const) await one.runner.runScheduled(name)
@@ -307,12 +307,12 @@ test('a missed run is caught up at the start if the next one is far away, but no
 
 test('a job of every second costs one commit a minute, and one when its result changes', async () => {
   let fails = false
-  await using one = await worker({
+  await using one = await openWorker({
     names: ['deliver-webhooks', 'look-around', 'resume-orders'],
     doWork: async () => (fails ? { result: 'FAILED', error: new Error('no') } : okOutcome),
   })
   const { stats } = one.app.deps.db
-  const everySecond = async (seconds: number) => {
+  const runEverySecond = async (seconds: number) => {
     const { commits } = stats
     for (let second = 1; second <= seconds; second++) {
       one.app.clock.advance(1_000)
@@ -323,21 +323,21 @@ test('a job of every second costs one commit a minute, and one when its result c
     return stats.commits - commits
   }
   // The first result of each job is stored at once.
-  expect(await everySecond(1)).toBe(3)
-  await everySecond(59)
-  if (engine === 'sqlite') expect(await everySecond(180)).toBe(3)
+  expect(await runEverySecond(1)).toBe(3)
+  await runEverySecond(59)
+  if (engine === 'sqlite') expect(await runEverySecond(180)).toBe(3)
   await one.runner.heartbeat()
   fails = true
-  const commits = await everySecond(5)
+  const commits = await runEverySecond(5)
   expect(commits).toBeGreaterThanOrEqual(3)
   // Live clients get an event for each, in a separate write.
   expect(commits).toBeLessThanOrEqual(6)
 })
 
 test('a stuck job is noticed, not started again, and fine once it has ended', async () => {
-  const hung = hanging()
+  const hung = createHangingWork()
   let hangs = true
-  await using one = await worker({ names: ['fold-listings'], doWork: () => (hangs ? hung.doWork() : Promise.resolve(okOutcome)) })
+  await using one = await openWorker({ names: ['fold-listings'], doWork: () => (hangs ? hung.doWork() : Promise.resolve(okOutcome)) })
   const stuckEvents = () => one.app.logged.filter(({ event }) => event === 'job.stuck').length
   void one.runner.runScheduled('fold-listings')
   await one.advance(5 * minute - heartbeatMs)
@@ -382,7 +382,7 @@ test('an unreachable database is logged as jobs.database_away once, and its retu
 })
 
 test('a result or request that cannot be stored is logged, and stored later', async () => {
-  await using one = await worker()
+  await using one = await openWorker()
   const { jobStore, db } = one.app.deps
   const { saveProgress, takeRequest } = jobStore
   const eventsOf = () => one.app.logged.filter(({ event }) => event.startsWith('jobs.'))
@@ -409,8 +409,8 @@ test('a result or request that cannot be stored is logged, and stored later', as
 })
 
 test('a clock change does not affect jobs: a stuck one is noticed by elapsed time', async () => {
-  const hung = hanging()
-  await using one = await worker({ names: ['fold-listings'], doWork: hung.doWork })
+  const hung = createHangingWork()
+  await using one = await openWorker({ names: ['fold-listings'], doWork: hung.doWork })
   void one.runner.runScheduled('fold-listings')
   for (const to of [startOfTime + day, startOfTime - day]) {
     one.app.clock.set(to)
@@ -423,11 +423,11 @@ test('a clock change does not affect jobs: a stuck one is noticed by elapsed tim
 })
 
 /** Opens two processes on one database. The first starts first. */
-async function openTwo(firstOptions: Parameters<typeof worker>[0] = {}, name: JobName = 'forget') {
+async function openTwo(firstOptions: Parameters<typeof openWorker>[0] = {}, name: JobName = 'forget') {
   const database = await testDatabase()
-  const first = await worker({ ...firstOptions, names: [name], options: { database } })
+  const first = await openWorker({ ...firstOptions, names: [name], options: { database } })
   // The machines' clocks are a day apart.
-  const second = await worker({ names: [name], options: { database, startAt: startOfTime + day } })
+  const second = await openWorker({ names: [name], options: { database, startAt: startOfTime + day } })
   return {
     first,
     second,
@@ -491,8 +491,8 @@ describe.skipIf(engine === 'sqlite')('several processes on one database', () => 
 
   test('two processes never take over a job at once', async () => {
     const database = await testDatabase()
-    const first = await worker({ options: { database } })
-    const others = await Promise.all([1, 2, 3].map(() => worker({ options: { database } })))
+    const first = await openWorker({ options: { database } })
+    const others = await Promise.all([1, 2, 3].map(() => openWorker({ options: { database } })))
     await first.app.abandon()
     // All advance equally: a process takes over once its clock has passed the lease.
     for (let passed = 0; passed < minute; passed += heartbeatMs) await Promise.all(others.map((other) => other.advance(heartbeatMs)))
@@ -517,7 +517,7 @@ describe.skipIf(engine === 'sqlite')('several processes on one database', () => 
   })
 
   test('another process takes over a stuck job', async () => {
-    const hung = hanging()
+    const hung = createHangingWork()
     await using both = await openTwo({ doWork: hung.doWork }, 'fold-listings')
     const { first, second } = both
     void first.runner.runScheduled('fold-listings')

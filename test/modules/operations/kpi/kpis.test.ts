@@ -84,7 +84,7 @@ async function recount({ deps: { db } }: TestApp, { startDate, endDate }: { star
   for (let day = startDate; day <= endDate; day = addDays(day, 1)) days.push(day)
   const firstBefore = addDays(startDate, -days.length)
   const within = ({ day }: { day: string }) => day >= startDate && day <= endDate
-  const figure = (facts: readonly Fact[], { keys = [] as readonly string[], convert = (value: number) => value } = {}) => {
+  const buildFigure = (facts: readonly Fact[], { keys = [] as readonly string[], convert = (value: number) => value } = {}) => {
     const now = facts.filter(within)
     const before = sumOf(facts.filter(({ day }) => day >= firstBefore && day < startDate))
     const total = sumOf(now)
@@ -131,7 +131,7 @@ async function recount({ deps: { db } }: TestApp, { startDate, endDate }: { star
   const affiliateOrders = countedOrders.filter(
     ({ affiliateId, confirmedAt }) => affiliateId !== null && within({ day: dayOf(confirmedAt ?? 0) }),
   )
-  const cohorts = Object.keys(figure(verified).breakdown)
+  const cohorts = Object.keys(buildFigure(verified).breakdown)
   const merchants = new Map<string, { cents: number; n: number }>()
   const soldProducts = new Map<string, { cents: number; n: number }>()
   for (const { id, shopId } of affiliateOrders) {
@@ -152,18 +152,18 @@ async function recount({ deps: { db } }: TestApp, { startDate, endDate }: { star
   }
   const shopName = (merchantId: string) => allShops.find((shop) => shop.merchantId === merchantId)?.name
   return {
-    'registered-users': figure(signUps, { keys: ['MERCHANT', 'CUSTOMER'] }),
+    'registered-users': buildFigure(signUps, { keys: ['MERCHANT', 'CUSTOMER'] }),
     'verified-shops': {
-      ...figure(verified),
+      ...buildFigure(verified),
       breakdown: expect.objectContaining(Object.fromEntries(cohorts.map((name) => [name, sum(verified, ({ key }) => key === name)]))),
     },
-    'confirmed-orders': figure(countedOrders.map(({ id, confirmedAt }) => one(confirmedAt ?? 0, processorOf(id)))),
-    'created-products': figure(
+    'confirmed-orders': buildFigure(countedOrders.map(({ id, confirmedAt }) => one(confirmedAt ?? 0, processorOf(id)))),
+    'created-products': buildFigure(
       allProducts.map(({ createdAt, createdAs }) => one(createdAt, createdAs)),
       { keys: ['DRAFT', 'ACTIVE', 'ARCHIVED'] },
     ),
     gmv: {
-      ...figure(gmv, { convert: centsToUsd }),
+      ...buildFigure(gmv, { convert: centsToUsd }),
       ofTestMode: centsToUsd(ofTestMode.reduce((total, { usdCents }) => total + (usdCents ?? 0), 0)),
       unpriced: unpriced.filter(isSale).length,
     },
@@ -586,14 +586,14 @@ describe('dashboards', () => {
     await backfillKpis(app.deps)
     const day = 20_000
     const window = { startDate: dayOf(day * dayMs), endDate: dayOf(day * dayMs) }
-    const sell = (ids: readonly string[]) =>
+    const appendSales = (ids: readonly string[]) =>
       app.deps.db.write((tx) =>
         kpiStore.append(
           tx,
           ids.map((id) => ({ kpi: 'GMV', day, id, key: 'sandbox', value: 99_999_999_999_999 })),
         ),
       )
-    await sell(Array.from({ length: 9 }, (_, nth) => `few ${nth}`))
+    await appendSales(Array.from({ length: 9 }, (_, nth) => `few ${nth}`))
     for (const fold of [async () => 0, foldKpis]) {
       await fold(app.deps)
       expect(ok(await operator.read('dashboard/gmv', window)).body).toMatchObject({
@@ -602,7 +602,7 @@ describe('dashboards', () => {
         series: [{ value: 8_999_999_999_999.91 }],
       })
     }
-    await sell(Array.from({ length: 200 }, (_, nth) => `many ${nth}`))
+    await appendSales(Array.from({ length: 200 }, (_, nth) => `many ${nth}`))
     for (const fold of [async () => 0, foldKpis]) {
       await fold(app.deps)
       for (const name of ['gmv', 'refund-rate']) {
@@ -725,7 +725,7 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
     ok(await one.refund(id, { amount: one.money(400) }))
   }
   /** Reads GMV, orders, refunds, and the rankings of merchants and products. */
-  const figures = async (query: Record<string, string>) => {
+  const readFigures = async (query: Record<string, string>) => {
     const read = async (path: string) =>
       ok(await app.call('GET', `/admin/${path}?${new URLSearchParams(query)}`, { token: operator.token })).body
     const rate = await read('dashboard/refund-rate')
@@ -738,20 +738,20 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
       products: productsSold.data.map((one: Json) => one.unitsSold),
     }
   }
-  const modes = async () => ({
-    default: await figures({}),
-    live: await figures({ mode: 'LIVE' }),
-    test: await figures({ mode: 'TEST' }),
-    all: await figures({ mode: 'ALL' }),
+  const readModes = async () => ({
+    default: await readFigures({}),
+    live: await readFigures({ mode: 'LIVE' }),
+    test: await readFigures({ mode: 'TEST' }),
+    all: await readFigures({ mode: 'ALL' }),
   })
   const nothing = { gmv: 0, orders: 0, refunded: 0, merchants: [], products: [] }
   const one = { gmv: 10, orders: 1, refunded: 4, merchants: [10], products: [1] }
   const twoShops = { gmv: 20, orders: 2, refunded: 8, merchants: [10, 10], products: [1, 1] }
-  expect(await modes()).toEqual({ default: nothing, live: nothing, test: twoShops, all: twoShops })
+  expect(await readModes()).toEqual({ default: nothing, live: nothing, test: twoShops, all: twoShops })
 
   await approved(app, shop, operator)
   const { publishableKey } = ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token })).body
-  expect(await modes()).toEqual({ default: nothing, live: nothing, test: one, all: one })
+  expect(await readModes()).toEqual({ default: nothing, live: nothing, test: one, all: one })
 
   // A gift card pays: tests have no account of a live processor.
   const card = await app.call('POST', '/giftcard', { token: shop.token, body: { amount: shop.money(1_000) } })
@@ -767,7 +767,7 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
   expect(ok(checkout).body.order).toMatchObject({ status: 'CONFIRMED', mode: 'LIVE' })
   const afterSale = { ...one, refunded: 0 }
   const all = { ...twoShops, refunded: 4 }
-  expect(await modes()).toEqual({ default: afterSale, live: afterSale, test: one, all })
+  expect(await readModes()).toEqual({ default: afterSale, live: afterSale, test: one, all })
   for (const [seller, mode] of [
     [shop, 'LIVE'],
     [other, 'TEST'],
@@ -778,5 +778,5 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
   // Folding and recounting change nothing.
   await foldKpis(app.deps)
   expect((await rebuildKpis(app.deps)).differences).toBe(0)
-  expect(await modes()).toEqual({ default: afterSale, live: afterSale, test: one, all })
+  expect(await readModes()).toEqual({ default: afterSale, live: afterSale, test: one, all })
 })

@@ -44,7 +44,7 @@ const openOperator = async (app: TestApp) => {
     return app.call('GET', `/admin/${path}${path.includes('?') ? '&' : '?'}mode=ALL`, { token: accessToken })
   }
 }
-const overview = ({ app, secretKey }: Selling, query = '') => app.call('GET', `/shops/v2/overview${query}`, { key: secretKey })
+const readOverview = ({ app, secretKey }: Selling, query = '') => app.call('GET', `/shops/v2/overview${query}`, { key: secretKey })
 async function findings({ deps }: TestApp): Promise<string[]> {
   const found: string[] = []
   for await (const { problems } of checkKpis(deps.db.read)) found.push(...problems)
@@ -72,13 +72,13 @@ test('dashboards are served while figures of shops are counted, whose finished d
   try {
     const backfilling = backfillKpis(app.deps)
     expect([ok(await readDashboard('dashboard/gmv')).body, ok(await readDashboard('affiliate/top-products')).body]).toEqual(before)
-    const refused = await overview(shop)
+    const refused = await readOverview(shop)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
     await backfilling
     expect([ok(await readDashboard('dashboard/gmv')).body, ok(await readDashboard('affiliate/top-products')).body]).toEqual(before)
     // Counted days are available if as many days before them are counted, and others are refused.
-    expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 3, previousConfirmed: 3 })
-    expect((await overview(shop, '?startDate=2026-02-01&endDate=2026-05-30')).status).toBe(503)
+    expect(ok(await readOverview(shop)).body.orders).toMatchObject({ confirmed: 3, previousConfirmed: 3 })
+    expect((await readOverview(shop, '?startDate=2026-02-01&endDate=2026-05-30')).status).toBe(503)
     expect(await findings(app)).toEqual([])
     await shop.bought()
     expect(countedDays.length).toBe(stopAfter)
@@ -91,8 +91,8 @@ test('dashboards are served while figures of shops are counted, whose finished d
     kpiStore.setCountedFrom = setCountedFrom
   }
   expect((await countedParts(app)).map(({ id }) => Number(id))).toEqual([3, 4])
-  expect(ok(await overview(shop)).body.orders).toMatchObject({ confirmed: 4, previousConfirmed: 3 })
-  expect(ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed).toBe(daysSold / 10 + 2)
+  expect(ok(await readOverview(shop)).body.orders).toMatchObject({ confirmed: 4, previousConfirmed: 3 })
+  expect(ok(await readOverview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed).toBe(daysSold / 10 + 2)
   await foldKpis(app.deps)
   expect(await findings(app)).toEqual([])
   expect((await rebuildKpis(app.deps)).differences).toBe(0)
@@ -110,7 +110,7 @@ test('two processes count the past of shops during purchases, and what an older 
   }
   await Promise.all(backfilling)
   const soldCount = daysSold / 10 + 5
-  const total = async () => ok(await overview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed
+  const total = async () => ok(await readOverview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed
   expect(await total()).toBe(soldCount)
   if (engine !== 'postgres') return
   await shop.bought()

@@ -130,14 +130,14 @@ test('everything within the retention stays, and the last snapshot of any age', 
 })
 
 test('a head is separated from its content in any chunks', async () => {
-  async function* oneByOne(text: string) {
+  async function* byteByByte(text: string) {
     for (const byte of Buffer.from(text)) yield Uint8Array.of(byte)
   }
-  const pieces = await Array.fromAsync(withHeader({ format: 1 }, oneByOne('the rest\n')))
-  const found = await splitHeader(oneByOne(Buffer.concat(pieces).toString()))
+  const pieces = await Array.fromAsync(withHeader({ format: 1 }, byteByByte('the rest\n')))
+  const found = await splitHeader(byteByByte(Buffer.concat(pieces).toString()))
   expect(found?.head).toEqual({ format: 1 })
   expect(Buffer.concat(await Array.fromAsync(found?.rest ?? [])).toString()).toBe('the rest\n')
-  for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await splitHeader(oneByOne(other))).toBeUndefined()
+  for (const other of ['', 'no line', '{"format":1}', 'not json\n']) expect(await splitHeader(byteByByte(other))).toBeUndefined()
 })
 
 test('a segment head with an impossible page size is refused', () => {

@@ -233,12 +233,12 @@ test('a stop while the target does not respond leaves the rest to the next start
 
 test('a spool that cannot be written is removed at once, also while the target is away', async () => {
   let [isAway, isFull] = [false, false]
-  const full = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }))
+  const rejectFull = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }))
   const { folder, writer, count, until, events, deps, restore, snapshots, stop } = openShop({
     wrapStore: (store) => ({ ...store, put: (name, chunks) => (isAway ? Promise.reject(new Error('gone')) : store.put(name, chunks)) }),
     followLog: (open) => async () => {
       const log = await open()
-      return { ...log, checkpointLong: () => (isFull ? full() : log.checkpointLong()) }
+      return { ...log, checkpointLong: () => (isFull ? rejectFull() : log.checkpointLong()) }
     },
   })
   writer.run('CREATE TABLE blobs (x BLOB)')

@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const dayMs = 24 * 60 * 60 * 1000
-const figures = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>) => {
+const readFigures = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>) => {
   const { sales, orders, topProducts } = ok(await app.call('GET', '/shops/v2/overview', { key: secretKey })).body
   return { sales, orders, topProducts }
 }
@@ -22,7 +22,7 @@ async function findings({ deps }: TestApp): Promise<string[]> {
 }
 
 /** Creates a shop with sales on several days, paid by money, by gift cards and free, and with some refunds. */
-async function busyShop(app: TestApp): Promise<Selling> {
+async function createBusyShop(app: TestApp): Promise<Selling> {
   const shop = await sellingIn(app, { onHand: 1_000 })
   const call = (path: string, body: object) =>
     app.call('POST', path, { key: shop.secretKey, body, headers: { 'idempotency-key': randomUUID() } })
@@ -42,26 +42,26 @@ test('the figures of a shop are the same before, between and after folds, and af
   await using app = await testApp()
   // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
-  const shop = await busyShop(app)
-  const other = await busyShop(app)
-  const before = await figures(shop)
+  const shop = await createBusyShop(app)
+  const other = await createBusyShop(app)
+  const before = await readFigures(shop)
   expect(before.orders.confirmed).toBe(12)
   expect(await findings(app)).toEqual([])
   await foldKpis(app.deps)
-  expect(await figures(shop)).toEqual(before)
+  expect(await readFigures(shop)).toEqual(before)
   expect(await findings(app)).toEqual([])
 
   ok(await shop.checkout(await shop.cart()))
-  const after = await figures(shop)
+  const after = await readFigures(shop)
   expect([after.orders.confirmed, after.sales.confirmed.amount - before.sales.confirmed.amount]).toEqual([13, 1_000])
   expect(await rebuildKpis(app.deps)).toMatchObject({ differences: 0 })
 
-  const others = await figures(other)
+  const others = await readFigures(other)
   for (const table of ['kpi_days', 'kpi_deltas', 'kpi_state']) await app.deps.db.write((tx) => tx.rows(sql.raw(`delete from ${table}`)))
   await backfillKpis(app.deps)
-  expect([await figures(shop), await figures(other)]).toEqual([after, others])
+  expect([await readFigures(shop), await readFigures(other)]).toEqual([after, others])
   await foldKpis(app.deps)
-  expect([await figures(shop), await figures(other)]).toEqual([after, others])
+  expect([await readFigures(shop), await readFigures(other)]).toEqual([after, others])
   expect(await findings(app)).toEqual([])
 })
 
@@ -69,15 +69,15 @@ test('a manually changed figure is found and repaired at night', async () => {
   await using app = await testApp()
   // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
-  const shop = await busyShop(app)
-  const before = await figures(shop)
+  const shop = await createBusyShop(app)
+  const before = await readFigures(shop)
   await foldKpis(app.deps)
   await app.deps.db.write((tx) => tx.rows(sql`update kpi_days set value = value + 7 where kpi in ('SHOP_SALES', 'SHOP_UNITS')`))
   expect((await findings(app)).join()).toContain('SHOP_SALES')
-  expect(await figures(shop)).not.toEqual(before)
+  expect(await readFigures(shop)).not.toEqual(before)
   await rebuildKpis(app.deps)
   await foldKpis(app.deps)
-  expect(await figures(shop)).toEqual(before)
+  expect(await readFigures(shop)).toEqual(before)
   expect(await findings(app)).toEqual([])
 })
 
@@ -85,7 +85,7 @@ test('test sales are in none of the figures of a live shop, nor in differences',
   await using app = await testApp()
   // Problems are reported only after the backfill.
   await backfillKpis(app.deps)
-  const shop = await busyShop(app)
+  const shop = await createBusyShop(app)
   const { order } = ok(await shop.checkout(await shop.cart())).body
   const { email, password } = shop
   const token = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken

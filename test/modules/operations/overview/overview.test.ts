@@ -16,7 +16,7 @@ setDefaultTimeout(longTestMs)
 const path = '/shops/v2/overview'
 const dayMs = 24 * 60 * 60 * 1000
 /** Uses the secret key, because tokens expire when days pass. */
-const overview = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>, query = '') =>
+const readOverview = async ({ app, secretKey }: Pick<Selling, 'app' | 'secretKey'>, query = '') =>
   ok(await app.call('GET', `${path}${query}`, { key: secretKey })).body
 const refund = async ({ app, secretKey }: Selling, id: string, body: object) =>
   ok(await app.call('POST', `/v2/orders/${id}/refunds`, { key: secretKey, body, headers: { 'idempotency-key': randomUUID() } })).body
@@ -34,7 +34,7 @@ test('sales are confirmed orders minus refunds of the days, compared with as man
   await shop.bought()
   await refund(shop, first.id, { amount: usd(500) })
 
-  const { sales, orders, startDate, endDate, currency, mode, asOf } = await overview(shop)
+  const { sales, orders, startDate, endDate, currency, mode, asOf } = await readOverview(shop)
   expect({ startDate, endDate, currency, mode, asOf }).toEqual({
     startDate: '2026-01-08',
     endDate: '2026-02-06',
@@ -56,7 +56,7 @@ test('sales are confirmed orders minus refunds of the days, compared with as man
   expect([orders.confirmed, orders.previousConfirmed, orders.percentChange]).toEqual([2, 1, 100])
   expect(valuesOf(orders.series)).toEqual({ '2026-02-05': 1, '2026-02-06': 1 })
 
-  const day = await overview(shop, '?startDate=2026-02-06&endDate=2026-02-06')
+  const day = await readOverview(shop, '?startDate=2026-02-06&endDate=2026-02-06')
   expect([day.sales.net, day.sales.previous.net, day.orders.series]).toEqual([usd(500), usd(3_000), [{ date: '2026-02-06', value: 1 }]])
   for (const query of ['?startDate=2026-02-06', '?startDate=2026-02-06&endDate=2026-02-01', '?startDate=2025-01-01&endDate=2026-02-01'])
     expect((await app.call('GET', `${path}${query}`, { key: shop.secretKey })).status).toBe(400)
@@ -68,7 +68,7 @@ test('products are ranked by revenue and by units separately', async () => {
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(9_000), onHand: 9 }] })
   await shop.bought({ quantity: 5 })
   await shop.bought({ variants: [lamp.variants[0]?.id ?? ''] })
-  const { topProducts } = await overview(shop)
+  const { topProducts } = await readOverview(shop)
   const row = (rank: number, productId: string, title: string, units: number, amount: number) => ({
     rank,
     productId,
@@ -85,17 +85,17 @@ test('products are ranked by revenue and by units separately', async () => {
 test('conversion is the share of carts that became orders; null without carts', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  expect((await overview(shop)).carts).toEqual({ begun: 0, converted: 0, rate: null, previous: { begun: 0, converted: 0, rate: null } })
+  expect((await readOverview(shop)).carts).toEqual({ begun: 0, converted: 0, rate: null, previous: { begun: 0, converted: 0, rate: null } })
   await shop.cart()
   await shop.cart()
   await shop.cart()
   await shop.bought()
   // A draft order has no shopper's cart.
   ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
-  expect((await overview(shop)).carts).toEqual({ begun: 4, converted: 1, rate: 0.25, previous: { begun: 0, converted: 0, rate: null } })
-  expect((await overview(shop, '?startDate=2025-06-01&endDate=2026-01-31')).carts).toBeNull()
+  expect((await readOverview(shop)).carts).toEqual({ begun: 4, converted: 1, rate: 0.25, previous: { begun: 0, converted: 0, rate: null } })
+  expect((await readOverview(shop, '?startDate=2025-06-01&endDate=2026-01-31')).carts).toBeNull()
   app.clock.advance(40 * dayMs)
-  const { carts } = await overview(shop)
+  const { carts } = await readOverview(shop)
   expect([carts.begun, carts.previous]).toEqual([0, { begun: 4, converted: 1, rate: 0.25 }])
 })
 
@@ -181,6 +181,6 @@ test('open disputes name their orders, newest first and once each', async () => 
   for (const [nth, { id }] of disputed.entries()) await report(id, dispute(`dp_${nth}`))
   await report(disputed[0]?.id, dispute('dp_again'))
   await report(disputed[1]?.id, dispute('dp_1', 'WON'))
-  const { disputes } = (await overview(shop)).waiting
+  const { disputes } = (await readOverview(shop)).waiting
   expect(disputes).toEqual({ total: 3, orders: [disputed[0], disputed[2]].map((order) => ({ id: order?.id, number: order?.number })) })
 })

@@ -37,15 +37,15 @@ test('statistics are public sums as of the last commit, cached for a minute', as
     asOf: now,
   })
   const { id } = ok(await app.call('POST', '/admin/lenders', { token, body: { displayName: 'A' } }), 201).body
-  const lenders = async () => (await app.call('GET', `/api/v3${stats}?utm_source=x&utm_source=y`)).body.lenders
-  expect(await lenders()).toEqual({ total: 1, active: 0 })
+  const readLenders = async () => (await app.call('GET', `/api/v3${stats}?utm_source=x&utm_source=y`)).body.lenders
+  expect(await readLenders()).toEqual({ total: 1, active: 0 })
   for (const [status, active] of [
     ['ACTIVE', 1],
     ['SUSPENDED', 0],
     ['ARCHIVED', 0],
   ] as const) {
     ok(await app.call('PATCH', `/admin/lenders/${id}`, { token, body: { status } }))
-    expect(await lenders()).toEqual({ total: 1, active })
+    expect(await readLenders()).toEqual({ total: 1, active })
   }
   await app.deps.db.write(async (tx) => {
     await addCounts(tx, app.deps, 1, { 'attestations.A': 2, 'attestations.D': 1 })

@@ -48,7 +48,7 @@ type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
 const overlap = (one: Entry, other: Entry) =>
   one.address === other.address && one.from < (other.to ?? Infinity) && other.from < (one.to ?? Infinity)
-const body = ({ address, from, to }: Entry) => ({ address, from: iso(from), to: to === null ? null : iso(to) })
+const bodyOf = ({ address, from, to }: Entry) => ({ address, from: iso(from), to: to === null ? null : iso(to) })
 const covers = ({ from, to }: Entry, at: number) => from <= at && at < (to ?? Infinity)
 
 /**
@@ -136,7 +136,7 @@ const hasSucceeded = async (work: () => Promise<unknown>): Promise<boolean> => {
 async function applyStep({ deps, clock }: TestApp, model: Model, one: Step): Promise<void> {
   const change = (party: Party, fields: object) =>
     party.kind === 'LENDER' ? changeLender(deps, context, party.id, fields) : changeProvider(deps, context, party.id, fields)
-  const others = (excluded: unknown): Entry[] => [
+  const otherWallets = (excluded: unknown): Entry[] => [
     ...model.parties.filter((party) => party !== excluded).flatMap(({ wallets }) => wallets),
     ...model.platform.filter((wallet) => wallet !== excluded).map(({ wallet }) => wallet),
   ]
@@ -144,8 +144,8 @@ async function applyStep({ deps, clock }: TestApp, model: Model, one: Step): Pro
   if (one.kind === 'wallets') {
     const party = model.parties[one.party] as Party
     const isConsistent = one.wallets.every((wallet, nth) => one.wallets.every((other, at) => at === nth || !overlap(wallet, other)))
-    const isFree = one.wallets.every((wallet) => others(party).every((other) => !overlap(wallet, other)))
-    expect(await hasSucceeded(() => change(party, { wallets: one.wallets.map(body) }))).toBe(isConsistent && isFree)
+    const isFree = one.wallets.every((wallet) => otherWallets(party).every((other) => !overlap(wallet, other)))
+    expect(await hasSucceeded(() => change(party, { wallets: one.wallets.map(bodyOf) }))).toBe(isConsistent && isFree)
     if (isConsistent && isFree) party.wallets = one.wallets
   } else if (one.kind === 'status') {
     const party = model.parties[one.party] as Party
@@ -153,15 +153,15 @@ async function applyStep({ deps, clock }: TestApp, model: Model, one: Step): Pro
       party.history.push({ status: one.status, at: clock.now() })
   } else {
     const existing = one.nth === null ? undefined : model.platform[one.nth]
-    const isFree = others(existing).every((other) => !overlap(one.wallet, other))
+    const isFree = otherWallets(existing).every((other) => !overlap(one.wallet, other))
     if (existing) {
-      expect(await hasSucceeded(() => changePlatformWallet(deps, context, existing.id, body(one.wallet)))).toBe(isFree)
+      expect(await hasSucceeded(() => changePlatformWallet(deps, context, existing.id, bodyOf(one.wallet)))).toBe(isFree)
       if (isFree) existing.wallet = one.wallet
       return
     }
     let id = ''
     const create = async () => {
-      id = (await createPlatformWallet(deps, context, body(one.wallet))).id
+      id = (await createPlatformWallet(deps, context, bodyOf(one.wallet))).id
     }
     expect(await hasSucceeded(create)).toBe(isFree)
     if (isFree) model.platform.push({ id, wallet: one.wallet })
@@ -189,14 +189,14 @@ test('of many concurrent registrations of one address one succeeds, and the othe
   const { deps } = app
   await insertAttestations(app)
   const parties = await createParties(app)
-  const wallets = [body({ address: walletOf(0), from: 0, to: null })]
+  const wallets = [bodyOf({ address: walletOf(0), from: 0, to: null })]
   const tries = [
     ...parties.map(
       ({ kind, id }) =>
         () =>
           kind === 'LENDER' ? changeLender(deps, context, id, { wallets }) : changeProvider(deps, context, id, { wallets }),
     ),
-    () => createPlatformWallet(deps, context, wallets[0] as ReturnType<typeof body>),
+    () => createPlatformWallet(deps, context, wallets[0] as ReturnType<typeof bodyOf>),
   ]
   const outcomes = await Promise.all(tries.map(hasSucceeded))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
@@ -216,7 +216,7 @@ test('concurrent changes of statuses and wallets count like consecutive ones', a
         // Two parties share an address, one after the other.
         const wallet = { address: walletOf(nth % 2), from: nth < 2 ? 0 : 6, to: nth < 2 ? 6 : null }
         return [
-          hasSucceeded(() => change({ wallets: round % 2 ? [] : [body(wallet)] })),
+          hasSucceeded(() => change({ wallets: round % 2 ? [] : [bodyOf(wallet)] })),
           hasSucceeded(() => change({ status: round % 2 ? 'SUSPENDED' : 'ACTIVE' })),
         ]
       }),
@@ -229,7 +229,7 @@ test('concurrent changes of statuses and wallets count like consecutive ones', a
 test('an address with more attestations than one statement handles is recounted completely', async () => {
   await using app = await testApp()
   const { deps } = app
-  const wallet = body({ address: walletOf(1), from: 0, to: null })
+  const wallet = bodyOf({ address: walletOf(1), from: 0, to: null })
   const { id } = await createLender(deps, context, { displayName: 'A', wallets: [wallet] })
   await changeLender(deps, context, id, { status: 'ACTIVE' })
   await changeLender(deps, context, id, { wallets: [] })
@@ -269,14 +269,14 @@ test('past blocks are read again only for an address that is new or begins earli
       address,
       (fromAt - startOfTime) / hour,
     ])
-  const { id } = await createLender(deps, context, { displayName: 'A', wallets: [body({ address: walletOf(1), from: 5, to: null })] })
+  const { id } = await createLender(deps, context, { displayName: 'A', wallets: [bodyOf({ address: walletOf(1), from: 5, to: null })] })
   // The second chain was not read up to that time, and the third not at all.
   expect(await queued()).toEqual([[1, walletOf(1), 5]])
   await changeLender(deps, context, id, { status: 'ACTIVE' })
-  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: 5, to: 8 })] })
-  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: 6, to: 8 })] })
+  await changeLender(deps, context, id, { wallets: [bodyOf({ address: walletOf(1), from: 5, to: 8 })] })
+  await changeLender(deps, context, id, { wallets: [bodyOf({ address: walletOf(1), from: 6, to: 8 })] })
   expect(await queued()).toHaveLength(1)
-  await changeLender(deps, context, id, { wallets: [body({ address: walletOf(1), from: -2, to: 8 })] })
+  await changeLender(deps, context, id, { wallets: [bodyOf({ address: walletOf(1), from: -2, to: 8 })] })
   expect((await queued()).slice(1).sort()).toEqual([
     [1, walletOf(1), -2],
     [2, walletOf(1), -2],
@@ -286,7 +286,7 @@ test('past blocks are read again only for an address that is new or begins earli
 test('a check names wrong counts, attestations, grants and addresses', async () => {
   await using app = await testApp()
   const { deps } = app
-  await createPlatformWallet(deps, context, body({ address: walletOf(1), from: 0, to: null }))
+  await createPlatformWallet(deps, context, bodyOf({ address: walletOf(1), from: 0, to: null }))
   expect(await problemsOf(app)).toEqual([])
   const [first] = allAttestations
   await deps.db.write(async (tx) => {

@@ -121,21 +121,21 @@ test('a wallet whose address belongs to another party at that time is 409 and ch
   const other = `/admin/service-providers/${await providerIn(app, token)}`
   const put = (path: string, from: string, to: string | null) =>
     app.call('PATCH', path, { token, body: { displayName: 'B', wallets: [{ address: lowerCase, from, to }] } })
-  const platform = (from: string, to: string | null) =>
+  const createPlatform = (from: string, to: string | null) =>
     app.call('POST', '/admin/platform-wallets', { token, body: { address: lowerCase, from, to } })
   const [january, february, march] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z']
   ok(await put(lender, january, march))
   const before = await app.call('GET', other, { token })
   for (const [field, refused] of [
     ['wallets.0.address', await put(other, february, null)],
-    ['address', await platform('2020-01-01T00:00:00Z', february)],
-    ['address', await platform(february, march)],
+    ['address', await createPlatform('2020-01-01T00:00:00Z', february)],
+    ['address', await createPlatform(february, march)],
   ] as const)
     expect(refused.body).toMatchObject({ statusCode: 409, field, message: `${field}: another wallet has this address in that period` })
   const after = await app.call('GET', other, { token })
   expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
   ok(await put(other, march, null))
-  const early = ok(await platform('2020-01-01T00:00:00Z', january), 201).body
+  const early = ok(await createPlatform('2020-01-01T00:00:00Z', january), 201).body
   expect((await app.call('PATCH', `/admin/platform-wallets/${early.id}`, { token, body: { to: null } })).status).toBe(409)
   ok(await app.call('PATCH', lender, { token, body: { wallets: [] } }))
   ok(await app.call('PATCH', `/admin/platform-wallets/${early.id}`, { token, body: { to: march } }))

@@ -98,7 +98,7 @@ test('a bad signature or time, a missing header and an unknown provider get one 
   const secret = one.webhookSecret
   const now = app.clock.now()
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = signedBy(secret, 'msg_1', now, message)
-  const bare = (headers: Record<string, string | undefined>) =>
+  const sendBare = (headers: Record<string, string | undefined>) =>
     app.call('POST', `/webhooks/ingestion/${one.id}`, {
       raw: message,
       headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
@@ -112,10 +112,10 @@ test('a bad signature or time, a missing header and an unknown provider get one 
     await send(app, `prov_${'0'.repeat(26)}`, { secret }),
     await send(app, 'x', { secret }),
     await send(app, 'x'.repeat(65), { secret }),
-    await bare({}),
-    await bare({ 'webhook-id': id, 'webhook-timestamp': time }),
-    await bare({ 'webhook-id': id, 'webhook-signature': signature }),
-    await bare({ 'webhook-timestamp': time, 'webhook-signature': signature }),
+    await sendBare({}),
+    await sendBare({ 'webhook-id': id, 'webhook-timestamp': time }),
+    await sendBare({ 'webhook-id': id, 'webhook-signature': signature }),
+    await sendBare({ 'webhook-timestamp': time, 'webhook-signature': signature }),
     await send(app, one.id, { secret: two.webhookSecret, body: 'no json' }),
   ]
   for (const [nth, answer] of refused.entries()) expect([nth, answer.status, answer.text]).toEqual([nth, 401, refused[0]?.text ?? ''])

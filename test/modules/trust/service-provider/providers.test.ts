@@ -150,7 +150,7 @@ test('the limit is ten by default and clamped to 1..50; an unknown archetype is 
 test('recommendations are read in the order of an index, without sorting', async () => {
   await using app = await testApp()
   if (engine !== 'sqlite') return
-  const plan = async (where: string) =>
+  const planOf = async (where: string) =>
     (
       await app.deps.db.read.rows<{ detail: string }>(
         sql.raw(
@@ -158,8 +158,8 @@ test('recommendations are read in the order of an index, without sorting', async
         ),
       )
     ).map(({ detail }) => detail)
-  expect(await plan('')).toEqual(['SEARCH service_providers USING INDEX service_providers_ranked (status=?)'])
-  expect(await plan("and archetype = 'warehouse'")).toEqual([
+  expect(await planOf('')).toEqual(['SEARCH service_providers USING INDEX service_providers_ranked (status=?)'])
+  expect(await planOf("and archetype = 'warehouse'")).toEqual([
     'SEARCH service_providers USING INDEX service_providers_ranked_in (status=? AND archetype=?)',
   ])
 })

@@ -31,8 +31,8 @@ test('a program started for PostgreSQL refuses a file and creates nothing', asyn
   const refusal = 'DatabaseRefused: souk was started for PostgreSQL, but opens a SQLite file: set DATABASE_URL in its environment'
   const url = `file:${join(dir, 'souk.db')}`
   expect(await evaluate('postgres://souk@127.0.0.1:1/nowhere', open(url, join(dir, 'data')))).toBe(refusal)
-  const openDirectly = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
-  expect(await evaluate('postgres://souk@127.0.0.1:1/nowhere', openDirectly)).toBe(refusal)
+  const openScript = `const { openSqlite } = await import('./db/sqlite/engine.ts'); openSqlite('${join(dir, 'souk.db')}')`
+  expect(await evaluate('postgres://souk@127.0.0.1:1/nowhere', openScript)).toBe(refusal)
   expect(readdirSync(dir)).toEqual([])
   expect(await evaluate(url, open(url, join(dir, 'data')))).toBe('opened')
 })
@@ -42,6 +42,6 @@ test('a program started for SQLite refuses PostgreSQL before it connects', async
   const refusal = 'DatabaseRefused: souk was started for a SQLite file, but opens PostgreSQL: set DATABASE_URL in its environment'
   const url = 'postgres://souk@127.0.0.1:1/nowhere'
   expect(await evaluate(`file:${join(dir, 'souk.db')}`, open(url, dir))).toBe(refusal)
-  const openDirectly = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`
-  expect(await evaluate('', openDirectly)).toBe(refusal)
+  const openScript = `const { openPostgres } = await import('./db/postgres/engine.ts'); openPostgres('${url}', Math.random)`
+  expect(await evaluate('', openScript)).toBe(refusal)
 })

@@ -139,14 +139,14 @@ test('records that arrive late while blocks are created are counted once, in any
   await fc.assert(
     fc.asyncProperty(
       fc.array(
-        fc.record({ lateWrite: fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 12 }), more: fc.boolean() }),
+        fc.record({ lateMoments: fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 12 }), more: fc.boolean() }),
         {
           minLength: 1,
           maxLength: 5,
         },
       ),
       async (rounds) => {
-        for (const { lateWrite, more } of rounds) {
+        for (const { lateMoments, more } of rounds) {
           const start = now - 1_000_000
           const growth = more
             ? [
@@ -163,7 +163,7 @@ test('records that arrive late while blocks are created are counted once, in any
             extendBlocks(db, { list, shopId: shop.id }, idBoundary('customer', now)).catch((error: unknown) => {
               if (!(error instanceof DatabaseUnavailable)) throw error
             })
-          await Promise.all([...growth, extend(), ...lateWrite.map((at) => insertCustomers(app, shop.id, [start + at])), extend()])
+          await Promise.all([...growth, extend(), ...lateMoments.map((at) => insertCustomers(app, shop.id, [start + at])), extend()])
           await expectPagesToMatch(app, shop.id, [1, 399, 400, 401, 999, 1_000, 1_001, 1_500])
         }
       },

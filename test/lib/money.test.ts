@@ -10,7 +10,7 @@ const byDecimals = [
 ] as const
 
 /** Formats minor units as a decimal, without floating point. */
-function decimalText(amount: number, decimals: number): string {
+function formatDecimal(amount: number, decimals: number): string {
   const digits = String(amount).padStart(decimals + 1, '0')
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
@@ -20,14 +20,14 @@ describe('amounts', () => {
     test(`amounts are read back exactly as written, with ${decimals} decimals`, () => {
       expect(decimalsOf(currency)).toBe(decimals)
       fc.assert(
-        fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(decimalText(amount, decimals), currency) === amount),
+        fc.property(fc.integer({ min: 0, max: amountMax }), (amount) => parseAmount(formatDecimal(amount, decimals), currency) === amount),
       )
     })
 
     test(`amounts with more than ${decimals} significant decimals are refused, and trailing zeros are ignored`, () => {
       fc.assert(
         fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 1, max: 9 }), (amount, digit) => {
-          const text = decimals === 0 ? `${amount}.` : decimalText(amount, decimals)
+          const text = decimals === 0 ? `${amount}.` : formatDecimal(amount, decimals)
           return parseAmount(`${text}${digit}`, currency) === undefined && parseAmount(`${text}000`, currency) === amount
         }),
       )

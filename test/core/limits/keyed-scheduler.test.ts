@@ -60,7 +60,7 @@ function createQueues(atOnce: number, waitingMax = 8) {
 test('runs `atOnce` pieces of each caller, whatever the other callers run', async () => {
   const { started, runPiece, settle, end } = createQueues(4)
   // The calls alternate: with one counter for all callers, every piece of `a` would get the same queue.
-  const activity = ['1', '2', '3', '4', '5'].flatMap((nth) => [
+  const outcomes = ['1', '2', '3', '4', '5'].flatMap((nth) => [
     runPiece('a', `a${nth}`),
     runPiece('b', `b${nth}`),
     runPiece('c', `c${nth}`),
@@ -75,12 +75,12 @@ test('runs `atOnce` pieces of each caller, whatever the other callers run', asyn
   // The longest waiting piece takes the free place.
   expect(started.slice(16)).toEqual(['a5'])
   for (const key of ['a', 'b', 'c', 'd']) for (const nth of ['1', '2', '3', '4', '5', '6']) await end(`${key}${nth}`)
-  await Promise.all([...activity, sixth])
+  await Promise.all([...outcomes, sixth])
 })
 
 test('refuses a piece that was queued too long, without running it', async () => {
   const { state, started, runPiece, settle, end } = createQueues(1)
-  const activity = Promise.allSettled([runPiece('a', 'slow'), runPiece('a', 'late'), runPiece('a', 'later')])
+  const outcomes = Promise.allSettled([runPiece('a', 'slow'), runPiece('a', 'late'), runPiece('a', 'later')])
   await settle()
   state.now = 1_001
   const next = runPiece('a', 'next')
@@ -88,13 +88,13 @@ test('refuses a piece that was queued too long, without running it', async () =>
   expect(started).toEqual(['slow', 'next'])
   await end('next')
   await next
-  expect((await activity).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
 })
 
 test('limits the queued pieces of a caller, however many run at once', async () => {
   const { runPiece, settle, end } = createQueues(4, 8)
-  const activity = Array.from({ length: 10 }, (_, nth) => runPiece('a', `a${nth}`).catch((error: Error) => error.message))
+  const outcomes = Array.from({ length: 10 }, (_, nth) => runPiece('a', `a${nth}`).catch((error: Error) => error.message))
   await settle()
   for (let nth = 0; nth < 8; nth++) await end(`a${nth}`)
-  expect((await Promise.all(activity)).filter((outcome) => outcome === 'full').length).toBe(2)
+  expect((await Promise.all(outcomes)).filter((outcome) => outcome === 'full').length).toBe(2)
 })

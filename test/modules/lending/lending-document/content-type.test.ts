@@ -17,9 +17,9 @@ async function check(type: string, bytes: Uint8Array, size = 1_000): Promise<Buf
   }
   const accepted = accounts.includes(type) ? accounts : identity
   try {
-    const out: Uint8Array[] = []
-    for await (const piece of checkFileType({ type, accepted }, pieces())) out.push(piece)
-    return Buffer.concat(out)
+    const checked: Uint8Array[] = []
+    for await (const piece of checkFileType({ type, accepted }, pieces())) checked.push(piece)
+    return Buffer.concat(checked)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return error.kind
@@ -39,8 +39,8 @@ test('a file of its declared type passes unchanged in any chunks', async () => {
   ]
   for (const [type, bytes] of files)
     for (const size of [1, 7, 70_000, 1_000_000].filter((one) => bytes.length / one < 50_000)) {
-      const out = await check(type, bytes, size)
-      expect([type, bytes.length, size, Buffer.isBuffer(out) && out.equals(bytes)]).toEqual([type, bytes.length, size, true])
+      const result = await check(type, bytes, size)
+      expect([type, bytes.length, size, Buffer.isBuffer(result) && result.equals(bytes)]).toEqual([type, bytes.length, size, true])
     }
 })
 
@@ -141,8 +141,8 @@ test('no bytes cause an error other than a refusal', async () => {
       fc.uint8Array({ maxLength: 400 }),
       fc.constantFrom(...accounts, ...identity),
       async (start, rest, type) => {
-        const out = await check(type, Buffer.concat([start, rest]))
-        expect(Buffer.isBuffer(out) || out === 'UNSUPPORTED_MEDIA').toBe(true)
+        const result = await check(type, Buffer.concat([start, rest]))
+        expect(Buffer.isBuffer(result) || result === 'UNSUPPORTED_MEDIA').toBe(true)
       },
     ),
     { numRuns: 300 },

@@ -243,7 +243,7 @@ test('an upload is refused by sender, application, key, type, size and state, an
   const { merchant, operator, id } = await borrower(app)
   const unknown = await app.merchant()
   const otherApplication = await draftOf(app, unknown)
-  const ofSize = (bytes: number, label = pdf) => label(bytes)
+  const ofSize = (bytes: number, create = pdf) => create(bytes)
   const cases: [label: string, status: number, token: string | undefined, id: string, key: string, bytes: Uint8Array, type: string][] = [
     ['no token', 401, undefined, id, 'owner_id', png, 'image/png'],
     ['an operator', 403, operator.token, id, 'owner_id', png, 'image/png'],

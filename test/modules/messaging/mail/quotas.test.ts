@@ -200,9 +200,9 @@ describe('bursts against the default mail quotas', () => {
       const { status } = await signUp(email)
       answers.set(status, (answers.get(status) ?? 0) + 1)
     }
-    const requestReset = { shopName: shop.shop.name, email: 'stranger0@example.com' }
-    await app.call('POST', '/auth/password/forgot', { body: requestReset, from: from(1) })
-    await app.call('POST', '/auth/password/forgot', { body: requestReset, from: from(2) })
+    const resetBody = { shopName: shop.shop.name, email: 'stranger0@example.com' }
+    await app.call('POST', '/auth/password/forgot', { body: resetBody, from: from(1) })
+    await app.call('POST', '/auth/password/forgot', { body: resetBody, from: from(2) })
     await sendMails(app)
     // An address may sign up 30 times an hour, and 20 of its mails are sent. The last mail is from another address.
     expect(Object.fromEntries(answers)).toEqual({ 409: 30, 429: 135 })

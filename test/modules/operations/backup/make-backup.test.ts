@@ -315,10 +315,10 @@ describe.skipIf(engine !== 'sqlite')('scheduled backups with SQLite', () => {
     const waiting = Promise.withResolvers<number>()
     // The backup may end before its status is read.
     waiting.promise.catch(() => undefined)
-    const firstPlace = createFolderStore(hung, Date.now)
+    const hungStore = createFolderStore(hung, Date.now)
     const unresponsive: BackupPlace = {
       isNamed: true,
-      store: { ...firstPlace, kind: 'S3', put: () => waiting.promise, adopt: async () => false },
+      store: { ...hungStore, kind: 'S3', put: () => waiting.promise, adopt: async () => false },
     }
     const deps = { ...app.deps, backupPlaces: [unresponsive, ...app.deps.backupPlaces] }
     const firstRun = backUp(deps)

@@ -425,8 +425,8 @@ describe('over HTTP', () => {
   test('a key of a dead process is taken over at once with SQLite, and after its lease with PostgreSQL', async () => {
     await using app = await testApp()
     expectClaimed(await claim(app))
-    const isStored = expectClaimed(await claim(app, { key: 'kept' }))
-    await storeEffect(app, isStored, 'effect')
+    const storedKey = expectClaimed(await claim(app, { key: 'kept' }))
+    await storeEffect(app, storedKey, 'effect')
     expect((await claim(app)).kind).toBe('inFlight')
     // The next start after the process ended.
     const next = createIdempotency(app.deps)

@@ -100,7 +100,7 @@ async function recount({ deps: { db } }: TestApp, { startDate, endDate }: { star
       series: days.map((date) => ({ date, value: convert(sumOf(now.filter(({ day }) => day === date))) })),
     }
   }
-  const one = (pick: number, key: string): Fact => ({ day: dayOf(pick), key, value: 1 })
+  const one = (at: number, key: string): Fact => ({ day: dayOf(at), key, value: 1 })
   const signUps = [
     ...(await read.select().from(users)).flatMap(({ role, createdAt }) => (role === 'MERCHANT' ? [one(createdAt, role)] : [])),
     ...(await read.select().from(customers)).flatMap((row) => (row.passwordHash === null ? [] : [one(row.createdAt, 'CUSTOMER')])),
@@ -268,9 +268,8 @@ async function openHistory(app: TestApp, operator: Operator) {
   async function open(): Promise<void> {
     const currency = opened.length % 2 === 1 ? 'EUR' : 'USD'
     const shop = await sellingIn(app, { currency, price: 1_250, onHand: 500 })
-    const moneyFacts = { amount: 700, currency }
-    const other =
-      (await shop.add({ title: 'Bowl', status: 'ACTIVE', variants: [{ price: moneyFacts, onHand: 500 }] })).variants[0]?.id ?? ''
+    const price = { amount: 700, currency }
+    const other = (await shop.add({ title: 'Bowl', status: 'ACTIVE', variants: [{ price, onHand: 500 }] })).variants[0]?.id ?? ''
     ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
     await approved(app, shop, await operator.renew())
     opened.push({ ...shop, other })
@@ -610,10 +609,10 @@ describe('dashboards', () => {
         expect([name, refused.status, refused.body.message]).toEqual([name, 400, expect.stringContaining('too large to be exact')])
       }
     }
-    const countedDays = await app.deps.db.read.rows<{ value: string }>(
+    const storedTotals = await app.deps.db.read.rows<{ value: string }>(
       sql`select distinct cast(value as text) as value from kpi_days where day = ${day}`,
     )
-    expect(countedDays).toEqual([{ value: String(209n * 99_999_999_999_999n) }])
+    expect(storedTotals).toEqual([{ value: String(209n * 99_999_999_999_999n) }])
     // No facts exist for these sums.
     expect((await rebuildKpis(app.deps)).differences).toBe(1)
     await foldKpis(app.deps)

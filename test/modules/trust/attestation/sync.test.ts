@@ -251,8 +251,8 @@ describeChain('the sync of attestations', () => {
       expect((await souk.sync(chain.chainId)).lastError).toBeNull()
       await souk.expectTruth(chain)
       // The head, the range, the blocks without logs again, and the head.
-      const batchCount = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
-      expect(batchCount.toSorted()).toEqual([0, 0, 1, 1])
+      const logCallCounts = [...one.batches, ...other.batches].map((calls) => calls.filter(({ method }) => method === 'eth_getLogs').length)
+      expect(logCallCounts.toSorted()).toEqual([0, 0, 1, 1])
     }
   })
 

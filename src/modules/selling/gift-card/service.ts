@@ -89,6 +89,7 @@ const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 
 /** An invalid time is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
+  if (Number.isNaN(expiresAt)) throw invalidField('expiresAt', 'must be a valid time')
   if (expiresAt === null || expiresAt === undefined || expiresAt > now) return
   throw invalidField('expiresAt', 'must be in the future')
 }

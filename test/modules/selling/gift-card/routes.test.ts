@@ -141,6 +141,13 @@ describe('issuing a gift card', () => {
     expect((await app.call('POST', '/giftcard', { headers: { 'content-type': 'text/plain' }, key: secretKey, raw: 'x' })).status).toBe(415)
   })
 
+  test('calls an expiry that no calendar has invalid, and not past', async () => {
+    await using app = await testApp()
+    const { post } = await shopIn(app)
+    for (const expiresAt of ['2027-02-30T00:00:00Z', '2027-01-01T24:00:00Z'])
+      expect((await post('/giftcard', { amount: usd(100), expiresAt })).body.message).toBe('expiresAt: must be a valid time')
+  })
+
   test('accepts the largest gift card amount and an expiry one millisecond ahead', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)

@@ -12,7 +12,7 @@ import { enqueueMessage } from '../../messaging/webhook/index.ts'
 import { audit } from '../../operations/audit/index.ts'
 import { isOpen } from '../../shop/shop/domain.ts'
 import { readShop } from '../../shop/shop/index.ts'
-import { isRefundable, type Order, type OrderLine } from '../order/domain.ts'
+import { isAssured, isRefundable, type Order, type OrderLine } from '../order/domain.ts'
 import {
   appendEvent,
   type FullOrder,
@@ -22,6 +22,7 @@ import {
   readFullOrder,
   recordRefund,
   requestSagaContext,
+  restockableUnits,
   settleRefund,
   stockTrackedLines,
   unitsOf,
@@ -165,13 +166,15 @@ export async function receiveReturn(
   const { row, isNew } = await deps.db.write(async (tx) => {
     const { order, before } = await lockReturn(tx, deps, ids, attempt)
     if (before.status === 'RECEIVED') return { row: before, isNew: false }
-    const { lines } = await goodsOf(deps, tx, order.id)
+    const goods = await goodsOf(deps, tx, order.id)
+    const { lines } = goods
     const units = before.lines.map(({ lineId, quantity }) => ({ lineId, quantity, restock: asked.restock, returned: true as const }))
     const request = { ...pick(ids, 'shopId', 'orderId'), actor, attemptKey: attempt.key, reason: undefined, scope: { lines: units } }
     // Before the refund, which may lock gift cards.
     if (asked.restock) {
       await announceOrderStock(tx, deps, order)
-      await restock(tx, deps, stockOf(units, lines))
+      const returns = await returnStore.ofOrder(tx, order.id)
+      await restock(tx, deps, stockOf(restockableOf({ order, ...goods, returns }, { before, units, asked }), lines))
     }
     const made = asked.refund ? await recordRefund(tx, deps, request, 'REFUND') : undefined
     const change = { restocked: asked.restock, refundId: made?.refund.id ?? null, attemptKey: attempt.key, updatedAt: deps.clock.now() }
@@ -181,6 +184,29 @@ export async function receiveReturn(
   }, locking)
   if (row.refundId === null) return returnView(row, [])
   return returnView(row, [await settleRefund(deps, row.refundId, requestSagaContext(deps, attempt.key), { isNew })])
+}
+
+type Receipt = {
+  readonly before: OrderReturn
+  readonly units: readonly (ReturnableLine & { readonly restock: boolean; readonly returned: true })[]
+  readonly asked: { readonly refund: boolean }
+}
+
+/** Returns the units of a return that go back to stock: none that a refund sent there before. */
+function restockableOf({ order, lines, fulfilments, refunds, returns }: Sources, { before, units, asked }: Receipt): ReturnableLine[] {
+  const standing = refunds.filter(({ status }) => status !== 'FAILED')
+  const moves = {
+    refunds: asked.refund ? [...standing, { lines: units }] : standing,
+    earlier: refunds.filter(isAssured),
+    received: returns.filter(({ id, status }) => status === 'RECEIVED' || id === before.id),
+  }
+  const counted = unitsOf(order, lines, fulfilments, refunds)
+  return units
+    .map(({ lineId, quantity }) => {
+      const line = counted.find((one) => one.lineId === lineId)
+      return { lineId, quantity: line ? Math.min(quantity, restockableUnits(line, moves)) : 0 }
+    })
+    .filter(({ quantity }) => quantity > 0)
 }
 
 /** Returns the received units whose stock is counted. */

@@ -4,6 +4,7 @@ import { selectSlice } from '../../../../db/page-query.ts'
 import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
+import { returns } from '../../../../db/schema/returns.ts'
 import { orderEvents, orderGiftCards, orderLines, orderNumbers, orders } from '../../../../db/schema/selling.ts'
 import { orderTags } from '../../../../db/schema/tags.ts'
 import { latestLeaseEnd, leaseIsFreeCondition, leaseOf } from '../../../core/leases.ts'
@@ -70,6 +71,7 @@ const prepared = {
   disputes: rowsOf(disputes, ['orderId'], asc(disputes.id)),
   parcels: rowsOf(fulfilments, ['orderId'], asc(fulfilments.id)),
   notes: rowsOf(orderNotes, ['orderId'], asc(orderNotes.id)),
+  returns: rowsOf(returns, ['orderId'], asc(returns.id)),
   unfinished: prepare((queries) =>
     queries
       .select({ number: orders.number })
@@ -228,6 +230,9 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     giftCards: async (orderId: string, from: Pick<Reader, 'all'> = read): Promise<OrderGiftCard[]> =>
       from.all(prepared.giftCards, { orderId }),
     parcelsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<Fulfilment[]> => from.all(prepared.parcels, { orderId }),
+    /** Reads the returns whose goods came back. */
+    receivedReturns: async (from: Pick<Reader, 'all'>, orderId: string) =>
+      (await from.all(prepared.returns, { orderId })).filter(({ status }) => status === 'RECEIVED'),
     notesOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderNote[]> => from.all(prepared.notes, { orderId }),
     eventsOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<OrderEvent[]> => from.all(prepared.events, { orderId }),
     async saga(id: string): Promise<Saga | undefined> {

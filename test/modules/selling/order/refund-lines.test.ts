@@ -180,7 +180,9 @@ test('restocks tracked units that a refund asks for, and unrefunded units when t
     line({ id: 'line_3', variantId: 'var_3', quantity: 2 }),
   ]
   const refunded = [units(1, true), units(1, true, 'line_2'), units(2, false, 'line_3')].map((one) => ({ ...one, amount: 1 }))
-  expect(unitsToRestock({ lines: refunded }, lines)).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  expect(unitsToRestock({ lines: refunded }, lines, () => 1)).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  // Its return restocked it.
+  expect(unitsToRestock({ lines: refunded }, lines, () => 0)).toEqual([])
   expect(unrefundedUnits(lines, [{ status: 'SUCCEEDED', lines: refunded }])).toEqual([{ variantId: 'var_1', quantity: 2 }])
   expect(unrefundedUnits(lines, [{ status: 'FAILED', lines: refunded }])).toEqual([
     { variantId: 'var_1', quantity: 3 },

@@ -8,6 +8,10 @@ export type FulfilledLine = Fulfilment['lines'][number]
  */
 export type Units = Readonly<Record<'quantity' | 'sent' | 'refunded' | 'left' | 'open', number>> & { readonly lineId: string }
 
+/** Counts the units of a line in refunds, fulfilments or returns. */
+const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], id: string): number =>
+  all.reduce((sum, { lines }) => lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
+
 type CountedRefund = Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCardAmount' | 'lines'>
 
 /**
@@ -41,8 +45,6 @@ export function unitsOf(
   parcels: readonly Pick<Fulfilment, 'lines'>[],
   refunds: readonly CountedRefund[],
 ): Units[] {
-  const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], id: string) =>
-    all.reduce((sum, one) => one.lines.reduce((more, { lineId, quantity }) => more + (lineId === id ? quantity : 0), sum), 0)
   const unreturned = (all: readonly CountedRefund[]) => all.map(({ lines }) => ({ lines: lines.filter(({ returned }) => !returned) }))
   const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
   const standing = notFailed.filter(isAssured)
@@ -57,4 +59,33 @@ export function unitsOf(
       open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(unreturned(standing), id)),
     }
   })
+}
+
+type RefundedGoods = { readonly lines: readonly Omit<Refund['lines'][number], 'amount'>[] }
+/** What happened to the goods of an order besides fulfilments. */
+type GoodsMoves = {
+  /** Refunds that did not fail, also the present one. */
+  readonly refunds: readonly RefundedGoods[]
+  /** Refunds that took effect before. */
+  readonly earlier: readonly RefundedGoods[]
+  /** Returns whose goods came back, also the present one; `restocked`: they went to stock before. */
+  readonly received: readonly { readonly lines: readonly FulfilledLine[]; readonly restocked: boolean }[]
+}
+
+/**
+ * Counts the units of a line that can go back to stock now, each once: those that the shopper does not have, less those
+ * that went back before. Refunds without a return take unsent units first, then units that came back without a refund.
+ */
+export function restockableUnits({ lineId, quantity, sent, refunded }: Units, { refunds, earlier, received }: GoodsMoves): number {
+  const countRefunded = (all: readonly RefundedGoods[], isMeant: (line: RefundedGoods['lines'][number]) => boolean) => {
+    const meant = all.map(({ lines }) => ({ lines: lines.filter(isMeant) }))
+    return countOf(meant, lineId)
+  }
+  const back = countOf(received, lineId)
+  const backUnrefunded = Math.max(0, back - countRefunded(refunds, ({ returned }) => returned === true))
+  const refundedUnreturned = Math.max(0, refunded - (quantity - sent) - backUnrefunded)
+  const withShopper = Math.max(0, sent - back - refundedUnreturned)
+  const restockedReturns = received.filter(({ restocked }) => restocked)
+  const before = countRefunded(earlier, ({ restock, returned }) => restock && !returned) + countOf(restockedReturns, lineId)
+  return Math.max(0, quantity - withShopper - before)
 }

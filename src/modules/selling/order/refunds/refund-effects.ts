@@ -11,9 +11,10 @@ import { byHandCode } from '../../../payments/payment/domain.ts'
 import { recordRefunded } from '../../../payments/payment/index.ts'
 import { reverseCommission } from '../../affiliate/index.ts'
 import { refundGiftCards } from '../../gift-card/index.ts'
-import { mustBeReturned, type Order, type Refund } from '../domain.ts'
+import { isAssured, mustBeReturned, type Order, type Refund } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import { fulfilByRefund } from '../fulfilment/fulfilments.ts'
+import { restockableUnits, unitsOf } from '../fulfilment/units.ts'
 import { drawCreditNote } from '../invoice/invoices.ts'
 import { mailClaim, mailRefunded } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
@@ -109,8 +110,20 @@ async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Ord
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
   if (!isCancelled && !refund.lines.some(({ restock, returned }) => restock && !returned)) return
   const lines = await store.lines(order.id, tx)
+  const refunds = await store.refundsOf(tx, order.id)
   await announceOrderStock(tx, deps, order)
-  await restock(tx, deps, isCancelled ? unrefundedUnits(lines, await store.refundsOf(tx, order.id)) : unitsToRestock(refund, lines))
+  if (isCancelled) return restock(tx, deps, unrefundedUnits(lines, refunds))
+  const units = unitsOf(order, lines, await store.parcelsOf(tx, order.id), refunds)
+  const moves = {
+    refunds: refunds.filter(({ status }) => status !== 'FAILED'),
+    earlier: refunds.filter((one) => one.id !== refund.id && isAssured(one)),
+    received: await store.receivedReturns(tx, order.id),
+  }
+  const restockable = (lineId: string) => {
+    const line = units.find((one) => one.lineId === lineId)
+    return line ? restockableUnits(line, moves) : 0
+  }
+  await restock(tx, deps, unitsToRestock(refund, lines, restockable))
 }
 
 const totalRefunded = ({ refundedTotal, giftCardRefundedTotal }: Order): number => refundedTotal + giftCardRefundedTotal

@@ -106,12 +106,21 @@ export function matchesRequest(
 
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
-/** Returns the units that a refund restocks, of lines whose stock is counted. Returns restock theirs themselves. */
-export const unitsToRestock = ({ lines: refunded }: Pick<Refund, 'lines'>, lines: readonly StockOf[]) =>
-  refunded.flatMap(({ lineId, quantity, restock, returned }) => {
-    const line = restock && !returned ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
-    return line ? [{ variantId: line.variantId, quantity }] : []
-  })
+/**
+ * Returns the units that a refund restocks, of lines whose stock is counted. Returns restock theirs themselves.
+ * @param restockable how many units of a line can go back to stock
+ */
+export const unitsToRestock = (
+  { lines: refunded }: Pick<Refund, 'lines'>,
+  lines: readonly StockOf[],
+  restockable: (lineId: string) => number,
+): { variantId: string; quantity: number }[] =>
+  refunded
+    .flatMap(({ lineId, quantity, restock, returned }) => {
+      const line = restock && !returned ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
+      return line ? [{ variantId: line.variantId, quantity: Math.min(quantity, restockable(lineId)) }] : []
+    })
+    .filter(({ quantity }) => quantity > 0)
 
 /** Returns the units to restock when an order is cancelled. For units refunded earlier, their refund decided it. */
 export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {

@@ -67,12 +67,14 @@ function destinationOf({ session, full: { order } }: AgentOrderFacts): Record<st
 function expectationsOf(facts: AgentOrderFacts, states: readonly LineState[]) {
   const lines = states.filter(({ total }) => total > 0)
   if (lines.length === 0) return []
+  const { shippingAddress, shippingMethod } = facts.full.order
   return [
     {
       id: 'exp_1',
       line_items: lines.map(({ line, total }) => ({ id: line.id, quantity: total })),
-      method_type: facts.full.order.shippingAddress ? 'shipping' : 'digital',
+      method_type: shippingAddress ? 'shipping' : 'digital',
       destination: destinationOf(facts),
+      ...(shippingMethod === null ? {} : { description: plainText(shippingMethod.title, textMax) }),
     },
   ]
 }

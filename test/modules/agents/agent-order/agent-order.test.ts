@@ -81,7 +81,10 @@ describe('an order', () => {
       ])
       const { id: _, ...sent } = home
       expect(body.fulfillment.expectations).toEqual([
-        { id: 'exp_1', line_items: [{ id: body.line_items[0].id, quantity: 2 }], method_type: 'shipping', destination: sent },
+        {
+          ...{ id: 'exp_1', line_items: [{ id: body.line_items[0].id, quantity: 2 }], method_type: 'shipping', destination: sent },
+          description: session.fulfillment.methods[0].groups[0].options[0].title,
+        },
       ])
       expect(body.adjustments).toBeUndefined()
     }

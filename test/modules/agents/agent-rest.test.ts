@@ -8,7 +8,7 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function shopFor(app: Awaited<ReturnType<typeof agentApp>>, access: 'OPEN' | 'SIGNED' = 'OPEN') {
+async function createShop(app: Awaited<ReturnType<typeof agentApp>>, access: 'OPEN' | 'SIGNED' = 'OPEN') {
   const shop = await shopIn(app)
   await openToAgents(app, shop.shop.id, access)
   return { ...shop, name: shop.shop.name }
@@ -16,7 +16,7 @@ async function shopFor(app: Awaited<ReturnType<typeof agentApp>>, access: 'OPEN'
 
 test('searches and looks up products over REST', async () => {
   await using app = await agentApp()
-  const shop = await shopFor(app)
+  const shop = await createShop(app)
   const { id } = await shop.add({ title: 'Linen shirt' })
   const found = await restCall(app, shop.name, 'search_catalog', undefined, { body: { query: 'linen' } })
   expect([found.status, found.body.products.map((product: { id: string }) => product.id)]).toEqual([200, [id]])
@@ -31,7 +31,7 @@ test('searches and looks up products over REST', async () => {
 test('a shop with agents off is an unknown path, before any other check', async () => {
   await using off = await testApp()
   await using app = await agentApp()
-  const [shop, other] = [await shopFor(app), await shopIn(app)]
+  const [shop, other] = [await createShop(app), await shopIn(app)]
   const hidden = await shopIn(off)
   await openToAgents(off, hidden.shop.id)
   const unknown = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }
@@ -47,7 +47,7 @@ test('a shop with agents off is an unknown path, before any other check', async 
 
 test('a request over REST must name a valid profile', async () => {
   await using app = await agentApp()
-  const { name } = await shopFor(app)
+  const { name } = await createShop(app)
   for (const profile of [null, 'ftp://x.example', 'https://me:secret@x.example/ucp']) {
     const answer = await restCall(app, name, 'search_catalog', undefined, { profile, body: { query: 'a' } })
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_profile_url'])
@@ -56,7 +56,7 @@ test('a request over REST must name a valid profile', async () => {
 
 test('bodies are limited before they are parsed, and an error names the first invalid field', async () => {
   await using app = await agentApp()
-  const { name } = await shopFor(app)
+  const { name } = await createShop(app)
   const json = { 'content-type': 'application/json' }
   const refused = async (options: Parameters<typeof restCall>[4], tool = 'search_catalog') => {
     const { status, body } = await restCall(app, name, tool, undefined, options)
@@ -99,7 +99,7 @@ test('bodies are limited before they are parsed, and an error names the first in
 
 test('fields that a cart or the platform does not use are ignored, even with invalid values', async () => {
   await using app = await agentApp()
-  const { name, add } = await shopFor(app)
+  const { name, add } = await createShop(app)
   const { variants } = await add({ title: 'Mug', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 5 }] })
   const lines = { line_items: [{ item: { id: variants[0]?.id }, quantity: 1 }] }
   const unusedFields = { fulfillment: { methods: [{ destinations: [{ street_address: 1 }], groups: [5] }] }, cart_id: 5, payment: [] }
@@ -119,7 +119,7 @@ test('fields that a cart or the platform does not use are ignored, even with inv
 
 test('an address has 120 requests a minute, and other addresses are not affected', async () => {
   await using app = await agentApp()
-  const { name } = await shopFor(app)
+  const { name } = await createShop(app)
   const search = (from: string) => restCall(app, name, 'search_catalog', undefined, { body: { query: 'a' }, from })
   for (let nth = 0; nth < 120; nth++) expect((await search('203.0.113.7')).status).toBe(200)
   const limited = await search('203.0.113.7')
@@ -136,7 +136,7 @@ test('an address has 120 requests a minute, and other addresses are not affected
 
 test('other methods return 405, and a preflight of another origin is not allowed', async () => {
   await using app = await agentApp()
-  const { name } = await shopFor(app)
+  const { name } = await createShop(app)
   const path = `/ucp/${name}/catalog/search`
   const answer = await app.call('GET', path)
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])

@@ -18,7 +18,7 @@ setDefaultTimeout(longTestMs)
 const profile = 'https://platform.example/profile'
 const proven: AgentOptions = { profile, isProven: true }
 
-async function agentShop() {
+async function startAgentShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   ok(
@@ -61,7 +61,7 @@ const quantitiesOf = ({ line_items: lines }: Json) =>
 
 describe('an order', () => {
   test('shows its items, destination and attribution, with the totals that the session showed', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { session, id, order } = await world.buy(2, { attribution: { campaign: 'spring' } })
     for (const release of releases) {
       const body = await world.by({ ...proven, release }).readOrder(id)
@@ -91,7 +91,7 @@ describe('an order', () => {
   })
 
   test('shows each fulfilment with its tracking as plain text', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     await world.act(id, 'fulfilments', { lines: [{ lineId, quantity: 1 }], trackingNumber: 'TR-1', carrier: 'Post' })
@@ -110,7 +110,7 @@ describe('an order', () => {
   })
 
   test('shows refunds as negative adjustments, and reduces its units', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     const refund = await world.act(id, 'refunds', { lines: [{ lineId, quantity: 1 }] })
@@ -134,7 +134,7 @@ describe('an order', () => {
   })
 
   test('that is cancelled shows no units, and its money refunded once', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id, order } = await world.buy(3)
     const lineId = (await world.agent.readOrder(id)).line_items[0].id
     await world.act(id, 'refunds', { lines: [{ lineId, quantity: 1 }] })
@@ -149,7 +149,7 @@ describe('an order', () => {
   })
 
   test('shows a dispute until it is decided', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id, order } = await world.buy()
     const { app, shop } = world
     await app.deps.db.write(async (tx) => {
@@ -177,7 +177,7 @@ describe('an order', () => {
   })
 
   test('with free shipping shows the discount and the price of shipping', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     ok((await world.shop.post('/discounts', { code: 'FREE', title: 'Free', kind: 'FREE_SHIPPING' })) as never)
     const { session, id } = await world.buy(2, { discounts: { codes: ['FREE'] } })
     const { totals } = await world.agent.readOrder(id)
@@ -188,7 +188,7 @@ describe('an order', () => {
 
 describe('the destination', () => {
   test('contains only the country if the platform did not send the address', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const session = await world.agent.create({ line_items: [world.line(1)] })
     const cartId = await world.agent.cartOf(session.id)
     const typed = {
@@ -213,7 +213,7 @@ describe('the destination', () => {
   })
 
   test('contains only the country after the session is deleted', async () => {
-    await using here = await agentShop()
+    await using here = await startAgentShop()
     const { id, session } = await here.buy()
     const before = await here.agent.readOrder(id)
     const open = here.by({ profile })
@@ -236,7 +236,7 @@ describe('the destination', () => {
 
 describe('access to an order', () => {
   test('is refused to another platform, an unproven creator and another shop, and before it is paid', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id } = await world.buy()
     const missing = { ucp: { status: 'error' }, messages: [{ code: 'not_found' }] }
     expect(await world.by({ ...proven, profile: 'https://other.example/profile' }).readOrder(id)).toMatchObject(missing)
@@ -254,7 +254,7 @@ describe('access to an order', () => {
   })
 
   test('is refused if no agent placed it', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { shop } = world
     const cartId = await shop.cart({
       email: 'a@example.com',
@@ -266,7 +266,7 @@ describe('access to an order', () => {
   })
 
   test('needs proof', async () => {
-    await using world = await agentShop()
+    await using world = await startAgentShop()
     const { id } = await world.buy()
     for (const options of [{ profile }, {}])
       await expect(world.by(options).readOrder(id)).rejects.toMatchObject({ code: 'signature_missing' })

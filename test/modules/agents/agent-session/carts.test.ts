@@ -10,7 +10,7 @@ import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const day = 86_400_000
 
-async function cartShop() {
+async function startCartShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   return { app, shop, agent: agentOf(app, shop), [Symbol.asyncDispose]: () => app.close() }
@@ -18,7 +18,7 @@ async function cartShop() {
 
 for (const release of ['2026-08-25', '2026-04-08'] as const)
   test(`a cart of ${release} has contents and prices, but neither status nor payment${withoutUcpSchemas}`, async () => {
-    await using world = await cartShop()
+    await using world = await startCartShop()
     const { app, shop } = world
     const agent = agentOf(app, shop, { release })
     const created = await agent.createCart({ line_items: [line(shop.variantId, 2)], buyer })
@@ -58,7 +58,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
   })
 
 test('no content of a cancelled cart remains if the cart is replaced while it is cancelled', async () => {
-  await using world = await cartShop()
+  await using world = await startCartShop()
   const { app, shop, agent } = world
   for (let round = 0; round < 5; round++) {
     const { id } = await agent.createCart({ line_items: [line(shop.variantId)], buyer })
@@ -80,7 +80,7 @@ test('no content of a cancelled cart remains if the cart is replaced while it is
 })
 
 test('a cart becomes a session with its content, and a repeated request returns the same open session', async () => {
-  await using world = await cartShop()
+  await using world = await startCartShop()
   const { agent, shop } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId, 2)], buyer, attribution: { source: 'chat' } })
   const session = await agent.create({ cart_id: cart.id, line_items: [line('var_other')], buyer: { email: 'other@example.com' } })
@@ -94,7 +94,7 @@ test('a cart becomes a session with its content, and a repeated request returns 
 })
 
 test('concurrent conversions of a cart create one session', async () => {
-  await using world = await cartShop()
+  await using world = await startCartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
   const sessions: Json[] = await Promise.all([1, 2, 3, 4].map(() => agent.create({ cart_id: cart.id })))
@@ -104,7 +104,7 @@ test('concurrent conversions of a cart create one session', async () => {
 })
 
 test('a cart whose session ended gets a new session', async () => {
-  await using world = await cartShop()
+  await using world = await startCartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
   const first = await agent.create({ cart_id: cart.id })
@@ -116,7 +116,7 @@ test('a cart whose session ended gets a new session', async () => {
 })
 
 test('a platform without carts cannot convert one', async () => {
-  await using world = await cartShop()
+  await using world = await startCartShop()
   const { agent, shop, app } = world
   const cart = await agent.createCart({ line_items: [line(shop.variantId)] })
   const withoutCarts = agentOf(app, shop, { capabilities: ['checkout'] })

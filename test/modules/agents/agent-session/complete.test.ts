@@ -13,7 +13,7 @@ import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
 setDefaultTimeout(longTestMs)
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
-async function shopWith(agent: Parameters<typeof agentOf>[2] = {}, settings: Parameters<typeof sellingIn>[1] = {}) {
+async function startShop(agent: Parameters<typeof agentOf>[2] = {}, settings: Parameters<typeof sellingIn>[1] = {}) {
   const app = await testApp(agentsOn)
   const shop = await sellingIn(app, settings)
   const platform = agentOf(app, shop, agent)
@@ -45,7 +45,7 @@ const reprice = (app: TestApp, shop: Selling, amount: number) =>
 
 for (const release of ['2026-08-25', '2026-04-08'] as const)
   test(`a platform of ${release} pays the total that it was shown, and sees the order${withoutUcpSchemas}`, async () => {
-    await using world = await shopWith({ release, profile: 'https://platform.example/ucp.json' })
+    await using world = await startShop({ release, profile: 'https://platform.example/ucp.json' })
     const { shop, agent, ready } = world
     const session = await ready(2)
     expect(session.continue_url).toStartWith('https://souk.example/pages/buy/')
@@ -70,7 +70,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const)
   })
 
 test('a completion of an incomplete session changes nothing', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent } = world
   const session = await agent.create({ line_items: [line(shop.variantId)] })
   const answer = await agent.complete(session.id)
@@ -86,7 +86,7 @@ test('a completion of an incomplete session changes nothing', async () => {
 })
 
 test('an instrument must be the selected one of a handler that was offered', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent, ready } = world
   const session = await ready()
   const [one] = paidBy('tok_success').payment.instruments
@@ -116,7 +116,7 @@ test('an instrument must be the selected one of a handler that was offered', asy
 })
 
 test('a card number in any field is refused before any other check', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
   for (const body of [
@@ -131,7 +131,7 @@ test('a card number in any field is refused before any other check', async () =>
 })
 
 test('nothing is charged if the total changed since the last response', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const cases: [string, () => Promise<unknown>][] = [
     ['a price', () => reprice(app, shop, 1_500)],
@@ -161,7 +161,7 @@ test('nothing is charged if the total changed since the last response', async ()
 })
 
 test('a price shown on the page does not count as shown to the platform, and vice versa', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const page = browserOn(app, session.continue_url)
@@ -195,7 +195,7 @@ test('a price shown on the page does not count as shown to the platform, and vic
 })
 
 test('missing stock is reported instead of charged', async () => {
-  await using world = await shopWith({}, { onHand: 2 })
+  await using world = await startShop({}, { onHand: 2 })
   const { shop, agent, ready } = world
   const session = await ready(2)
   await shop.bought()
@@ -205,7 +205,7 @@ test('missing stock is reported instead of charged', async () => {
 })
 
 test('a declined payment can be tried again ten times', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent, ready } = world
   const session = await ready()
   for (const token of ['tok_decline', 'tok_unknown']) {
@@ -222,7 +222,7 @@ test('a declined payment can be tried again ten times', async () => {
 })
 
 test('a payment that the payer must confirm continues on the hand-off page', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const response = await agent.complete(session.id, paidBy('tok_action'))
@@ -235,7 +235,7 @@ test('a payment that the payer must confirm continues on the hand-off page', asy
 })
 
 test('an undecided payment is in progress, and a retry with its key returns the result', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const attempt = { ...agent.call().attempt, key: 'one' }
@@ -252,7 +252,7 @@ test('an undecided payment is in progress, and a retry with its key returns the 
 })
 
 test('a cancelled session cannot be paid', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
   const page = browserOn(app, session.continue_url)
@@ -271,7 +271,7 @@ test('a cancelled session cannot be paid', async () => {
 })
 
 test('cancels an unpaid checkout of the page, but not a paid one', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, shop, agent, ready } = world
   const cartOf = async (url: string) =>
     ok(await app.call('POST', '/cart/handoff', { key: shop.publishableKey, body: { token: url.split('/').at(-1) } }), 200).body.id
@@ -291,7 +291,7 @@ test('cancels an unpaid checkout of the page, but not a paid one', async () => {
 })
 
 test('no platform sees what a person types on the page', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { app, agent, ready } = world
   const session = await ready()
   const page = browserOn(app, session.continue_url)

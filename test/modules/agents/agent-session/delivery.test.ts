@@ -6,7 +6,7 @@ import { ok, sellingIn } from '../../../support/selling.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-async function shippingShop() {
+async function startShippingShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   ok(
@@ -30,7 +30,7 @@ async function shippingShop() {
 }
 
 test('country and province are enough for options and tax, and messages name the missing fields of the address', async () => {
-  await using world = await shippingShop()
+  await using world = await startShippingShop()
   const { shop, agent } = world
   const answer = await agent.create({
     line_items: [line(shop.variantId)],
@@ -54,7 +54,7 @@ test('country and province are enough for options and tax, and messages name the
 })
 
 test('of several destinations the platform selects one, and messages point to it', async () => {
-  await using world = await shippingShop()
+  await using world = await startShippingShop()
   const { shop, agent } = world
   const put = async (id: string, destinations: Json[], selected?: string | null, option?: string) =>
     agent.put(id, {
@@ -91,7 +91,7 @@ test('of several destinations the platform selects one, and messages point to it
 })
 
 test('the recipient has the name of the buyer, and invisible characters are removed from all texts', async () => {
-  await using world = await shippingShop()
+  await using world = await startShippingShop()
   const { app, shop, agent } = world
   const answer = await agent.create({
     line_items: [line(shop.variantId)],

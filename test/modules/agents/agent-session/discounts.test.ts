@@ -5,7 +5,7 @@ import { ok, sellingIn } from '../../../support/selling.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-async function discountShop() {
+async function startDiscountShop() {
   const app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const discount = (body: object) => shop.post('/discounts', body).then((answer) => ok(answer, 201).body)
@@ -18,7 +18,7 @@ async function discountShop() {
 }
 
 test('of several codes the one with the largest discount applies, and warnings explain the others', async () => {
-  await using world = await discountShop()
+  await using world = await startDiscountShop()
   const { shop, agent, discount } = world
   await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
   await discount({ title: 'Quarter', code: 'QUARTER', kind: 'PERCENT', valueBps: 2_500 })
@@ -55,7 +55,7 @@ test('of several codes the one with the largest discount applies, and warnings e
 })
 
 test('free shipping is one discount, beside the price of shipping', async () => {
-  await using world = await discountShop()
+  await using world = await startDiscountShop()
   const { shop, agent, discount } = world
   await discount({ title: 'Ships free', code: 'SHIP', kind: 'FREE_SHIPPING' })
   await discount({ title: 'Spring', kind: 'PERCENT', valueBps: 1_000 })
@@ -82,7 +82,7 @@ test('free shipping is one discount, beside the price of shipping', async () => 
 })
 
 test('a platform without the discount extension can neither send codes nor see discounts', async () => {
-  await using world = await discountShop()
+  await using world = await startDiscountShop()
   const { app, shop, discount } = world
   await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
   const agent = agentOf(app, shop, { capabilities: ['checkout', 'fulfillment'] })
@@ -96,7 +96,7 @@ test('a platform without the discount extension can neither send codes nor see d
 })
 
 test('unknown codes are rate limited, and a code that was sent before does not count again', async () => {
-  await using world = await discountShop()
+  await using world = await startDiscountShop()
   const { shop, agent } = world
   const { id } = await agent.create({ line_items: [line(shop.variantId)], discounts: { codes: ['first'] } })
   for (let nth = 0; nth < 20; nth++) await agent.put(id, { line_items: [line(shop.variantId)], discounts: { codes: ['first'] } })

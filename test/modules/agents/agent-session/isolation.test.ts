@@ -7,14 +7,14 @@ import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const hour = 3_600_000
 
-async function sellingApp() {
+async function startSellingApp() {
   const app = await testApp()
   const shop = await sellingIn(app, { onHand: 10_000 })
   return { app, shop, [Symbol.asyncDispose]: () => app.close() }
 }
 
 test('only the platform that created a session finds it, with the same proof and in its shop', async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const other = await sellingIn(app)
   const profile = 'https://platform.example/profile.json'
@@ -41,7 +41,7 @@ test('only the platform that created a session finds it, with the same proof and
 })
 
 test('the id of a session opens no cart, and the id of a cart opens no session', async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)
   const { id } = await agent.create({ line_items: [line(shop.variantId)] })
@@ -51,7 +51,7 @@ test('the id of a session opens no cart, and the id of a cart opens no session',
 })
 
 test("the e-mail address of a customer reveals none of their data, and the session stays a guest's", async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const customer = await customerOf(app, shop.shop.name, buyer.email)
   ok(await app.call('PATCH', '/customer/me', { token: customer.token, body: { name: 'Secret Name', phone: '+15550000' } }))
@@ -67,7 +67,7 @@ test("the e-mail address of a customer reveals none of their data, and the sessi
 })
 
 test('a session ends six hours after its last change, and at most twenty hours after its creation', async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)
   const body = { line_items: [line(shop.variantId)], buyer }
@@ -87,7 +87,7 @@ test('a session ends six hours after its last change, and at most twenty hours a
 })
 
 test('an address may have fifty open sessions, whatever platform it names', async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const body = { line_items: [line(shop.variantId)] }
   const agent = agentOf(app, shop)
@@ -103,7 +103,7 @@ test('an address may have fifty open sessions, whatever platform it names', asyn
 })
 
 test('concurrent changes are each applied completely, and a read returns one of them', async () => {
-  await using world = await sellingApp()
+  await using world = await startSellingApp()
   const { app, shop } = world
   const agent = agentOf(app, shop)
   const { id } = await agent.create({ line_items: [line(shop.variantId)], buyer })

@@ -7,7 +7,7 @@ import { ok, sellingIn } from '../../../support/selling.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-async function pricedShop() {
+async function startPricedShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   const put = async (path: string, body: unknown) => void ok((await shop.put(path, body)) as never)
@@ -26,7 +26,7 @@ async function pricedShop() {
   const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo(home, 'post'), discounts: { codes: ['TEN'] } }
   return { app, shop, agent, rate, tax, discount, isAsShown, body, [Symbol.asyncDispose]: () => app.close() }
 }
-type Priced = Awaited<ReturnType<typeof pricedShop>>
+type Priced = Awaited<ReturnType<typeof startPricedShop>>
 
 const changeProduct = ({ shop }: Priced, body: Json) => shop.patch(`/product-v2/${shop.productId}`, body).then((answer) => void ok(answer))
 
@@ -46,7 +46,7 @@ const changes: Record<string, { change: (world: Priced) => Promise<unknown>; tot
 
 for (const [label, { change, total }] of Object.entries(changes))
   test(`${label} is shown by the next response, and the state counts as unseen until then`, async () => {
-    await using world = await pricedShop()
+    await using world = await startPricedShop()
     const { agent, body, isAsShown, discount } = world
     await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
     const created = await agent.create(body)
@@ -61,7 +61,7 @@ for (const [label, { change, total }] of Object.entries(changes))
   })
 
 test('a disabled code causes a warning, and its discount is no longer shown', async () => {
-  await using world = await pricedShop()
+  await using world = await startPricedShop()
   const { agent, body, isAsShown, discount, shop } = world
   const ten = await discount({ title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 })
   const created = await agent.create(body)
@@ -73,7 +73,7 @@ test('a disabled code causes a warning, and its discount is no longer shown', as
 })
 
 test('a removed shipping method must be chosen again', async () => {
-  await using world = await pricedShop()
+  await using world = await startPricedShop()
   const { agent, body, isAsShown, shop } = world
   const created = await agent.create(body)
   ok(
@@ -89,7 +89,7 @@ test('a removed shipping method must be chosen again', async () => {
 })
 
 test('a line that is out of stock or no longer sold makes the session incomplete', async () => {
-  await using world = await pricedShop()
+  await using world = await startPricedShop()
   const { agent, body, shop } = world
   const created = await agent.create({ ...body, discounts: undefined })
   ok(await shop.count(shop.productId, shop.variantId, { counted: 1 }))
@@ -107,7 +107,7 @@ test('a line that is out of stock or no longer sold makes the session incomplete
 })
 
 test('prices, totals and currencies of a request are ignored', async () => {
-  await using world = await pricedShop()
+  await using world = await startPricedShop()
   const { agent, body, shop } = world
   const expected = await agent.create(body)
   const forged = await agent.create({
@@ -125,7 +125,7 @@ test('prices, totals and currencies of a request are ignored', async () => {
 })
 
 test('a total above the limit of orders is refused', async () => {
-  await using world = await pricedShop()
+  await using world = await startPricedShop()
   const { agent, shop } = world
   const gold = await shop.add({ title: 'Gold', variants: [{ price: shop.money(900_000_000_000), trackInventory: false }] })
   await expect(agent.create({ line_items: [line(gold.variants[0]?.id ?? '', 9_999_999)] })).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { address, ok, sellingIn } from '../../../support/selling.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-async function paidShop() {
+async function startPaidShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   ok(
@@ -30,7 +30,7 @@ async function paidShop() {
 }
 
 test('a session whose cart is paid is completed, and nothing changes it', async () => {
-  await using world = await paidShop()
+  await using world = await startPaidShop()
   const { app, shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
   const order = ok(await shop.checkout(await cartOf(ready.id))).body.order
@@ -54,7 +54,7 @@ test('a session whose cart is paid is completed, and nothing changes it', async 
 })
 
 test('a change cancels an unpaid checkout first', async () => {
-  await using world = await paidShop()
+  await using world = await startPaidShop()
   const { app, shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
   const declined = ok(await shop.checkout(await cartOf(ready.id), { paymentToken: 'tok_decline' })).body.order
@@ -72,7 +72,7 @@ test('a change cancels an unpaid checkout first', async () => {
 })
 
 test('while a payment is undecided the session is in progress, and a change voids the payment', async () => {
-  await using world = await paidShop()
+  await using world = await startPaidShop()
   const { shop, agent, body, cartOf } = world
   const ready = await agent.create(body)
   const order = ok(await shop.checkout(await cartOf(ready.id), { paymentToken: 'tok_timeout' })).body.order
@@ -84,7 +84,7 @@ test('while a payment is undecided the session is in progress, and a change void
 })
 
 test('an order of an agent is marked, and no platform sees what a person typed in the storefront', async () => {
-  await using world = await paidShop()
+  await using world = await startPaidShop()
   const { app, shop, agent, cartOf } = world
   const created = await agent.create({ line_items: [line(shop.variantId)], attribution: { source: 'chat' } })
   const cartId = await cartOf(created.id)
@@ -107,7 +107,7 @@ test('an order of an agent is marked, and no platform sees what a person typed i
 })
 
 test('a person cannot pay a change by an agent before they have seen it', async () => {
-  await using world = await paidShop()
+  await using world = await startPaidShop()
   const { app, shop, agent, body, cartOf } = world
   const { id } = await agent.create(body)
   const cartId = await cartOf(id)

@@ -25,7 +25,7 @@ const destination = {
 const [first_name, last_name] = planted.name.split(' ')
 const buyer = { first_name, last_name, email: planted.email, phone_number: planted.phone }
 
-async function plantedShop() {
+async function startPlantedShop() {
   const app = await testApp()
   const shop = await sellingIn(app)
   const agent = agentOf(app, shop)
@@ -45,7 +45,7 @@ async function plantedShop() {
 const tracesOutsideOrders = async (app: TestApp): Promise<string[]> => (await tracesOf(app)).filter((trace) => !trace.startsWith('orders'))
 
 test('the personal data of a session or cart is removed after it ended', async () => {
-  await using world = await plantedShop()
+  await using world = await startPlantedShop()
   const { app, shop, agent, body, cartOf } = world
   const session = await agent.create(body)
   await agent.createCart(body)
@@ -75,7 +75,7 @@ test('the personal data of a session or cart is removed after it ended', async (
 })
 
 test('an erasure removes the personal data of open sessions, carts, and sessions of orders', async () => {
-  await using world = await plantedShop()
+  await using world = await startPlantedShop()
   const { app, shop, agent, body, cartOf } = world
   await agent.create(body)
   await agent.createCart(body)
@@ -90,7 +90,7 @@ test('an erasure removes the personal data of open sessions, carts, and sessions
 })
 
 test('the integrity check reports a session that contradicts its cart or order, without its id', async () => {
-  await using world = await plantedShop()
+  await using world = await startPlantedShop()
   const { app, shop, agent, body, cartOf } = world
   const paidSession = await agent.create(body)
   const { id: orderId } = ok(await shop.checkout(await cartOf(paidSession.id))).body.order

@@ -7,7 +7,7 @@ import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
-async function shopWith(agent: AgentOptions = {}, selling: Parameters<typeof sellingIn>[1] = {}) {
+async function startShop(agent: AgentOptions = {}, selling: Parameters<typeof sellingIn>[1] = {}) {
   const app = await testApp()
   const shop = await sellingIn(app, selling)
   return {
@@ -30,7 +30,7 @@ const setShippingMethods = (shop: { put: (path: string, body: unknown) => Promis
 
 for (const release of ['2026-08-25', '2026-04-08'] as const) {
   test(`a session of ${release} becomes ready step by step${withoutUcpSchemas}`, async () => {
-    await using world = await shopWith({ release, policies: [{ type: 'terms_of_service', url: 'https://shop.example/terms' }] })
+    await using world = await startShop({ release, policies: [{ type: 'terms_of_service', url: 'https://shop.example/terms' }] })
     const { shop, agent } = world
     await setShippingMethods(shop)
     const created = await agent.create({ line_items: [line(shop.variantId, 2)] })
@@ -74,7 +74,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const) {
 }
 
 test('lines of one variant add up, and quantities are lowered to the stock', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent } = world
   const answer = await agent.create({ line_items: [line(shop.variantId, 8), line(shop.variantId, 7)] })
   expect(answer.line_items.map(({ quantity }: { quantity: number }) => quantity)).toEqual([10])
@@ -83,7 +83,7 @@ test('lines of one variant add up, and quantities are lowered to the stock', asy
 })
 
 test('a request without a line that can be bought creates no session', async () => {
-  await using world = await shopWith({}, { onHand: 0 })
+  await using world = await startShop({}, { onHand: 0 })
   const { shop, agent, app } = world
   const refused = await agent.create({ line_items: [line(shop.variantId), line('var_unknown')] })
   expect(refused).toEqual({
@@ -98,7 +98,7 @@ test('a request without a line that can be bought creates no session', async () 
 })
 
 test('a variant that is not sold stays an error until a request leaves it out', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent } = world
   const created = await agent.create({ line_items: [line(shop.variantId), line('var_unknown')], buyer })
   expect(created.status).toBe('incomplete')
@@ -109,7 +109,7 @@ test('a variant that is not sold stays an error until a request leaves it out', 
 })
 
 test('a shop without shipping methods ships for free, and goods that are not shipped need no destination', async () => {
-  await using world = await shopWith()
+  await using world = await startShop()
   const { shop, agent } = world
   const created = await agent.create({ line_items: [line(shop.variantId)], buyer })
   expect(created.fulfillment.methods[0].groups[0]).toMatchObject({ selected_option_id: 'free', options: [{ id: 'free' }] })

@@ -22,7 +22,7 @@ const getPath = (app: TestApp, host = 'souk.example', at = path, options: CallOp
   app.call('GET', at, { ...options, headers: { host, ...options.headers } })
 const switchOn = async (app: TestApp, { token }: Merchant, more: object = {}) =>
   ok(await app.call('PUT', '/shops/v2/agents', { token, body: { enabled: true, ...more } }))
-async function agentMerchant(app: TestApp) {
+async function createAgentMerchant(app: TestApp) {
   const merchant = await app.merchant()
   await switchOn(app, merchant)
   return merchant
@@ -54,7 +54,7 @@ describe('a profile', () => {
 
   test('names exactly what a test shop serves, in each release', async () => {
     await using app = await testApp(on)
-    const { shop, ...rest } = await agentMerchant(app)
+    const { shop, ...rest } = await createAgentMerchant(app)
     const key = ok(await app.call('GET', '/shops/v2/agents', { token: rest.token })).body.keys[0].kid
     for (const release of releases) {
       const { body, headers } = ok(await getPath(app, 'souk.example', pathOf[release]))
@@ -95,7 +95,7 @@ describe('a profile', () => {
 
   test('lists a new key after a rotation, and removes the old one after seven days', async () => {
     await using app = await testApp(on)
-    const merchant = await agentMerchant(app)
+    const merchant = await createAgentMerchant(app)
     const { kid } = ok(await app.call('POST', '/shops/v2/agents/keys/rotate', { token: merchant.token })).body
     const kids = async () => ok(await getPath(app)).body.keys.map((one: { kid: string }) => one.kid)
     expect(await kids()).toContain(kid)
@@ -105,7 +105,7 @@ describe('a profile', () => {
 
   test('of a live shop has no payment handler, and only catalog and carts if there is no checkout page', async () => {
     await using app = await testApp(on)
-    const merchant = await agentMerchant(app)
+    const merchant = await createAgentMerchant(app)
     await setLive(app, merchant)
     for (const release of releases) {
       const { body } = ok(await getPath(app, 'souk.example', pathOf[release]))
@@ -123,7 +123,7 @@ describe('a profile', () => {
 
   test('of a live shop with a processor that pays by link has the checkout', async () => {
     await using app = await testApp({ ...everySetting, ...on })
-    const merchant = await agentMerchant(app)
+    const merchant = await createAgentMerchant(app)
     await setLive(app, merchant)
     const checkout = async (crypto: boolean) => {
       const body = { paypal: { enabled: false }, crypto: { enabled: crypto } }
@@ -137,7 +137,7 @@ describe('a profile', () => {
 describe('a host name', () => {
   test('selects the shop with this storefront, in any spelling and on any port', async () => {
     await using app = await testApp(on)
-    const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
+    const [one, other] = [await createAgentMerchant(app), await createAgentMerchant(app)]
     await addVerifiedHost(app, one, 'one.example')
     await addVerifiedHost(app, other, 'other.example')
     for (const host of ['one.example', 'ONE.example', 'one.example:8443', 'one.example.'])
@@ -152,7 +152,7 @@ describe('a host name', () => {
 
   test('selects no other shop if the shop of the storefront has agents off', async () => {
     await using app = await testApp(on)
-    const [one, other] = [await agentMerchant(app), await app.merchant()]
+    const [one, other] = [await createAgentMerchant(app), await app.merchant()]
     await addVerifiedHost(app, other, 'other.example')
     expect((await getPath(app, 'other.example')).status).toBe(404)
     expect(shopNameIn(ok(await getPath(app, 'elsewhere.example')))).toBe(one.shop.name)
@@ -160,7 +160,7 @@ describe('a host name', () => {
 
   test('selects the shop of AGENTS_SHOP if it is not a storefront', async () => {
     await using app = await testApp({ ...on, AGENTS_SHOP: 'shop-2' })
-    const [one, two] = [await agentMerchant(app), await app.merchant()]
+    const [one, two] = [await createAgentMerchant(app), await app.merchant()]
     expect((await getPath(app)).status).toBe(404)
     await switchOn(app, two)
     await addVerifiedHost(app, one, 'one.example')
@@ -171,7 +171,7 @@ describe('a host name', () => {
 
   test('is refused if ALLOWED_HOSTS does not list it', async () => {
     await using app = await testApp({ ...on, ALLOWED_HOSTS: 'souk.example,localhost' })
-    await agentMerchant(app)
+    await createAgentMerchant(app)
     expect((await getPath(app)).status).toBe(200)
     expect((await getPath(app, 'evil.example')).status).toBe(400)
   })
@@ -180,7 +180,7 @@ describe('a host name', () => {
 describe('responses', () => {
   test('from the cache equal those of the route, with 304 and for any origin, and follow each change', async () => {
     await using app = await testApp({ AGENTS_ENABLED: 'true' })
-    const merchant = await agentMerchant(app)
+    const merchant = await createAgentMerchant(app)
     await using server = bothWays(app)
     for (const at of [path, older]) {
       const { headers } = await server.same(at)
@@ -195,7 +195,7 @@ describe('responses', () => {
 
   test('differ by host', async () => {
     await using app = await testApp(on)
-    const [one, other] = [await agentMerchant(app), await agentMerchant(app)]
+    const [one, other] = [await createAgentMerchant(app), await createAgentMerchant(app)]
     await addVerifiedHost(app, one, 'one.example')
     await addVerifiedHost(app, other, 'other.example')
     for (const _ of [1, 2])

@@ -69,7 +69,7 @@ type Signing = {
 const components = ['@method', '@authority', '@path', 'ucp-agent', 'idempotency-key', 'content-digest', 'content-type']
 
 /** Returns a signed request. Builds the signature base itself, so that it does not share code with the verification. */
-function signed(options: Signing = {}): Pick<PlatformRequest, 'request' | 'rawBody'> {
+function signRequest(options: Signing = {}): Pick<PlatformRequest, 'request' | 'rawBody'> {
   const { label = 'sig1', params = '', kid = 'good', key = good.privateKey } = options
   const address = new URL(options.publicUrl ?? endpoint)
   const headers: Record<string, string> = {
@@ -161,28 +161,28 @@ describe('without a signature', () => {
 describe('a signature', () => {
   test('proves the platform, at the address that PUBLIC_URL names', async () => {
     const { code } = setUp()
-    for (const access of ['OPEN', 'SIGNED'] as const) expect(await code({ ...signed(), access, needsProof: true })).toBe('proven')
+    for (const access of ['OPEN', 'SIGNED'] as const) expect(await code({ ...signRequest(), access, needsProof: true })).toBe('proven')
     const withQuery = { publicUrl: `${endpoint}?a=1`, sent: { url: 'http://localhost:3000/ucp/tea/checkout-sessions?a=1' } }
-    expect(await code(signed({ ...withQuery, components: [...components, '@query'] }))).toBe('proven')
-    expect(await code(signed(withQuery))).toBe('signature_invalid')
-    expect(await code(signed({ publicUrl: endpoint.replace('shop.example', 'localhost:3000') }))).toBe('signature_invalid')
-    expect(await code(signed({ publicUrl: endpoint.replace('/souk', '') }))).toBe('signature_invalid')
+    expect(await code(signRequest({ ...withQuery, components: [...components, '@query'] }))).toBe('proven')
+    expect(await code(signRequest(withQuery))).toBe('signature_invalid')
+    expect(await code(signRequest({ publicUrl: endpoint.replace('shop.example', 'localhost:3000') }))).toBe('signature_invalid')
+    expect(await code(signRequest({ publicUrl: endpoint.replace('/souk', '') }))).toBe('signature_invalid')
   })
 
   test.each(components)('that does not cover %s is refused', async (component) => {
     const { code } = setUp()
     const without = components.filter((name) => name !== component)
-    expect(await code(signed({ components: without }))).toBe('signature_invalid')
+    expect(await code(signRequest({ components: without }))).toBe('signature_invalid')
     if (['ucp-agent', 'idempotency-key'].includes(component)) return
-    expect(await code(signed({ components: [...without, `"${component}";req`] }))).toBe('signature_invalid')
+    expect(await code(signRequest({ components: [...without, `"${component}";req`] }))).toBe('signature_invalid')
   })
 
   test('need not cover headers that the request does not have', async () => {
     const { code } = setUp()
     const few = ['@method', '@authority', '@path', 'ucp-agent']
     const headers = { 'idempotency-key': undefined, 'content-digest': undefined, 'content-type': undefined }
-    expect(await code(signed({ components: few, headers, sent: { body: '' } }))).toBe('proven')
-    expect(await code(signed({ components: few, headers }))).toBe('signature_invalid')
+    expect(await code(signRequest({ components: few, headers, sent: { body: '' } }))).toBe('proven')
+    expect(await code(signRequest({ components: few, headers }))).toBe('signature_invalid')
   })
 
   test('is refused on another method, path, shop, body or header', async () => {
@@ -193,15 +193,15 @@ describe('a signature', () => {
       { url: 'http://localhost:3000/ucp/tea/mcp' },
       { url: 'http://localhost:3000/ucp/tea/checkout-sessions/chk_1/complete' },
     ])
-      expect([sent, await code(signed({ sent }))]).toEqual([sent, 'signature_invalid'])
-    expect(await code(signed({ sent: { body: '{"line_items":[1]}' } }))).toBe('digest_mismatch')
+      expect([sent, await code(signRequest({ sent }))]).toEqual([sent, 'signature_invalid'])
+    expect(await code(signRequest({ sent: { body: '{"line_items":[1]}' } }))).toBe('digest_mismatch')
     const changed = { body: '{"line_items":[1]}' }
-    expect(await code(signed({ sent: changed, headers: { 'content-digest': contentDigest(changed.body) } }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { 'idempotency-key': crypto.randomUUID() } }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { 'content-type': 'application/json; charset=utf-8' } }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { 'content-digest': undefined } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ sent: changed, headers: { 'content-digest': contentDigest(changed.body) } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { 'idempotency-key': crypto.randomUUID() } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { 'content-type': 'application/json; charset=utf-8' } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { 'content-digest': undefined } }))).toBe('signature_invalid')
     const twice = `${contentDigest(body)}, ${contentDigest('x')}`
-    expect(await code(signed({ signedHeaders: { 'content-digest': twice } }))).toBe('digest_mismatch')
+    expect(await code(signRequest({ signedHeaders: { 'content-digest': twice } }))).toBe('digest_mismatch')
   })
 
   test.each([
@@ -220,42 +220,44 @@ describe('a signature', () => {
     [';alg="ecdsa-p256-sha256"', 'proven'],
     [';alg="rsa-pss-sha512"', 'algorithm_unsupported'],
   ])('with the parameters %p is %p', async (params, result) => {
-    expect(await setUp().code(signed({ params }))).toBe(result)
+    expect(await setUp().code(signRequest({ params }))).toBe(result)
   })
 
   test('with another tag is ignored', async () => {
     const { code } = setUp()
-    const tagged = signed({ params: ';tag="other"' })
+    const tagged = signRequest({ params: ';tag="other"' })
     expect(await code(tagged)).toBe('unproven')
     expect(await code({ ...tagged, access: 'SIGNED' })).toBe('signature_missing')
-    expect(await code(signed({ params: ';tag=web-bot-auth' }))).toBe('unproven')
+    expect(await code(signRequest({ params: ';tag=web-bot-auth' }))).toBe('unproven')
   })
 
   test('must cover its member of signature-agent', async () => {
     const { code } = setUp()
     const signedHeaders = { 'signature-agent': 'sig1="https://agent.example/.well-known/ucp";type=jwks_uri' }
-    expect(await code(signed({ signedHeaders, components: [...components, 'signature-agent'] }))).toBe('proven')
-    expect(await code(signed({ signedHeaders, components: [...components, '"signature-agent";key="sig1"'] }))).toBe('proven')
-    expect(await code(signed({ signedHeaders, components: [...components, '"signature-agent";key="sig2"'] }))).toBe('signature_invalid')
-    expect(await code(signed({ signedHeaders }))).toBe('signature_invalid')
+    expect(await code(signRequest({ signedHeaders, components: [...components, 'signature-agent'] }))).toBe('proven')
+    expect(await code(signRequest({ signedHeaders, components: [...components, '"signature-agent";key="sig1"'] }))).toBe('proven')
+    expect(await code(signRequest({ signedHeaders, components: [...components, '"signature-agent";key="sig2"'] }))).toBe(
+      'signature_invalid',
+    )
+    expect(await code(signRequest({ signedHeaders }))).toBe('signature_invalid')
   })
 
   test('is enough beside invalid ones, and an invalid one alone is refused even in OPEN', async () => {
     const { code } = setUp()
     const params = `(${components.map((name) => `"${name}"`).join(' ')});keyid="good"`
     const extra = { input: `bad=${params}`, signature: `bad=:${Buffer.alloc(64, 1).toString('base64')}:` }
-    expect(await code(signed({ extra }))).toBe('proven')
-    expect(await code(signed({ extra: { ...extra, input: 'bad=("@authority");keyid="nobody"' } }))).toBe('proven')
-    expect(await code(signed({ key: other.privateKey }))).toBe('signature_invalid')
-    expect(await code(signed({ key: other.privateKey, extra }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { signature: undefined } }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { 'signature-input': undefined } }))).toBe('signature_invalid')
-    expect(await code(signed({ headers: { 'signature-input': '?', signature: '?' } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ extra }))).toBe('proven')
+    expect(await code(signRequest({ extra: { ...extra, input: 'bad=("@authority");keyid="nobody"' } }))).toBe('proven')
+    expect(await code(signRequest({ key: other.privateKey }))).toBe('signature_invalid')
+    expect(await code(signRequest({ key: other.privateKey, extra }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { signature: undefined } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { 'signature-input': undefined } }))).toBe('signature_invalid')
+    expect(await code(signRequest({ headers: { 'signature-input': '?', signature: '?' } }))).toBe('signature_invalid')
   })
 
   test('of an unnamed platform is not read', async () => {
     const { code, reads } = setUp()
-    const request = signed({ headers: { 'ucp-agent': undefined }, components: ['@authority'] })
+    const request = signRequest({ headers: { 'ucp-agent': undefined }, components: ['@authority'] })
     expect(await code({ ...request, meta: { profile: undefined } })).toBe('unproven')
     expect(await code(request)).toBe('invalid_profile_url')
     expect(reads()).toBe(0)
@@ -265,27 +267,29 @@ describe('a signature', () => {
 describe('keys', () => {
   test('that the profile does not list are not found, even after it is read again', async () => {
     const { code, reads } = setUp()
-    expect(await code(signed({ kid: 'unknown' }))).toBe('key_not_found')
+    expect(await code(signRequest({ kid: 'unknown' }))).toBe('key_not_found')
     expect(reads()).toBe(2)
     const rotated = setUp({ profiles: [profileOf([]), profileOf([goodKey])] })
-    expect(await rotated.code(signed())).toBe('proven')
-    expect(await setUp({ profiles: [profileOf([{ ...goodKey, kid: 'new' }])] }).code(signed())).toBe('key_not_found')
+    expect(await rotated.code(signRequest())).toBe('proven')
+    expect(await setUp({ profiles: [profileOf([{ ...goodKey, kid: 'new' }])] }).code(signRequest())).toBe('key_not_found')
   })
 
   test('of other kinds cannot be used, and do not disturb good ones', async () => {
     const ed = { kid: 'ed', ...jwkOf(generateKeyPairSync('ed25519').publicKey) }
     const { code } = setUp({ profiles: [profileOf([ed, { ...goodKey, kid: 'enc', use: 'enc' }, goodKey])] })
-    expect(await code(signed())).toBe('proven')
-    expect(await code(signed({ kid: 'ed' }))).toBe('algorithm_unsupported')
-    expect(await code(signed({ kid: 'enc' }))).toBe('algorithm_unsupported')
+    expect(await code(signRequest())).toBe('proven')
+    expect(await code(signRequest({ kid: 'ed' }))).toBe('algorithm_unsupported')
+    expect(await code(signRequest({ kid: 'enc' }))).toBe('algorithm_unsupported')
   })
 
   test('with the same id are all tried', async () => {
     const twins = [{ kid: 'good', ...jwkOf(other.publicKey) }, { kid: 'good', ...jwkOf(generateKeyPairSync('ed25519').publicKey) }, goodKey]
-    expect(await setUp({ profiles: [profileOf(twins)] }).code(signed())).toBe('proven')
+    expect(await setUp({ profiles: [profileOf(twins)] }).code(signRequest())).toBe('proven')
   })
 
   test('of another platform prove nothing', async () => {
-    expect(await setUp({ profiles: [profileOf([{ kid: 'good', ...jwkOf(other.publicKey) }])] }).code(signed())).toBe('signature_invalid')
+    expect(await setUp({ profiles: [profileOf([{ kid: 'good', ...jwkOf(other.publicKey) }])] }).code(signRequest())).toBe(
+      'signature_invalid',
+    )
   })
 })

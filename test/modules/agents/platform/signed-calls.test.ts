@@ -8,7 +8,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 const origin = 'https://souk.example'
 
-async function signedShop() {
+async function startSignedShop() {
   const app = await agentApp({ PUBLIC_URL: origin })
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   await openToAgents(app, shop.shop.id, 'SIGNED')
@@ -26,7 +26,7 @@ async function signedShop() {
 }
 
 test('a signed request has one effect per key, and its signature is invalid for any other request', async () => {
-  await using it = await signedShop()
+  await using it = await startSignedShop()
   await using platform = it.platform
   const headers = await it.signed(platform)
   const first = await it.post(headers)
@@ -55,7 +55,7 @@ test('a signed request has one effect per key, and its signature is invalid for 
 })
 
 test('another platform, proven or not, does not find the cart of a proven one', async () => {
-  await using it = await signedShop()
+  await using it = await startSignedShop()
   await using platform = it.platform
   await using stranger = await startPlatform()
   const { body: cart } = await it.post(await it.signed(platform))
@@ -73,7 +73,7 @@ test('another platform, proven or not, does not find the cart of a proven one', 
 })
 
 test('proof over MCP has the statuses of REST and the codes of JSON-RPC', async () => {
-  await using it = await signedShop()
+  await using it = await startSignedShop()
   await using platform = it.platform
   const path = `/ucp/${it.shop.shop.name}/mcp`
   const call = (meta: object = {}, tool = 'create_cart') =>

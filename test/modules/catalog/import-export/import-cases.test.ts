@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 
 const lines = (...rows: string[]) => `${rows.join('\n')}\n`
 
-async function importer(app: TestApp) {
+async function createImporter(app: TestApp) {
   const shop = await shopIn(app)
   const send = (raw: string | Uint8Array, query = '') =>
     app.call('POST', `/product-v2/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
@@ -30,7 +30,7 @@ async function importer(app: TestApp) {
     onSale: async (): Promise<Json[]> => (await app.call('GET', `${shop.list}?limit=100`)).body.data,
   }
 }
-type Importer = Awaited<ReturnType<typeof importer>>
+type Importer = Awaited<ReturnType<typeof createImporter>>
 
 /** Checks of the files in the folder of cases. `inline` has the essential rows of each file. */
 const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, file: string) => Promise<void> }>> = {
@@ -166,13 +166,13 @@ if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is m
 describe.each(Object.entries(cases))('%s', (name, { inline, check }) => {
   test('imports the file of the case with the expected result', async () => {
     await using app = await testApp()
-    await check(await importer(app), inline)
+    await check(await createImporter(app), inline)
   })
   test.if(existsSync(join(folder, name)))(
     'imports the same file from the folder beside the checkout with the expected result',
     async () => {
       await using app = await testApp()
-      await check(await importer(app), readFileSync(join(folder, name), 'utf8'))
+      await check(await createImporter(app), readFileSync(join(folder, name), 'utf8'))
     },
   )
 })
@@ -195,7 +195,7 @@ test.each([
   ],
 ])('a product without a valid price is not imported: %s', async (_name, header, rows) => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const report = await shop.importAfterDryRun(lines(header, ...rows))
   expect(report).toMatchObject({ created: 0, failed: 1 })
   expect(report.errors[0]).toMatchObject({ handle: 'a', column: expect.stringMatching(/price/i) })
@@ -204,14 +204,14 @@ test.each([
 
 test('a written price of 0 is a price', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   expect(await shop.importAfterDryRun(lines('Handle,Title,Price,Status', 'a,A,0,active', 'b,B,0.00,active'))).toMatchObject({ created: 2 })
   expect((await shop.onSale()).flatMap(({ variants }) => variants.map(({ price }: Json) => price))).toEqual([usd(0), usd(0)])
 })
 
 test('without a price column, a new product is a draft and a new variant of a known product is refused', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const report = await shop.importAfterDryRun(lines('Handle,Title,Published', 'a,A,TRUE', 'b,B,FALSE'))
   expect(report).toMatchObject({ created: 2, notices: [{ row: 2, handle: 'a', message: expect.stringContaining('no prices') }] })
   expect(report.notices).toHaveLength(1)
@@ -227,7 +227,7 @@ test('without a price column, a new product is a draft and a new variant of a kn
 
 test('a variant without a price cannot be bought, whether the API or an import created it', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const { body: cart } = await app.call('POST', '/cart', { key: shop.secretKey, body: {} })
   for (const body of [{}, { variants: [] }]) {
     const { body: tin } = await shop.post('/product-v2', { title: 'Tin', status: 'ACTIVE', ...body })
@@ -274,7 +274,7 @@ test('a variant without a price cannot be bought, whether the API or an import c
 
 test('blank status, policy and quantity import as draft, no backorders and no stock', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const file = lines(
     'Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty,Variant Inventory Policy,Published,Status',
     'a,A,5,shopify,,,TRUE,active',
@@ -287,7 +287,7 @@ test('blank status, policy and quantity import as draft, no backorders and no st
 
 test('columns that are not imported are named in one notice, for Shopify and for WooCommerce', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const shopify = await shop.importAfterDryRun(lines('Handle,Title,Price,Metafield: x,,Google Shopping / MPN', 'a,A,1,x,,y', 'b,B,1,x,,y'))
   expect(shopify.notices).toEqual([{ row: 1, message: 'These columns are not imported: Metafield: x, Google Shopping / MPN.' }])
   const woo = await shop.importAfterDryRun(lines('Type,Name,Regular price,Purchase note,Meta: x', 'simple,C,1,x,y'))
@@ -296,7 +296,7 @@ test('columns that are not imported are named in one notice, for Shopify and for
 
 test('a product is a gift card if one of its rows says so, and a skipped product has no notices', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const file = lines(
     'Handle,Title,Option1 Name,Option1 Value,Variant Price,Gift Card,Status',
     'hidden,Hidden,,,1,false,unlisted',
@@ -312,14 +312,14 @@ test('a product is a gift card if one of its rows says so, and a skipped product
   expect((await shop.importAfterDryRun(file)).notices).toEqual([])
   expect((await shop.importAfterDryRun(file, '?overwrite=true')).notices).toMatchObject(notices)
   const exported = await app.call('GET', '/product-v2', { key: shop.secretKey, headers: { accept: 'text/csv' } })
-  const target = await importer(app)
+  const target = await createImporter(app)
   ok(await target.send(exported.text))
   expect([(await target.byHandle('hidden')).kind, (await target.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])
 })
 
 test('WooCommerce products with the same name get handles numbered by row, wherever their variations are', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const file = lines(
     'Type,SKU,Name,Published,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
     'variable,P,Lamp,1,,,Size,"S, M"',
@@ -343,31 +343,31 @@ test.each([
   ['0', '10', 0, 1000],
 ])('sets price and compare-at price from a sale price of %s and a regular price of %s', async (sale, regular, price, compareAt) => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.importAfterDryRun(lines('Type,Name,Published,Regular price,Sale price', `simple,A,1,"${regular}","${sale}"`))
   expect((await shop.byHandle('a')).variants).toMatchObject([
     { price: usd(price), compareAtPrice: compareAt === null ? null : usd(compareAt) },
   ])
 })
 
-const sep = (delimiter: string) =>
+const csvSeparatedBy = (delimiter: string) =>
   `Handle${delimiter}Title${delimiter}Price${delimiter}Status\na${delimiter}"A, b; c\td"${delimiter}"10,50"${delimiter}active\n`
 test.each([
-  ['commas', sep(',')],
-  ['semicolons', sep(';')],
-  ['tabs', sep('\t')],
-  ['semicolons after a byte order mark', `\ufeff${sep(';')}`],
-  ['a first line that names the separator', `sep=;\r\n${sep(';').replaceAll('\n', '\r\n')}`],
+  ['commas', csvSeparatedBy(',')],
+  ['semicolons', csvSeparatedBy(';')],
+  ['tabs', csvSeparatedBy('\t')],
+  ['semicolons after a byte order mark', `\ufeff${csvSeparatedBy(';')}`],
+  ['a first line that names the separator', `sep=;\r\n${csvSeparatedBy(';').replaceAll('\n', '\r\n')}`],
 ])('reads cells separated by %s', async (_name, file) => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   expect(await shop.importAfterDryRun(file)).toMatchObject({ rows: 1, created: 1, failed: 0 })
   expect(await shop.byHandle('a')).toMatchObject({ title: 'A, b; c\td', status: 'ACTIVE', variants: [{ price: usd(1050) }] })
 })
 
 test('the API and imports accept the same handles, so an exported catalog can be imported again', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const post = (handle: string) => shop.post('/product-v2', { title: 'A', handle, status: 'ACTIVE', variants: [{ price: usd(100) }] })
   for (const handle of ['İstanbul', 'ＡＢＣ', 'Å', 'ΣΑΣ', 'ǅ', '🙂', 'a..b', 'a\u200bb', '½'])
     expect([handle, (await post(handle)).status]).toEqual([handle, 400])
@@ -381,7 +381,7 @@ test('the API and imports accept the same handles, so an exported catalog can be
 
 test('refuses a file that is not CSV and names its type', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
   const files: readonly (readonly [string | Uint8Array, string])[] = [
     [bytes('PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0....[Content_Types].xml....xl/workbook.xml'), '.xlsx'],

@@ -18,7 +18,7 @@ const batch = 32
 const send = (app: TestApp, key: string, raw: string, query = ''): Promise<Answer> =>
   app.call('POST', `/product-v2/import${query}`, { key, raw, headers: { 'content-type': 'text/csv' } })
 
-const head = (key: string, length: number) =>
+const requestHead = (key: string, length: number) =>
   `POST /product-v2/import HTTP/1.1\r\nHost: localhost\r\ncontent-type: text/csv\r\nx-service-api-key: ${key}\r\ncontent-length: ${length}\r\n\r\n`
 
 const nextTurn = () => new Promise((resume) => setImmediate(resume))
@@ -53,7 +53,7 @@ test('stops an upload of 19 MB within a few batches when its client leaves, and 
   expect(file.length).toBeGreaterThan(19_000_000)
   expect(file.length).toBeLessThan(20 * 1024 * 1024)
   const connection = await rawConnection(served.port)
-  connection.send(head(secretKey, file.length) + file)
+  connection.send(requestHead(secretKey, file.length) + file)
   await waitUntil(async () => (await countProducts(app)) >= batch)
   const before = await countProducts(app)
   connection.close()
@@ -72,7 +72,7 @@ test('a second import of the same shop is 429 before its body is read; other sho
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const connection = await rawConnection(served.port)
   const file = lines('Title', 'Tea')
-  connection.send(head(shop.secretKey, file.length) + file.slice(0, 3))
+  connection.send(requestHead(shop.secretKey, file.length) + file.slice(0, 3))
   await waitUntil(async () => isImporting(app, shop.shop.id))
   const refused = await send(app, shop.secretKey, 'Title\n"a quote that is never closed')
   expect([refused.status, refused.body.message, refused.headers.get('retry-after')]).toEqual([
@@ -97,7 +97,7 @@ test('20 stalled uploads use bounded memory and do not block another shop; the o
   for (let nth = 0; nth < 20; nth++) {
     const { secretKey, shop } = await shopIn(app)
     const connection = await rawConnection(served.port)
-    connection.send(head(secretKey, 20 * mb))
+    connection.send(requestHead(secretKey, 20 * mb))
     await waitUntil(async () => isImporting(app, shop.id))
     stalled.push(connection)
   }
@@ -127,7 +127,7 @@ test('the seventeenth concurrent import is 429, also when its upload began earli
   const [first, second] = [await shopIn(app), await shopIn(app)]
   const file = lines('Title', 'Tea')
   const connection = await rawConnection(served.port)
-  connection.send(head(first.secretKey, file.length) + file.slice(0, 3))
+  connection.send(requestHead(first.secretKey, file.length) + file.slice(0, 3))
   await waitUntil(async () => isImporting(app, first.shop.id))
   const releases = Array.from({ length: 16 }, (_, nth) => app.deps.importsAtWork.take(`shop ${nth}`))
   connection.send(file.slice(3))
@@ -160,7 +160,7 @@ test('a client that disconnects while sending, and an empty file, allow the next
   await using served = serveTestApp(app)
   const { secretKey, shop } = await shopIn(app)
   const connection = await rawConnection(served.port)
-  connection.send(`${head(secretKey, 1_000)}Title\nTea`)
+  connection.send(`${requestHead(secretKey, 1_000)}Title\nTea`)
   await waitUntil(async () => isImporting(app, shop.id))
   connection.close()
   await waitUntil(async () => !isImporting(app, shop.id))

@@ -29,7 +29,7 @@ const newDialect = lines(
   'Mug,mug,,,,,FALSE,Draft,,,,8,,,,,DENY,,,,,',
 )
 
-async function importer(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
+async function createImporter(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
   const shop = await shopIn(app, settings)
   return {
     ...shop,
@@ -51,7 +51,7 @@ describe.each([
 ])('import of the %s dialect', (_, file) => {
   test('imports products with variants, images, stock and publication, and the public reads them', async () => {
     await using app = await testApp()
-    const shop = await importer(app)
+    const shop = await createImporter(app)
     const report = await shop.send(file)
     expect(report).toMatchObject({
       status: 200,
@@ -115,7 +115,7 @@ describe.each([
 
   test('a dry run reports the same as the import and stores nothing', async () => {
     await using app = await testApp()
-    const shop = await importer(app)
+    const shop = await createImporter(app)
     const dry = await shop.send(file, '?dryRun=true')
     expect(await readCatalog(app)).toEqual({ products: [], variants: [] })
     const real = await shop.send(file)
@@ -134,7 +134,7 @@ describe.each([
 
   test('importing a file again skips known products and does not change them or their time of change', async () => {
     await using app = await testApp()
-    const shop = await importer(app)
+    const shop = await createImporter(app)
     await shop.send(file)
     const before = await readCatalog(app)
     app.clock.advance(60_000)
@@ -151,7 +151,7 @@ describe.each([
 
 test('overwriting: a blank cell clears, an absent column keeps, and known variants and images keep their ids', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.send(oldDialect)
   const before = await shop.byHandle('tee')
   app.clock.advance(1_000)
@@ -186,7 +186,7 @@ test('overwriting: a blank cell clears, an absent column keeps, and known varian
 
 test('overwriting keeps the alt text and size of an image when the file has no column for them', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const url = 'https://i.example/1.jpg'
   await shop.add({ title: 'Tee', handle: 'tee', images: [{ url, alt: 'Front', width: 800, height: 600 }] })
   const [before] = (await shop.byHandle('tee')).images
@@ -200,7 +200,7 @@ test('overwriting keeps the alt text and size of an image when the file has no c
 
 test('a product with a blank price is refused and named, known or new, also in a dry run; others are stored', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.send(oldDialect)
   const before = await shop.byHandle('tee')
   const file = lines(
@@ -225,7 +225,7 @@ test('a product with a blank price is refused and named, known or new, also in a
 
 test('an exported product whose options have outer white space or decomposed letters is imported onto the same variants', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const variantOf = (optionValue: string) => ({ optionValues: [optionValue], price: usd(100) })
   const options = [{ name: 'Size ', values: [' S', 'cafe\u0301'] }]
   const created = await shop.post('/product-v2', { title: 'Tee', options, variants: [variantOf(' S'), variantOf('cafe\u0301')] })
@@ -243,7 +243,7 @@ test('an exported product whose options have outer white space or decomposed let
 
 test('overwriting from a file without a price column keeps every price', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.send(oldDialect)
   const before = await shop.byHandle('tee')
   const file = lines('Handle,Title,Option1 Name,Option1 Value,Variant SKU', 'tee,Tee,Size,S,N-S', 'tee,,Size,M,N-M')
@@ -257,7 +257,7 @@ test('overwriting from a file without a price column keeps every price', async (
 
 test('overwriting from a file without option columns keeps the variants of a product with options', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.send(oldDialect)
   const before = await shop.byHandle('tee')
   await shop.send(lines('Handle,Title,Vendor', 'tee,Tee,Rouge'), '?overwrite=true')
@@ -268,7 +268,7 @@ test('overwriting from a file without option columns keeps the variants of a pro
 
 test('the columns Published and Status decide whether the public sees a product', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   for (const [header, cells, status, isPublished] of [
     ['Published', 'TRUE', 'ACTIVE', true],
     ['Published', 'FALSE', 'DRAFT', false],
@@ -289,7 +289,7 @@ test('the columns Published and Status decide whether the public sees a product'
 
 test('an unpublished product is public again when the file publishes it', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   await shop.send(lines('Title,Price,Published,Status', 'Tee,5,FALSE,active'))
   expect(await shop.titles()).toEqual([])
   await shop.send(lines('Title,Published,Status', 'Tee,TRUE,active'), '?overwrite=true')
@@ -298,7 +298,7 @@ test('an unpublished product is public again when the file publishes it', async 
 
 test('an invalid row leaves its product out with row and column named, and the others are stored', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const report = await shop.send(
     lines(
       'Handle,Title,Option1 Name,Option1 Value,Variant Price,Status,Image Src',
@@ -330,12 +330,12 @@ test('an invalid row leaves its product out with row and column named, and the o
 
 test('reads prices in the currency and decimals of the shop, and refuses a request for another currency', async () => {
   await using app = await testApp()
-  const shop = await importer(app, { currency: 'KWD' })
+  const shop = await createImporter(app, { currency: 'KWD' })
   const file = (price: string, handle: string) => lines('Handle,Title,Variant Price', `${handle},X,${price}`)
   await shop.send(file('1.234', 'kwd'))
   expect((await shop.byHandle('kwd')).variants[0].price).toEqual({ amount: 1234, currency: 'KWD' })
   expect((await shop.send(file('500', 'named'), '?currency=KWD')).body).toMatchObject({ created: 1 })
-  const yen = await importer(app, { currency: 'JPY' })
+  const yen = await createImporter(app, { currency: 'JPY' })
   expect((await yen.send(file('1.5', 'x'))).body).toMatchObject({
     failed: 1,
     errors: [{ row: 2, column: 'Variant Price' }],
@@ -352,7 +352,7 @@ test('reads prices in the currency and decimals of the shop, and refuses a reque
 
 test('refuses an invalid upload: 400 for its content, 413 for its size, 415 for its type', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   for (const file of [
     '',
     'a;b;c\n1;2;3\n',
@@ -374,7 +374,7 @@ test('refuses an invalid upload: 400 for its content, 413 for its size, 415 for 
 
 test('an import without credentials is 401 and with a publishable key 403, whatever the body', async () => {
   await using app = await testApp()
-  const { publishableKey, token } = await importer(app)
+  const { publishableKey, token } = await createImporter(app)
   for (const raw of [oldDialect, 'junk']) {
     expect((await app.call('POST', '/product-v2/import', { raw, headers: csv })).status).toBe(401)
     expect((await app.call('POST', '/product-v2/import', { raw, headers: csv, key: publishableKey })).status).toBe(403)
@@ -384,8 +384,8 @@ test('an import without credentials is 401 and with a publishable key 403, whate
 
 test('an import does not change a product of another shop with the same handle', async () => {
   await using app = await testApp()
-  const mine = await importer(app)
-  const theirs = await importer(app)
+  const mine = await createImporter(app)
+  const theirs = await createImporter(app)
   await theirs.send(oldDialect)
   const before = await theirs.byHandle('tee')
   expect((await mine.send(oldDialect, '?overwrite=true')).body).toMatchObject({ created: 2, updated: 0 })
@@ -398,7 +398,7 @@ if (!haveExports) process.stderr.write('Skipped: the two real Shopify exports ar
 
 test.if(haveExports)('imports two real exports completely: 40 products, 45 variants and every image', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   const reports = []
   for (const path of exports) reports.push((await shop.send(readFileSync(path))).body)
   expect(
@@ -418,7 +418,7 @@ test.if(haveExports)('imports two real exports completely: 40 products, 45 varia
 
 test('repeating an import after a crash completes it without duplicates', async () => {
   await using app = await testApp()
-  const shop = await importer(app)
+  const shop = await createImporter(app)
   // Ten batches, and more products than one fold of a listing processes.
   const count = 320
   const rows = Array.from({ length: count }, (_, nth) => `p-${nth},Product ${nth},Size,S,1.00,TRUE\np-${nth},,,M,2.00,`)

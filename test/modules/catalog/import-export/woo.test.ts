@@ -10,11 +10,11 @@ const header =
   'ID,Type,SKU,Name,Published,Visibility in catalog,Short description,Description,Tax status,Tax class,In stock?,Stock,Low stock amount,Backorders allowed?,Weight (kg),Sale price,Regular price,Date sale price ends,Categories,Tags,Images,Parent,Attribute 1 name,Attribute 1 value(s),Attribute 1 visible,Attribute 1 global,Attribute 2 name,Attribute 2 value(s)'.split(
     ',',
   )
-const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 type Row = Record<string, string>
 const fileOf = (rows: Row[], columns = header) =>
-  `\ufeff${[columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))].map((cells) => cells.map(quoted).join(',')).join('\n')}\n`
-const simple = (more: Row = {}): Row => ({
+  `\ufeff${[columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))].map((cells) => cells.map(quoteCell).join(',')).join('\n')}\n`
+const simpleRow = (more: Row = {}): Row => ({
   ID: '1',
   Type: 'simple',
   Name: 'Cup',
@@ -23,7 +23,7 @@ const simple = (more: Row = {}): Row => ({
   'Regular price': '9.50',
   ...more,
 })
-const shirt = (more: Row = {}): Row => ({
+const shirtRow = (more: Row = {}): Row => ({
   ID: '10',
   Type: 'variable',
   SKU: 'SHIRT',
@@ -38,7 +38,7 @@ const shirt = (more: Row = {}): Row => ({
   Images: 'https://x.example/1.jpg, https://x.example/2,b.jpg',
   ...more,
 })
-const variation = (size: string, more: Row = {}): Row => ({
+const variationRow = (size: string, more: Row = {}): Row => ({
   Type: 'variation',
   SKU: `SHIRT-${size}`,
   Name: `Shirt - ${size}`,
@@ -51,7 +51,7 @@ const variation = (size: string, more: Row = {}): Row => ({
   ...more,
 })
 
-async function importer(app: TestApp) {
+async function createImporter(app: TestApp) {
   const shop = await shopIn(app)
   const send = (rows: Row[], query = '', columns = header) =>
     app.call('POST', `/product-v2/import${query}`, {
@@ -68,9 +68,9 @@ const errorsOf = ({ body }: { body: Json }) => body.errors.map(({ row, column, m
 
 test('imports simple products with prices, stock, weight, categories, tags, images and virtual ones unshipped', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
+  const { send, all } = await createImporter(app)
   const report = await send([
-    simple({
+    simpleRow({
       SKU: 'CUP',
       'Short description': 'Small.\\n\\nRound.',
       Description: '<b>A cup</b>\\nof clay',
@@ -85,8 +85,8 @@ test('imports simple products with prices, stock, weight, categories, tags, imag
       'Tax class': 'reduced-rate',
       'Tax status': 'taxable',
     }),
-    simple({ ID: '2', Name: 'Book', Type: 'simple, downloadable, virtual', Published: '-1', 'Tax status': 'none', 'In stock?': '0' }),
-    simple({
+    simpleRow({ ID: '2', Name: 'Book', Type: 'simple, downloadable, virtual', Published: '-1', 'Tax status': 'none', 'In stock?': '0' }),
+    simpleRow({
       ID: '3',
       Name: 'Bowl',
       'Sale price': '1',
@@ -94,7 +94,7 @@ test('imports simple products with prices, stock, weight, categories, tags, imag
       'Regular price': '5,25',
       'Tax class': 'zero-rate',
     }),
-    simple({ ID: '4', Name: "'-Hidden", 'Visibility in catalog': 'hidden', 'In stock?': 'backorder' }),
+    simpleRow({ ID: '4', Name: "'-Hidden", 'Visibility in catalog': 'hidden', 'In stock?': 'backorder' }),
   ])
   expect([report.status, report.body.created, errorsOf(report)]).toEqual([200, 4, []])
   const [cup, book, bowl, hidden] = await all()
@@ -134,12 +134,12 @@ for (const [how, parent] of [
 ] as const)
   test(`imports variations by ${how} in any row order, without the disabled ones`, async () => {
     await using app = await testApp()
-    const { send, all } = await importer(app)
+    const { send, all } = await createImporter(app)
     const report = await send([
-      variation('S', { Parent: parent, Images: 'https://x.example/s.jpg', Stock: '4' }),
-      simple(),
-      shirt(),
-      variation('M', {
+      variationRow('S', { Parent: parent, Images: 'https://x.example/s.jpg', Stock: '4' }),
+      simpleRow(),
+      shirtRow(),
+      variationRow('M', {
         Parent: parent,
         Published: '0',
         Type: 'variation, virtual',
@@ -177,27 +177,27 @@ for (const [how, parent] of [
 
 test('refuses invalid WooCommerce rows by number, and stores the other products', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
+  const { send, all } = await createImporter(app)
   const report = await send([
-    simple({ ID: '1', Name: 'Set', Type: 'grouped' }),
-    simple({ ID: '2', Name: 'Elsewhere', Type: 'external' }),
-    simple({ ID: '3', Name: 'Odd', Type: 'subscription' }),
-    simple({ ID: '4', Name: 'Free', 'Regular price': '' }),
-    simple({ ID: '5', Name: 'Dear', 'Regular price': '1.234,50' }),
-    simple({ ID: '6', Name: 'Heavy', 'Weight (kg)': 'ten' }),
-    simple({ ID: '7', Name: '' }),
-    simple({ ID: '8', Name: 'Fine' }),
-    simple({ ID: '9', Name: 'fine!' }),
-    variation('S', { Parent: 'nobody' }),
-    variation('S', { Parent: 'id:31' }),
-    shirt({ ID: '20', SKU: 'A', Name: 'Lonely' }),
-    shirt({ ID: '21', SKU: 'B', Name: 'Any' }),
-    variation('S', { Parent: 'B' }),
-    variation('', { Parent: 'B' }),
-    shirt({ ID: '22', SKU: 'C', Name: 'Shared' }),
-    variation('S', { Parent: 'C', Stock: 'parent' }),
-    simple({ ID: '30', Name: 'Good' }),
-    simple({ ID: '31', Name: 'Plain' }),
+    simpleRow({ ID: '1', Name: 'Set', Type: 'grouped' }),
+    simpleRow({ ID: '2', Name: 'Elsewhere', Type: 'external' }),
+    simpleRow({ ID: '3', Name: 'Odd', Type: 'subscription' }),
+    simpleRow({ ID: '4', Name: 'Free', 'Regular price': '' }),
+    simpleRow({ ID: '5', Name: 'Dear', 'Regular price': '1.234,50' }),
+    simpleRow({ ID: '6', Name: 'Heavy', 'Weight (kg)': 'ten' }),
+    simpleRow({ ID: '7', Name: '' }),
+    simpleRow({ ID: '8', Name: 'Fine' }),
+    simpleRow({ ID: '9', Name: 'fine!' }),
+    variationRow('S', { Parent: 'nobody' }),
+    variationRow('S', { Parent: 'id:31' }),
+    shirtRow({ ID: '20', SKU: 'A', Name: 'Lonely' }),
+    shirtRow({ ID: '21', SKU: 'B', Name: 'Any' }),
+    variationRow('S', { Parent: 'B' }),
+    variationRow('', { Parent: 'B' }),
+    shirtRow({ ID: '22', SKU: 'C', Name: 'Shared' }),
+    variationRow('S', { Parent: 'C', Stock: 'parent' }),
+    simpleRow({ ID: '30', Name: 'Good' }),
+    simpleRow({ ID: '31', Name: 'Plain' }),
   ])
   expect(report.status).toBe(200)
   expect(new Map(errorsOf(report).map(([row, column]: [number, string]) => [row, column]))).toEqual(
@@ -226,21 +226,21 @@ test('refuses invalid WooCommerce rows by number, and stores the other products'
 
 test('reports an error of a variation with its own row, also for the first variation', async () => {
   await using app = await testApp()
-  const { send } = await importer(app)
-  const report = await send([shirt(), variation('S', { 'Regular price': 'x' }), variation('M', { 'Regular price': 'y' })])
+  const { send } = await createImporter(app)
+  const report = await send([shirtRow(), variationRow('S', { 'Regular price': 'x' }), variationRow('M', { 'Regular price': 'y' })])
   expect(errorsOf(report).map(([row]: [number]) => row)).toEqual([3, 4])
 })
 
 test('a dry run stores nothing, a second import skips, and overwriting changes products but not their stock', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
-  const rows = [simple({ Stock: '5' }), shirt(), variation('S'), variation('M')]
+  const { send, all } = await createImporter(app)
+  const rows = [simpleRow({ Stock: '5' }), shirtRow(), variationRow('S'), variationRow('M')]
   expect((await send(rows, '?dryRun=true')).body).toMatchObject({ dryRun: true, created: 2, failed: 0, variants: 3 })
   expect(await all()).toEqual([])
   expect((await send(rows)).body).toMatchObject({ created: 2, failed: 0 })
   const before = await all()
   expect((await send(rows)).body).toMatchObject({ created: 0, skipped: 2 })
-  const changed = [simple({ Stock: '7', 'Regular price': '11' }), shirt(), variation('S')]
+  const changed = [simpleRow({ Stock: '7', 'Regular price': '11' }), shirtRow(), variationRow('S')]
   expect((await send(changed, '?overwrite=true')).body).toMatchObject({ updated: 2, failed: 0, variantsKept: 1, stock: { leftAlone: 1 } })
   const [cup, found] = await all()
   expect(cup.variants).toMatchObject([{ onHand: 5, price: { amount: 1100 } }])
@@ -256,8 +256,8 @@ test('a dry run stores nothing, a second import skips, and overwriting changes p
 
 test('does not sell a variation whose Published cell is blank, but sells one of a file without that column', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
-  const rows = [shirt(), variation('S', { Published: '', Stock: '3', 'Backorders allowed?': '1' }), variation('M', { Stock: '3' })]
+  const { send, all } = await createImporter(app)
+  const rows = [shirtRow(), variationRow('S', { Published: '', Stock: '3', 'Backorders allowed?': '1' }), variationRow('M', { Stock: '3' })]
   const stockOf = async () =>
     (await all())[0].variants.map(({ trackInventory, onHand, allowBackorder }: Json) => [trackInventory, onHand, allowBackorder])
   expect(errorsOf(await send(rows))).toEqual([])
@@ -272,9 +272,9 @@ test('does not sell a variation whose Published cell is blank, but sells one of 
 
 test('reads line ends of descriptions in every form, and keeps a written backslash and n', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
+  const { send, all } = await createImporter(app)
   const texts = ['One\\n\\nTwo', 'One\r\\n\r\\nTwo', 'One\r\rTwo', 'One\r\n\r\nTwo', 'C:\\\\new']
-  const report = await send(texts.map((Description, nth) => simple({ ID: `${nth}`, Name: `Cup ${nth}`, Description })))
+  const report = await send(texts.map((Description, nth) => simpleRow({ ID: `${nth}`, Name: `Cup ${nth}`, Description })))
   expect(errorsOf(report)).toEqual([])
   const paragraphs = '<p>One</p>\n<p>Two</p>'
   expect((await all()).map(({ descriptionHtml }) => descriptionHtml)).toEqual([
@@ -288,25 +288,25 @@ test('reads line ends of descriptions in every form, and keeps a written backsla
 
 test('reads weights in the unit of the file, and refuses a header with a repeated column', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
+  const { send, all } = await createImporter(app)
   const columns = ['Type', 'Name', 'Regular price', 'Weight (lbs)']
   const report = await send([{ Type: 'simple', Name: 'Stone', 'Regular price': '1', 'Weight (lbs)': '2.5' }], '', columns)
   expect([report.body.created, errorsOf(report)]).toEqual([1, []])
   expect((await all())[0].variants[0].weightGrams).toBe(1134)
-  const twice = await send([simple()], '', ['Type', 'Name', 'Regular price', 'Weight (kg)', 'Weight (lbs)'])
+  const twice = await send([simpleRow()], '', ['Type', 'Name', 'Regular price', 'Weight (kg)', 'Weight (lbs)'])
   expect([twice.status, twice.body.message]).toEqual([400, 'The header has "Weight (lbs)" twice: remove one of the two columns.'])
 })
 
 test('a product with neither stock nor availability is out of stock, with a notice, unless the file has no such column', async () => {
   await using app = await testApp()
-  const { send, all } = await importer(app)
-  const rows = [simple({ 'In stock?': '' }), simple({ ID: '2', Name: 'Jug', 'In stock?': '', Stock: '4' })]
+  const { send, all } = await createImporter(app)
+  const rows = [simpleRow({ 'In stock?': '' }), simpleRow({ ID: '2', Name: 'Jug', 'In stock?': '', Stock: '4' })]
   const report = await send(rows)
   const stockNotices = ({ body }: { body: Json }) =>
     body.notices.flatMap(({ handle, column }: Json) => (column === 'In stock?' ? [handle] : []))
   expect(stockNotices(report)).toEqual(['cup'])
   const withoutColumn = header.filter((name) => name !== 'In stock?')
-  expect(stockNotices(await send([simple({ ID: '3', Name: 'Pot' })], '', withoutColumn))).toEqual([])
+  expect(stockNotices(await send([simpleRow({ ID: '3', Name: 'Pot' })], '', withoutColumn))).toEqual([])
   const stockOf = ({ title, variants }: Json) => [title, variants[0].trackInventory, variants[0].onHand]
   expect((await all()).map(stockOf)).toEqual([
     ['Cup', true, 0],

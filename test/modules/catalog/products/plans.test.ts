@@ -19,7 +19,7 @@ const suffix = engine === 'sqlite' ? `printf('%026d', n)` : `lpad(n::text, 26, '
 const newestKey = `'000000000.' || ${suffix}`
 
 /** Inserts 30,000 copies of a product, with three vendors and five types. Every second copy has a second price. */
-async function fill({ deps: { db, config } }: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
+async function insertCopies({ deps: { db, config } }: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
   const copies = (table: Table, from: string, overrides: Record<string, string>, condition = 'true') => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
     return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
@@ -75,7 +75,7 @@ async function vacuum(client: pg.Client): Promise<void> {
 const vacuumsMax = 100
 
 /** Creates five collections, so that one of them is a small part of the table. */
-const collectionsIn = (shop: Awaited<ReturnType<typeof shopIn>>): Promise<string[]> =>
+const createCollections = (shop: Awaited<ReturnType<typeof shopIn>>): Promise<string[]> =>
   Promise.all([1, 2, 3, 4, 5].map(async (nth) => (await shop.post('/collection-v2', { title: `All ${nth}` })).body.id))
 
 const filters: readonly Partial<PublicQuery>[] = (() => {
@@ -112,9 +112,9 @@ test('no combination of sort and filters reads a whole table or sorts an unbound
   const { deps } = app
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
-  const collectionIds = await collectionsIn(shop)
+  const collectionIds = await createCollections(shop)
   const [collectionId] = collectionIds
-  await fill(app, collectionIds, id)
+  await insertCopies(app, collectionIds, id)
   const read = deps.db.read.rows.bind(deps.db.read)
   using rows = spyOn(deps.db.read, 'rows')
   const plans = new Map<string, string>()
@@ -153,7 +153,7 @@ test('finds the few products that meet all filters when each filter alone matche
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
-  await fill(app, await collectionsIn(shop), id)
+  await insertCopies(app, await createCollections(shop), id)
   const pageOf = async (query: Partial<PublicQuery>, sort: Sort | undefined, page = 1) => {
     const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
     const { total, totalCapped } = await listPublicProducts(app.deps, listQuery, slice(page, 100))

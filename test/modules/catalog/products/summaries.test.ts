@@ -12,32 +12,35 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth)
+const range = (count: number) => Array.from({ length: count }, (_, nth) => nth)
 /** Returns a text with three bytes per character. */
-const wide = (length: number) => '界'.repeat(length)
-const imagesOf = (count: number) => numbers(count).map((nth) => ({ url: `https://images.example.com/${nth}.jpg`, alt: `Picture ${nth}` }))
+const wideText = (length: number) => '界'.repeat(length)
+const imagesOf = (count: number) => range(count).map((nth) => ({ url: `https://images.example.com/${nth}.jpg`, alt: `Picture ${nth}` }))
 
 /** Returns a product of the largest size that is accepted. */
-const large = (nth: number) => ({
-  title: `${wide(240)} ${nth}`,
-  vendor: wide(255),
-  type: wide(255),
-  descriptionHtml: `<p>${wide(20_000)}</p>`,
-  tags: numbers(100).map((tag) => `${tag} ${wide(240)}`),
+const largeProduct = (nth: number) => ({
+  title: `${wideText(240)} ${nth}`,
+  vendor: wideText(255),
+  type: wideText(255),
+  descriptionHtml: `<p>${wideText(20_000)}</p>`,
+  tags: range(100).map((tag) => `${tag} ${wideText(240)}`),
   options: [
-    { name: wide(255), values: numbers(250).map((value) => `${value} ${wide(250)}`) },
-    { name: `${wide(254)}x`, values: [wide(255)] },
-    { name: `${wide(254)}y`, values: [wide(255)] },
+    { name: wideText(255), values: range(250).map((value) => `${value} ${wideText(250)}`) },
+    { name: `${wideText(254)}x`, values: [wideText(255)] },
+    { name: `${wideText(254)}y`, values: [wideText(255)] },
   ],
-  variants: numbers(60).map((value) => ({ price: usd(100 + value), optionValues: [`${value} ${wide(250)}`, wide(255), wide(255)] })),
-  images: numbers(20).map((image) => ({ url: `https://images.example.com/${'x'.repeat(1_900)}${image}`, alt: wide(500) })),
+  variants: range(60).map((value) => ({
+    price: usd(100 + value),
+    optionValues: [`${value} ${wideText(250)}`, wideText(255), wideText(255)],
+  })),
+  images: range(20).map((image) => ({ url: `https://images.example.com/${'x'.repeat(1_900)}${image}`, alt: wideText(500) })),
 })
 
 test('list items are summaries with at most 20 tags, 10 variants and two images, and the full counts', async () => {
   await using app = await testApp()
   const shop = await shopIn(app)
-  const tags = numbers(30).map((nth) => `tag ${nth}`)
-  const values = numbers(250).map((nth) => `Size ${nth}`)
+  const tags = range(30).map((nth) => `tag ${nth}`)
+  const values = range(250).map((nth) => `Size ${nth}`)
   const { id } = await shop.add({
     ...{ title: 'Shirt', descriptionHtml: '<p>Long</p>', tags, images: imagesOf(250) },
     options: [{ name: 'Size', values }],
@@ -69,11 +72,11 @@ test('a collection page has a page of products, and the collection list twelve o
   await using app = await testApp()
   const shop = await shopIn(app)
   const ids: string[] = []
-  for (const nth of numbers(15)) ids.push((await shop.add({ title: `Product ${nth}` })).id)
+  for (const nth of range(15)) ids.push((await shop.add({ title: `Product ${nth}` })).id)
   const { id: draft } = await shop.add({ title: 'Draft', status: 'DRAFT' })
   const scheduled = await shop.add({ title: 'Later', publishedAt: app.clock.now() + 60_000 })
   const by = { shop: { id: shop.shop.id }, actor: system }
-  for (const nth of numbers(21)) {
+  for (const nth of range(21)) {
     const { id } = await createCollection(app.deps, by, { title: `Collection ${nth}` })
     await setCollectionProducts(app.deps, by, id, nth === 20 ? [draft, ...ids, scheduled.id] : [])
   }
@@ -104,12 +107,12 @@ test('lists of the largest products and collections stay within 1 MB and omit no
   await using app = await testApp()
   const shop = await shopIn(app)
   const ids: string[] = []
-  for (const nth of numbers(60)) ids.push((await shop.add(large(nth))).id)
+  for (const nth of range(60)) ids.push((await shop.add(largeProduct(nth))).id)
   const by = { shop: { id: shop.shop.id }, actor: system }
-  for (const nth of numbers(20)) {
+  for (const nth of range(20)) {
     const { id } = await createCollection(app.deps, by, {
-      ...{ title: `${wide(240)} ${nth}`, handle: nth === 0 ? 'first' : `c-${nth}`, descriptionHtml: `<p>${wide(65_000)}</p>` },
-      image: { url: `https://images.example.com/${'x'.repeat(1_900)}`, alt: wide(500) },
+      ...{ title: `${wideText(240)} ${nth}`, handle: nth === 0 ? 'first' : `c-${nth}`, descriptionHtml: `<p>${wideText(65_000)}</p>` },
+      image: { url: `https://images.example.com/${'x'.repeat(1_900)}`, alt: wideText(500) },
     })
     await setCollectionProducts(app.deps, by, id, ids)
   }
@@ -137,22 +140,22 @@ test('a change or import that makes the public record of a product exceed 1 MB i
   await using app = await testApp()
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Shirt', tags: ['a'] })
-  const tags = numbers(250).map((nth) => `${nth} ${wide(250)}`)
-  const options = ['A', 'B', 'C'].map((name) => ({ name, values: numbers(250).map((nth) => `${nth} ${wide(250)}`) }))
-  const images = numbers(60).map((nth) => ({ url: `https://i.example.com/${'x'.repeat(1_900)}${nth}`, alt: wide(500) }))
+  const tags = range(250).map((nth) => `${nth} ${wideText(250)}`)
+  const options = ['A', 'B', 'C'].map((name) => ({ name, values: range(250).map((nth) => `${nth} ${wideText(250)}`) }))
+  const images = range(60).map((nth) => ({ url: `https://i.example.com/${'x'.repeat(1_900)}${nth}`, alt: wideText(500) }))
   await shop.patch(`/product-v2/${id}`, { tags, images })
   const refused = { status: 400, body: expect.objectContaining({ message: expect.stringMatching(/too large: .* \d{7} bytes/) }) }
   const optionValues = options.map(({ values }) => values[0] ?? '')
   expect(await shop.post('/product-v2', { title: 'Coat', options, variants: [{ price: usd(1), optionValues }] })).toMatchObject({
     status: 201,
   })
-  expect(await shop.patch(`/product-v2/${id}`, { descriptionHtml: `<p>${wide(65_000)}</p>` })).toMatchObject({ status: 200 })
+  expect(await shop.patch(`/product-v2/${id}`, { descriptionHtml: `<p>${wideText(65_000)}</p>` })).toMatchObject({ status: 200 })
   const variants = await shop.get(`/product-v2/${id}`).then(({ body }) => [{ id: body.variants[0].id, optionValues }])
   expect(await shop.patch(`/product-v2/${id}`, { options, variants })).toMatchObject(refused)
   expect((await shop.get(`/product-v2/${id}`)).body).toMatchObject({ options: [] })
-  const rows = numbers(250).map(
+  const rows = range(250).map(
     (nth) =>
-      `big,${nth === 0 ? 'Big' : ''},1,Size,${nth} ${wide(240)},${nth} ${wide(240)},https://i.example.com/${'x'.repeat(2_000)}${nth},${wide(500)}`,
+      `big,${nth === 0 ? 'Big' : ''},1,Size,${nth} ${wideText(240)},${nth} ${wideText(240)},https://i.example.com/${'x'.repeat(2_000)}${nth},${wideText(500)}`,
   )
   const file = `Handle,Title,Variant Price,Option1 Name,Option1 Value,Variant SKU,Image Src,Image Alt Text\n${rows.join('\n')}\n`
   for (const query of ['?dryRun=true', '']) {
@@ -171,8 +174,12 @@ test('an older product above 1 MB is shown within it, with fewer images', async 
   const { id } = await shop.add({ title: 'Shirt', descriptionHtml: '<p>x</p>', images: imagesOf(250) })
   const [row] = await app.deps.db.read.select().from(productDocuments).where(eq(productDocuments.productId, id))
   const view = JSON.parse(row?.document ?? '{}')
-  view.images = view.images.map((image: object) => ({ ...image, url: `https://images.example.com/${'x'.repeat(2_000)}`, alt: wide(512) }))
-  view.descriptionHtml = `<p>${wide(65_000)}</p>`
+  view.images = view.images.map((image: object) => ({
+    ...image,
+    url: `https://images.example.com/${'x'.repeat(2_000)}`,
+    alt: wideText(512),
+  }))
+  view.descriptionHtml = `<p>${wideText(65_000)}</p>`
   await app.deps.db.write(async (tx) => {
     await tx
       .update(productDocuments)

@@ -14,7 +14,7 @@ setDefaultTimeout(longTestMs)
 const setBackorder = (shop: Selling, allowBackorder: boolean) =>
   shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, allowBackorder }] })
 
-async function problems(app: TestApp): Promise<string[]> {
+async function findProblems(app: TestApp): Promise<string[]> {
   const found: string[] = []
   for (const findings of [bookFindings(app.deps.db), findCatalogInconsistencies(app.deps.db)])
     for await (const { problems } of findings) found.push(...problems)
@@ -50,7 +50,7 @@ test('an oversold variant is unavailable without backorders, and is refused in c
   expect(added.body).toMatchObject(soldOut)
   expect((await shop.checkout(filled)).body).toMatchObject({ statusCode: 409, message: expect.stringContaining(soldOut.message) })
   expect(ok(await app.call('GET', `/cart/${filled}`, { key: shop.publishableKey })).body.lines[0].available).toBe(false)
-  expect([await shop.stock(), await problems(app)]).toEqual([{ onHand: -2, reserved: 0 }, []])
+  expect([await shop.stock(), await findProblems(app)]).toEqual([{ onHand: -2, reserved: 0 }, []])
 })
 
 test('deliveries raise a negative stock step by step, and the variant sells again once stock is positive', async () => {
@@ -66,7 +66,7 @@ test('deliveries raise a negative stock step by step, and the variant sells agai
   expect(ok(await count({ delta: 1 }), 200).body).toMatchObject({ onHand: 0, available: false })
   expect(ok(await count({ counted: 1 }), 200).body).toMatchObject({ onHand: 1, available: true })
   await shop.bought()
-  expect([await shop.stock(), await problems(app)]).toEqual([{ onHand: 0, reserved: 0 }, []])
+  expect([await shop.stock(), await findProblems(app)]).toEqual([{ onHand: 0, reserved: 0 }, []])
 })
 
 test('other fields of a variant with negative stock can be changed, and it is listed as low stock', async () => {
@@ -81,7 +81,7 @@ test('other fields of a variant with negative stock can be changed, and it is li
     available: false,
   })
   expect(ok(await shop.get('/product-v2/low-stock')).body.data).toMatchObject([{ variantId: shop.variantId, onHand: -2 }])
-  expect(await problems(app)).toEqual([])
+  expect(await findProblems(app)).toEqual([])
 })
 
 test('a product can be created with negative stock, and an import keeps it', async () => {
@@ -107,7 +107,7 @@ over,Oversold,10.00,shopify,-2,deny,active
     const { variants } = ok(await shop.get(`/product-v2/${data[0].id}`)).body
     expect(variants).toMatchObject([{ onHand: -2, allowBackorder: false, trackInventory: true, available: false }])
   }
-  expect(await problems(app)).toEqual([])
+  expect(await findProblems(app)).toEqual([])
 })
 
 for (const [how, expectedStock] of [
@@ -132,7 +132,7 @@ for (const [how, expectedStock] of [
       await app.jobs.closeOrders()
     }
     const status = { paid: 'CONFIRMED', cancelled: 'CANCELLED', expired: 'EXPIRED' }[how]
-    expect([(await shop.order(order.id)).status, await shop.stock(), await problems(app)]).toEqual([status, expectedStock, []])
+    expect([(await shop.order(order.id)).status, await shop.stock(), await findProblems(app)]).toEqual([status, expectedStock, []])
     const { available } = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
     expect(available).toBe(how !== 'paid')
   })
@@ -173,7 +173,7 @@ test('under concurrent sales and stock changes, nothing oversells once backorder
       const free = after.onHand - after.reserved
       const publicView = ok(await app.call('GET', `/product-v2/public/${shop.productId}`)).body
       expect(publicView.available).toBe(!isOff || free > 0)
-      expect(await problems(app)).toEqual([])
+      expect(await findProblems(app)).toEqual([])
     }
   })
   await fc.assert(property, { numRuns: 15 })

@@ -24,7 +24,7 @@ type Shop = Awaited<ReturnType<typeof shopIn>>
 const operations = { release: releaseStock, commit: commitStock, restock }
 type Operation = keyof typeof operations
 
-async function variantIn(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
+async function createVariant(shop: Shop, more: Json = {}, title = 'Lamp'): Promise<{ id: string; productId: string }> {
   const product = await shop.add({ title, variants: [{ price: usd(100), ...more }] })
   return { id: product.variants[0]?.id ?? '', productId: product.id }
 }
@@ -63,7 +63,7 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const { id } = await variantIn(shop, { onHand: 5 })
+    const { id } = await createVariant(shop, { onHand: 5 })
     expect(await reserve({ [id]: 3 })).toEqual([id])
     expect(await readStock(id)).toEqual([5, 3])
     expect(await refusalOf(reserve({ [id]: 3 }))).toBe('CONFLICT: Only 2 of Lamp are left')
@@ -76,7 +76,7 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const [many, few] = [await variantIn(shop, { onHand: 9 }), await variantIn(shop, { onHand: 1 })]
+    const [many, few] = [await createVariant(shop, { onHand: 9 }), await createVariant(shop, { onHand: 1 })]
     expect(await refusalOf(reserve({ [many.id]: 1, [few.id]: 2 }))).toBe('CONFLICT: Only 1 of Lamp is left')
     expect([await readStock(many.id), await readStock(few.id)]).toEqual([
       [9, 0],
@@ -92,9 +92,9 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { readStock } = stockOf(app)
-    const mug = await variantIn(shop, { onHand: 3 })
-    const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
-    const backorderable = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    const mug = await createVariant(shop, { onHand: 3 })
+    const free = await createVariant(shop, { trackInventory: false, onHand: 0 })
+    const backorderable = await createVariant(shop, { onHand: 1, allowBackorder: true })
     const line = ({ id }: { id: string }, quantity: number, isTracked = true) => ({ variantId: id, quantity, isTracked })
     const reserve = (...lines: ReturnType<typeof line>[]) =>
       app.deps.db
@@ -128,8 +128,8 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const free = await variantIn(shop, { trackInventory: false, onHand: 0 })
-    const backorderable = await variantIn(shop, { onHand: 1, allowBackorder: true })
+    const free = await createVariant(shop, { trackInventory: false, onHand: 0 })
+    const backorderable = await createVariant(shop, { onHand: 1, allowBackorder: true })
     expect(await reserve({ [free.id]: 7, [backorderable.id]: 4 })).toEqual([backorderable.id])
     expect([await readStock(free.id), await readStock(backorderable.id)]).toEqual([
       [0, 0],
@@ -142,7 +142,7 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const { id } = await variantIn(shop, { onHand: 1 })
+    const { id } = await createVariant(shop, { onHand: 1 })
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => refusalOf(reserve({ [id]: 1 }))))
     expect(outcomes.filter((refusal) => refusal === undefined).length).toBe(1)
     expect(new Set(outcomes)).toEqual(new Set([undefined, 'CONFLICT: Lamp is sold out']))
@@ -153,7 +153,7 @@ describe('reserving stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const [a, b] = [await variantIn(shop, { onHand: 6 }), await variantIn(shop, { onHand: 6 })]
+    const [a, b] = [await createVariant(shop, { onHand: 6 }), await createVariant(shop, { onHand: 6 })]
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, nth) => refusalOf(reserve(nth % 2 ? { [a.id]: 1, [b.id]: 1 } : { [b.id]: 1, [a.id]: 1 }))),
     )
@@ -170,7 +170,7 @@ describe('reserved stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, apply, readStock } = stockOf(app)
-    const { id } = await variantIn(shop, { onHand: 10 })
+    const { id } = await createVariant(shop, { onHand: 10 })
     await reserve({ [id]: 6 })
     await apply('release', { [id]: 2 })
     expect(await readStock(id)).toEqual([10, 4])
@@ -184,7 +184,7 @@ describe('reserved stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, apply, readStock } = stockOf(app)
-    const { id } = await variantIn(shop, { onHand: 3 })
+    const { id } = await createVariant(shop, { onHand: 3 })
     await reserve({ [id]: 1 })
     await apply('release', { [id]: 2, var_gone: 1 })
     expect(await readStock(id)).toEqual([3, 0])
@@ -196,7 +196,7 @@ describe('reserved stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, apply, readStock } = stockOf(app)
-    const { id, productId } = await variantIn(shop, { onHand: 3 })
+    const { id, productId } = await createVariant(shop, { onHand: 3 })
     await reserve({ [id]: 2 })
     expect((await shop.patch(`/product-v2/${productId}`, { variants: [{ id, trackInventory: false }] })).status).toBe(200)
     expect((await shop.count(productId, id, { counted: 0 })).status).toBe(200)
@@ -208,7 +208,7 @@ describe('reserved stock', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const { id, productId } = await variantIn(shop, { onHand: 5 })
+    const { id, productId } = await createVariant(shop, { onHand: 5 })
     await reserve({ [id]: 3 })
     const change = (variant: Json) => shop.patch(`/product-v2/${productId}`, { variants: [{ id, ...variant }] })
     const conflictOf = (prefix: string) => [409, `${prefix}unfinished orders reserve 3`]
@@ -285,7 +285,7 @@ describe('public availability', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve, readStock } = stockOf(app)
-    const { id, productId } = await variantIn(shop, { onHand: 1 })
+    const { id, productId } = await createVariant(shop, { onHand: 1 })
     const before = await readAvailability(app, productId)
     const refusal = refusalOf(
       reserve({ [id]: 1 }, async () => {
@@ -310,7 +310,7 @@ describe('public availability', () => {
     await using app = await testApp()
     const shop = await shopIn(app)
     const { reserve } = stockOf(app)
-    const lamps = await Promise.all(Array.from({ length: 5 }, (_, nth) => variantIn(shop, { onHand: 1 }, `Lamp ${nth}`)))
+    const lamps = await Promise.all(Array.from({ length: 5 }, (_, nth) => createVariant(shop, { onHand: 1 }, `Lamp ${nth}`)))
     await reserve(Object.fromEntries(lamps.map(({ id }) => [id, 1])))
     for (const { productId } of lamps) expect((await readAvailability(app, productId)).available).toEqual([false, false])
   })
@@ -320,7 +320,7 @@ test('findSellables finds variants by id in any status, but only those of the sh
   await using app = await testApp()
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const draft = await shop.add({ title: 'Draft', status: 'DRAFT', variants: [{ price: usd(7) }] })
-  const [mine = '', theirs] = [draft.variants[0]?.id, (await variantIn(other)).id]
+  const [mine = '', theirs] = [draft.variants[0]?.id, (await createVariant(other)).id]
   const found = await findSellables(app.deps, [mine, theirs, 'var_none', mine], shop.shop.id)
   expect([...found.keys()]).toEqual([mine])
   expect(found.get(mine)).toMatchObject({ variant: { price: 7 }, product: { id: draft.id, status: 'DRAFT', title: 'Draft' } })

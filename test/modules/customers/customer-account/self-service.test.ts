@@ -9,7 +9,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function customerOfShop(app: TestApp) {
+async function createCustomerOfShop(app: TestApp) {
   const shop = await shopIn(app)
   const customer = await customerIn(app, shop.shop)
   const call = (method: string, path: string, body?: unknown) =>
@@ -22,7 +22,7 @@ const login = (app: TestApp, shopName: string, email: string, password: string) 
 describe('customer self-service', () => {
   test('lets customers read and change their account, keeps omitted fields and redacts the audit trail', async () => {
     await using app = await testApp()
-    const { customer, call } = await customerOfShop(app)
+    const { customer, call } = await createCustomerOfShop(app)
     const before = (await call('GET', '/customer/me')).body
     expect(before).toMatchObject({ id: customer.id, email: customer.email, emailVerified: false, name: '', phone: null })
     const changed = await call('PATCH', '/customer/me', { name: 'Zq9 Ann', phone: '+1 555 0199', acceptsMarketing: true })
@@ -43,7 +43,7 @@ describe('customer self-service', () => {
 
   test('requires the current password to change the email address, and rejects a taken address like a signup', async () => {
     await using app = await testApp()
-    const { shop, customer, call } = await customerOfShop(app)
+    const { shop, customer, call } = await createCustomerOfShop(app)
     const other = await customerIn(app, shop.shop)
     const change = (body: object) => call('PATCH', '/customer/me', body)
     const { password } = customer
@@ -63,7 +63,7 @@ describe('customer self-service', () => {
 
   test('lets only one of two customers change to the same email address at the same time', async () => {
     await using app = await testApp()
-    const { shop, customer, call } = await customerOfShop(app)
+    const { shop, customer, call } = await createCustomerOfShop(app)
     const other = await customerIn(app, shop.shop)
     const [one, two] = await Promise.all([
       call('PATCH', '/customer/me', { email: 'same@example.com', password: customer.password }),
@@ -92,7 +92,7 @@ describe('customer self-service', () => {
 
   test('lets customers list their sessions and change their password by the auth routes, which ends other sessions', async () => {
     await using app = await testApp()
-    const { shop, customer, call } = await customerOfShop(app)
+    const { shop, customer, call } = await createCustomerOfShop(app)
     const second = (await login(app, shop.shop.name, customer.email, customer.password)).body.data.accessToken
     expect((await call('GET', '/auth/sessions')).body.total).toBe(2)
     expect((await call('POST', '/auth/password', { current: customer.password, password: 'another one of mine' })).status).toBe(204)
@@ -104,7 +104,7 @@ describe('customer self-service', () => {
 describe('the address book of a customer', () => {
   test('lets customers add, list, change and delete addresses, and moves the default flag', async () => {
     await using app = await testApp()
-    const { call } = await customerOfShop(app)
+    const { call } = await createCustomerOfShop(app)
     const one = (await call('POST', '/customer/me/addresses', { ...address, isDefaultShipping: true })).body
     const two = (await call('POST', '/customer/me/addresses', { ...address, name: 'Office' })).body
     expect((await call('GET', '/customer/me/addresses')).body).toMatchObject({ data: [one, two], total: 2 })
@@ -121,7 +121,7 @@ describe('the address book of a customer', () => {
 
   test("rejects changes to another customer's address and to an address outside the book", async () => {
     await using app = await testApp()
-    const { shop, customer, call } = await customerOfShop(app)
+    const { shop, customer, call } = await createCustomerOfShop(app)
     const other = await customerIn(app, shop.shop)
     const theirs = (await other.post('/customer/me/addresses', address)).body
     const unassigned = (await customer.post('/addresses', address)).body
@@ -136,7 +136,7 @@ describe('the address book of a customer', () => {
 
   test('keeps one default address of each kind when several are set at once', async () => {
     await using app = await testApp()
-    const { call } = await customerOfShop(app)
+    const { call } = await createCustomerOfShop(app)
     const ids: string[] = []
     for (let nth = 0; nth < 4; nth++) ids.push((await call('POST', '/customer/me/addresses', address)).body.id)
     const answers = await Promise.all(ids.map((id) => call('PATCH', `/customer/me/addresses/${id}`, { isDefaultBilling: true })))

@@ -14,7 +14,7 @@ const requiredFields = { name: 'A Buyer', line1: '1 High St', city: 'Springfield
 const fullAddress = { ...requiredFields, company: 'Acme', line2: 'Floor 2', province: 'IL', postalCode: '62701', phone: '+1 555 0100' }
 const noSuchAddress = { statusCode: 404, message: 'No such address', error: 'Not Found', code: 'not_found' }
 
-async function shopWithCustomer(app: TestApp) {
+async function createShopWithCustomer(app: TestApp) {
   const shop = await shopIn(app)
   const customer = await customerIn(app, shop.shop)
   return { ...shop, customer, bookPath: `/customer/${customer.id}/addresses`, addPath: `/customer/${customer.id}/addresses/add` }
@@ -30,7 +30,7 @@ async function defaultsOf(app: TestApp, customerId: string) {
 describe("an address in a customer's address book", () => {
   test('stores an address in the book with an audit row, readable by the shop and the customer', async () => {
     await using app = await testApp()
-    const { shop, secretKey, customer, bookPath, post, get } = await shopWithCustomer(app)
+    const { shop, secretKey, customer, bookPath, post, get } = await createShopWithCustomer(app)
     for (const rogue of ['id', 'customerId', 'enteredBy'])
       expect((await post(bookPath, { ...fullAddress, [rogue]: 'zq9' })).body.message).toBe(`unknown field: ${rogue}`)
     const created = await post(bookPath, { ...fullAddress, isDefaultBilling: true })
@@ -56,14 +56,14 @@ describe("an address in a customer's address book", () => {
 
   test('requires name, line1, city and country of an address, and stores omitted or blank fields as null', async () => {
     await using app = await testApp()
-    const { bookPath, post } = await shopWithCustomer(app)
+    const { bookPath, post } = await createShopWithCustomer(app)
     const { body } = await post(bookPath, { ...requiredFields, company: '', line2: null, phone: '  ' })
     expect(body).toMatchObject({ ...requiredFields, company: null, line2: null, province: null, postalCode: null, phone: null })
   })
 
   test('rejects an invalid address field with 400 on every route, naming the field but not its value', async () => {
     await using app = await testApp()
-    const { customer, bookPath, addPath, post } = await shopWithCustomer(app)
+    const { customer, bookPath, addPath, post } = await createShopWithCustomer(app)
     const long = 'zq9'.repeat(70)
     const invalidFields: [string, object][] = [
       ...['name', 'line1', 'city', 'countryCode'].map((field): [string, object] => [field, { [field]: undefined }]),
@@ -91,7 +91,7 @@ describe("an address in a customer's address book", () => {
 
   test('unsets the previous default address of the same kind when a new one is set', async () => {
     await using app = await testApp()
-    const { shop, customer, bookPath, addPath, post, get } = await shopWithCustomer(app)
+    const { shop, customer, bookPath, addPath, post, get } = await createShopWithCustomer(app)
     const other = await customerIn(app, shop)
     await post(`/customer/${other.id}/addresses`, { ...requiredFields, name: 'Other', isDefaultShipping: true, isDefaultBilling: true })
     const first = await post(bookPath, { ...requiredFields, name: 'First', isDefaultShipping: true, isDefaultBilling: true })
@@ -107,7 +107,7 @@ describe("an address in a customer's address book", () => {
 
   test('leaves one default address of each kind after many are added at once', async () => {
     await using app = await testApp()
-    const { customer, bookPath, post } = await shopWithCustomer(app)
+    const { customer, bookPath, post } = await createShopWithCustomer(app)
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, nth) =>
         post(bookPath, { ...requiredFields, name: `N${nth}`, isDefaultShipping: true, isDefaultBilling: true }),
@@ -120,7 +120,7 @@ describe("an address in a customer's address book", () => {
 
   test('creates an address once per idempotency key, replays the response, and rejects another body with 422', async () => {
     await using app = await testApp()
-    const { customer, bookPath, post } = await shopWithCustomer(app)
+    const { customer, bookPath, post } = await createShopWithCustomer(app)
     const key = { 'idempotency-key': 'k' }
     for (const [send, path] of [
       [post, bookPath],
@@ -139,7 +139,7 @@ describe("an address in a customer's address book", () => {
 describe('adding an existing address to a book', () => {
   test('adds addresses that the shop or a customer entered with an audit row; a repeat updates the flags', async () => {
     await using app = await testApp()
-    const { shop, secretKey, customer, addPath, post, get } = await shopWithCustomer(app)
+    const { shop, secretKey, customer, addPath, post, get } = await createShopWithCustomer(app)
     const { body: byShop } = await post('/addresses', requiredFields)
     const { body: byCustomer } = await customer.post('/addresses', fullAddress)
     await post(addPath, { addressId: byCustomer.id })
@@ -165,7 +165,7 @@ describe('adding an existing address to a book', () => {
 
   test("rejects adding another customer's address to a book with 409", async () => {
     await using app = await testApp()
-    const { shop, addPath, post, get } = await shopWithCustomer(app)
+    const { shop, addPath, post, get } = await createShopWithCustomer(app)
     const other = await customerIn(app, shop)
     const { body: theirs } = await post(`/customer/${other.id}/addresses`, { ...fullAddress, isDefaultShipping: true })
     const answer = await post(addPath, { addressId: theirs.id, isDefaultShipping: true })
@@ -175,7 +175,7 @@ describe('adding an existing address to a book', () => {
 
   test("returns the same 404 when an unknown address or another shop's address is added to a book", async () => {
     await using app = await testApp()
-    const { addPath, post } = await shopWithCustomer(app)
+    const { addPath, post } = await createShopWithCustomer(app)
     const { body: foreign } = await (await shopIn(app)).post('/addresses', fullAddress)
     const [absent, hidden] = await Promise.all(
       ['addr_00000000000000000000000000', foreign.id].map((addressId) => post(addPath, { addressId })),
@@ -186,7 +186,7 @@ describe('adding an existing address to a book', () => {
 
   test(`rejects more than ${addressesPerCustomerMax} addresses in a book with 409, but still updates one in it`, async () => {
     await using app = await testApp()
-    const { shop, customer, bookPath, addPath, post, get } = await shopWithCustomer(app)
+    const { shop, customer, bookPath, addPath, post, get } = await createShopWithCustomer(app)
     const { body: entered } = await post('/addresses', requiredFields)
     const { body: first } = await post(bookPath, requiredFields)
     const rows = Array.from({ length: addressesPerCustomerMax - 2 }, () => ({
@@ -215,7 +215,7 @@ describe('adding an existing address to a book', () => {
 describe('an address outside of any book', () => {
   test('shows an address outside of a book to the shop and to the customer who entered it, without naming the latter', async () => {
     await using app = await testApp()
-    const { shop, customer, post, get } = await shopWithCustomer(app)
+    const { shop, customer, post, get } = await createShopWithCustomer(app)
     for (const [rogue, value] of Object.entries({ isDefaultShipping: true, customerId: customer.id }))
       expect((await customer.post('/addresses', { ...fullAddress, [rogue]: value })).body.message).toBe(`unknown field: ${rogue}`)
     const created = await customer.post('/addresses', fullAddress)
@@ -236,7 +236,7 @@ describe('an address outside of any book', () => {
 
   test('hides addresses from other customers and from other shops, no matter who entered them', async () => {
     await using app = await testApp()
-    const { shop, customer, post, get } = await shopWithCustomer(app)
+    const { shop, customer, post, get } = await createShopWithCustomer(app)
     const neighbour = await customerIn(app, shop)
     const otherShop = await shopIn(app)
     const stranger = await customerIn(app, otherShop.shop)
@@ -260,7 +260,7 @@ describe('an address outside of any book', () => {
 
   test('requires a shop or customer credential for addresses: 401 without one, 403 with a publishable key', async () => {
     await using app = await testApp()
-    const { token, publishableKey, post } = await shopWithCustomer(app)
+    const { token, publishableKey, post } = await createShopWithCustomer(app)
     const { body: created, text } = await post('/addresses', fullAddress)
     expect((await app.call('GET', `/addresses/${created.id}`, { token })).text).toBe(text)
     for (const [method, path] of [
@@ -281,7 +281,7 @@ describe('an address outside of any book', () => {
 
   test(`limits each customer to ${addressesByCustomer.most} new addresses an hour, and does not limit the shop`, async () => {
     await using app = await testApp()
-    const { shop, customer, post } = await shopWithCustomer(app)
+    const { shop, customer, post } = await createShopWithCustomer(app)
     for (let nth = 0; nth < addressesByCustomer.most; nth++) expect((await customer.post('/addresses', requiredFields)).status).toBe(201)
     const limited = await customer.post('/addresses', requiredFields)
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '3600'])

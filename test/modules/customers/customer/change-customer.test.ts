@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function customerOfShop(app: TestApp) {
+async function createCustomerOfShop(app: TestApp) {
   const shop = await shopIn(app)
   const customer = await customerIn(app, shop.shop)
   const path = `/customer/${customer.id}`
@@ -32,7 +32,7 @@ const outboxOf = async (app: TestApp, event: string) =>
 describe('changing a customer', () => {
   test('changes the fields of the request, lists them in a webhook, and keeps values out of the audit log', async () => {
     await using app = await testApp()
-    const { shop, customer, path, change } = await customerOfShop(app)
+    const { shop, customer, path, change } = await createCustomerOfShop(app)
     const before = ok(await shop.get(path)).body
     expect(before).toMatchObject({ note: null, tags: [], name: '' })
     const changed = ok(
@@ -63,7 +63,7 @@ describe('changing a customer', () => {
 
   test('changes nothing and sends no webhook when the values are the same', async () => {
     await using app = await testApp()
-    const { change } = await customerOfShop(app)
+    const { change } = await createCustomerOfShop(app)
     const first = ok(await change({ tags: ['a'] }))
     const repeated = ok(await change({ tags: ['a', 'A'] }))
     expect([repeated.text, repeated.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
@@ -72,7 +72,7 @@ describe('changing a customer', () => {
 
   test('marks a new e-mail address as unverified and moves the login to it, and refuses that of another customer', async () => {
     await using app = await testApp()
-    const { shop, customer, change } = await customerOfShop(app)
+    const { shop, customer, change } = await createCustomerOfShop(app)
     const other = await customerIn(app, shop.shop)
     await app.deps.db.write((tx) => app.deps.customerStore.prove(tx, customer.id, app.clock.now()))
     expect((await change({ email: other.email.toUpperCase() })).body).toMatchObject({
@@ -89,7 +89,7 @@ describe('changing a customer', () => {
 
   test('refuses unknown fields, values beyond their bounds, and unknown and erased customers', async () => {
     await using app = await testApp()
-    const { shop, path, change } = await customerOfShop(app)
+    const { shop, path, change } = await createCustomerOfShop(app)
     const otherShop = await shopIn(app)
     for (const [body, field] of [
       [{ note: 'x'.repeat(5_001) }, 'note'],
@@ -112,7 +112,7 @@ describe('changing a customer', () => {
 
   test('accepts one of several concurrent changes of the same version, and refuses the others with 412', async () => {
     await using app = await testApp()
-    const { shop, path, change } = await customerOfShop(app)
+    const { shop, path, change } = await createCustomerOfShop(app)
     const etag = ok(await shop.get(path)).headers.get('etag') ?? ''
     expect(etag).toBe('"v1"')
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => change({ name, tags: [name] }, { 'if-match': etag })))
@@ -128,7 +128,7 @@ describe('changing a customer', () => {
 
   test('replays a change under the same key once', async () => {
     await using app = await testApp()
-    const { change } = await customerOfShop(app)
+    const { change } = await createCustomerOfShop(app)
     const withKey = { 'idempotency-key': 'k1' }
     const first = ok(await change({ tags: ['a'] }, withKey))
     ok(await change({ tags: ['b'] }))
@@ -140,7 +140,7 @@ describe('changing a customer', () => {
 describe('notes and tags of customers', () => {
   test('are in the list and CSV of the shop, but in no response to or export for the customer', async () => {
     await using app = await testApp()
-    const { shop, customer, path, change } = await customerOfShop(app)
+    const { shop, customer, path, change } = await createCustomerOfShop(app)
     ok(await change({ note: '=Zq9secret', tags: ['Zq9tag'] }))
     const ownResponses = await Promise.all([
       customer.get('/customer/me'),

@@ -21,7 +21,7 @@ const rows = [
   `'7004,Bad,One,not an address,no,,,,,,,,,,no,0.00,0,,,no`,
   `'7005,Two,Times,ANN@example.com,no,,,,,,,,,,no,0.00,0,,,no`,
 ]
-const file = (...lines: string[]) => [header, ...lines].join('\r\n')
+const buildFile = (...lines: string[]) => [header, ...lines].join('\r\n')
 const send = (shop: Selling, raw: string, query = '') =>
   shop.app.call('POST', `/customer/import${query}`, { key: shop.secretKey, raw, headers: { 'content-type': 'text/csv' } })
 const listCustomers = async (shop: Selling) => ok(await shop.get('/customer?limit=100')).body.data
@@ -31,11 +31,11 @@ describe('the import of customers', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
-    const dryRun = await send(shop, file(...rows), '?dryRun=true')
+    const dryRun = await send(shop, buildFile(...rows), '?dryRun=true')
     expect(dryRun.body).toMatchObject({ dryRun: true, rows: 5, created: 3, skipped: 1, failed: 1 })
     expect(await listCustomers(shop)).toEqual([])
 
-    const { status, body } = await send(shop, file(...rows))
+    const { status, body } = await send(shop, buildFile(...rows))
     expect([status, body.rows, body.created, body.skipped, body.failed, body.addresses]).toEqual([200, 5, 3, 1, 1, 1])
     expect(body.errors).toEqual([{ row: 5, column: 'Email', message: 'must be an e-mail address' }])
     expect(body.notices).toEqual([
@@ -71,7 +71,7 @@ describe('the import of customers', () => {
       isDefaultBilling: true,
     })
     // A repeated import creates nothing twice and sends no mail.
-    expect((await send(shop, file(...rows))).body).toMatchObject({ created: 0, skipped: 4, failed: 1 })
+    expect((await send(shop, buildFile(...rows))).body).toMatchObject({ created: 0, skipped: 4, failed: 1 })
     expect((await listCustomers(shop)).length).toBe(3)
     expect(await mailRows(app)).toEqual([])
     // The search finds imported customers by name, like customers that the shop creates.
@@ -84,7 +84,7 @@ describe('the import of customers', () => {
   test('overwrites known customers: blank cells clear, absent columns keep, and an address is added once', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    ok(await send(shop, file(...rows)))
+    ok(await send(shop, buildFile(...rows)))
     const change = [
       'Email,Phone,Accepts Marketing,Name,Address1,City,Country Code',
       'ann@example.com,,no,Ann H,9 New Road,Bath,gb',

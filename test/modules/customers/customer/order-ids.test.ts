@@ -51,7 +51,7 @@ async function insertOrders(
   return rows.map(({ id }) => id)
 }
 
-async function customerWithOrders(app: TestApp, n: number) {
+async function createCustomerWithOrders(app: TestApp, n: number) {
   const shop = await shopIn(app)
   const { body: customer } = await shop.post('/customer', { email: 'a@example.com' })
   const owner = { shopId: shop.shop.id, customerId: String(customer.id) }
@@ -61,7 +61,7 @@ async function customerWithOrders(app: TestApp, n: number) {
 
 test("lists only the ids of a customer's orders in every currency, newest first, in pages with a total", async () => {
   await using app = await testApp()
-  const { whose: owner, newestFirst, path, get } = await customerWithOrders(app, 23)
+  const { whose: owner, newestFirst, path, get } = await createCustomerWithOrders(app, 23)
   const [newest] = await insertOrders(app, { ...owner, currency: 'KWD' }, 1)
   const { body: other } = await (await shopIn(app)).post('/customer', { email: 'a@example.com' })
   await insertOrders(app, { shopId: other.shopId, customerId: other.id }, 2)
@@ -76,7 +76,7 @@ test("lists only the ids of a customer's orders in every currency, newest first,
 
 test('returns an empty page past the end, and for a customer without orders', async () => {
   await using app = await testApp()
-  const { path, post, get } = await customerWithOrders(app, 1)
+  const { path, post, get } = await createCustomerWithOrders(app, 1)
   expect((await get(`${path}?page=2`)).body).toMatchObject({ orderIds: [], total: 1 })
   expect((await get(`${path}?page=999999999&limit=1000`)).body).toMatchObject({ orderIds: [], total: 1 })
   const { body: customer } = await post('/customer', { email: 'b@example.com' })
@@ -85,7 +85,7 @@ test('returns an empty page past the end, and for a customer without orders', as
 
 test('clamps the limit to 1..1,000, and rejects page or limit values that are not numbers', async () => {
   await using app = await testApp()
-  const { newestFirst, path, get } = await customerWithOrders(app, 1_002)
+  const { newestFirst, path, get } = await createCustomerWithOrders(app, 1_002)
   for (const [limit, length] of [
     [1_002, 1_000],
     [1_000, 1_000],

@@ -12,7 +12,7 @@ const minute = 60_000
 const wrongPassword = { email: 'merchant1@example.com', password: 'not the password' }
 const unknownAccount = { email: 'nobody@example.com', password: 'not the password' }
 
-function countingPasswords() {
+function createCountingPasswords() {
   const verified: (string | undefined)[] = []
   const passwords: Passwords = {
     hash: async (password) => `hash of ${password}`,
@@ -55,7 +55,7 @@ describe('a login', () => {
   })
 
   test('an unknown account and a wrong password get the same response, after the same work', async () => {
-    const { passwords, verified } = countingPasswords()
+    const { passwords, verified } = createCountingPasswords()
     await using app = await testApp({}, { passwords })
     const { password } = await app.merchant()
     verified.length = 0
@@ -73,7 +73,7 @@ describe('a login', () => {
   })
 
   test('a customer login gets the same response for an unknown shop, an unknown customer and a wrong password', async () => {
-    const { passwords, verified } = countingPasswords()
+    const { passwords, verified } = createCountingPasswords()
     await using app = await testApp({}, { passwords })
     const { shop } = await app.merchant()
     await app.call('POST', '/customer/signup', { body: { shopName: shop.name, email: 'c@example.com', password: 'right password' } })
@@ -176,7 +176,7 @@ describe('failed logins', () => {
   })
 
   test('of 64 concurrent failed logins, at most ten reach the password check', async () => {
-    const { passwords, verified } = countingPasswords()
+    const { passwords, verified } = createCountingPasswords()
     await using app = await testApp({}, { passwords })
     await app.merchant()
     verified.length = 0

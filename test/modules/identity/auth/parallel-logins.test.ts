@@ -11,7 +11,7 @@ setDefaultTimeout(longTestMs)
 const login = (app: TestApp, { email, password }: { email: string; password: string }) =>
   app.call('POST', '/merchant/login', { body: { email, password } })
 const times = <T>(count: number, create: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => create(nth))
-const statuses = (answers: Answer[]) => {
+const countStatuses = (answers: Answer[]) => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
@@ -42,7 +42,7 @@ describe('concurrent logins', () => {
   test('30 valid logins of one account from one address all succeed', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    expect(statuses(await Promise.all(times(30, () => login(app, merchant))))).toEqual({ 200: 30 })
+    expect(countStatuses(await Promise.all(times(30, () => login(app, merchant))))).toEqual({ 200: 30 })
     expect(await countAttempts(app)).toBe(0)
   })
 
@@ -50,7 +50,7 @@ describe('concurrent logins', () => {
     await using app = await testApp()
     const merchants = []
     for (let nth = 0; nth < 60; nth++) merchants.push(await app.merchant())
-    expect(statuses(await Promise.all(merchants.map((merchant) => login(app, merchant))))).toEqual({ 200: 60 })
+    expect(countStatuses(await Promise.all(merchants.map((merchant) => login(app, merchant))))).toEqual({ 200: 60 })
     expect(await countAttempts(app)).toBe(0)
   })
 
@@ -58,7 +58,7 @@ describe('concurrent logins', () => {
     await using app = await testApp()
     const { email } = await app.merchant()
     const answers = await Promise.all(times(30, () => login(app, { email, password: 'not the password' })))
-    expect(statuses(answers)).toEqual({ 401: 10, 429: 20 })
+    expect(countStatuses(answers)).toEqual({ 401: 10, 429: 20 })
     for (const { status, headers } of answers) expect(Number(headers.get('retry-after')) > 0).toBe(status === 429)
     expect(await countAttempts(app)).toBe(30)
   })
@@ -96,11 +96,11 @@ describe('waiting logins', () => {
       return answer
     })
     await thirtyRefused
-    expect(statuses(refused)).toEqual({ 503: 30 })
+    expect(countStatuses(refused)).toEqual({ 503: 30 })
     for (const { headers } of refused) expect(headers.get('retry-after')).toBe('10')
     expect(inFlightCount()).toBe(10)
     release()
-    expect(statuses(await Promise.all([...first, ...further]))).toEqual({ 200: 110, 503: 30 })
+    expect(countStatuses(await Promise.all([...first, ...further]))).toEqual({ 200: 110, 503: 30 })
     expect(await countAttempts(app)).toBe(0)
   })
 
@@ -135,7 +135,7 @@ describe('waiting logins', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     for (let nth = 0; nth < 10; nth++) await login(app, { ...merchant, password: 'not the password' })
-    expect(statuses(await Promise.all(times(20, () => login(app, merchant))))).toEqual({ 429: 20 })
+    expect(countStatuses(await Promise.all(times(20, () => login(app, merchant))))).toEqual({ 429: 20 })
   })
 
   test('waiting logins continue when a check in flight throws', async () => {
@@ -156,7 +156,7 @@ describe('waiting logins', () => {
     const answers = times(15, () => login(app, merchant))
     await tenInFlight
     release()
-    expect(statuses(await Promise.all(answers))).toEqual({ 200: 5, 500: 10 })
+    expect(countStatuses(await Promise.all(answers))).toEqual({ 200: 5, 500: 10 })
     expect(await countAttempts(app)).toBe(0)
   })
 })
@@ -177,6 +177,6 @@ test('the login of a merchant overtakes most of eight earlier customer logins fr
     answered.push('merchant')
     return answer
   })
-  expect(statuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 9 })
+  expect(countStatuses(await Promise.all([...asCustomers, asMerchant]))).toEqual({ 200: 9 })
   expect(answered.indexOf('merchant')).toBeLessThan(5)
 })

@@ -11,7 +11,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-async function twoProcesses() {
+async function startTwoProcesses() {
   const database = await testDatabase()
   const [one, two] = [await testApp({}, { database }), await testApp({}, { database })]
   return {
@@ -27,7 +27,7 @@ async function twoProcesses() {
 
 describe.skipIf(engine === 'sqlite')('two processes', () => {
   test('renew a cookie that is sent to both at once to the same cookie, and the session works in both', async () => {
-    await using s = await twoProcesses()
+    await using s = await startTwoProcesses()
     const { email, password } = await s.one.merchant()
     let cookie = heldBy(await post(s.one, { email, password }))
     for (let round = 0; round < 5; round++) {
@@ -40,7 +40,7 @@ describe.skipIf(engine === 'sqlite')('two processes', () => {
   })
 
   test('share the end of a session', async () => {
-    await using s = await twoProcesses()
+    await using s = await startTwoProcesses()
     const { email, password } = await s.one.merchant()
     const answer = await post(s.one, { email, password })
     const ended = await s.two.call('DELETE', '/console/session', { headers: { ...here, cookie: heldBy(answer) } })
@@ -50,7 +50,7 @@ describe.skipIf(engine === 'sqlite')('two processes', () => {
   })
 
   test('create one super admin when their setup tokens are used at the same time', async () => {
-    await using s = await twoProcesses()
+    await using s = await startTwoProcesses()
     const tokens = [await issueSetupToken(s.one.deps), await issueSetupToken(s.two.deps)]
     const answers = await Promise.all(
       [s.two, s.one, s.two, s.one].map((app, nth) =>

@@ -101,7 +101,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     await db.write((tx) => insert(tx, row('a')))
     await using _ = await holdRow(of.url, "UPDATE attempts SET at = 7 WHERE id = 'a'")
     const events: string[] = []
-    // More writes than connections for writes.
+    // There are more writes than connections for writes.
     const writes = Array.from({ length: 6 }, async (_, nth) => {
       const refused = await failure(db.write((tx) => setAt(tx, { at: 1 }, { id: 'a' }), nth % 2 ? locking : {}))
       events.push('refused')

@@ -153,7 +153,7 @@ describe('the name of the business', () => {
     expect(names(queue)).toEqual(expected)
     for (const [one, name] of expected) expect([one, (await read(app, operator, one)).business?.legalName ?? null]).toEqual([one, name])
     expect(ok(await decide(app, operator, id, 'APPROVED')).body.business).toMatchObject({ legalName: business.legalName })
-    // The merchant's own view has no business.
+    // The response to the merchant has no field `business`.
     expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('business')
   })
 })
@@ -287,7 +287,7 @@ describe('the decision', () => {
       expect([change, answer.status]).toEqual([change, 400])
       expect(answer.body.message).toMatch(message)
     }
-    // As a JSON number it equals 1.
+    // The JSON parser rounds this number to 1, but it is refused.
     const raw = JSON.stringify({ decision: 'APPROVED', assessment: figures }).replace('Usd":1,', 'Usd":1.0000000000000000001,')
     const headers = { 'content-type': 'application/json' }
     const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })

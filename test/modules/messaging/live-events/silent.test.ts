@@ -119,7 +119,7 @@ test('clients that resume from long ago do not delay another shop, and closed st
   }))
   for (let at = 0; at < rows.length; at += 500)
     await app.deps.db.write(async (tx) => void (await tx.insert(liveEvents).values(rows.slice(at, at + 500))))
-  // Reads of past events wait for the gate, so that all streams ask first. Reads of new events are for no single shop.
+  // Blocks reads of past events, which name a shop, until all streams have asked. Reads of new events name none.
   const gate = Promise.withResolvers<void>()
   const read: string[] = []
   const { orderRows } = app.deps.liveStore

@@ -199,7 +199,7 @@ describe('over HTTP', () => {
       )
     return {
       runs: () => runs,
-      /** Whether each run was told that an earlier attempt had begun. */
+      /** Lists `isResumed` of each run. */
       resumed,
       async post(body: unknown, key?: string, headers: Record<string, string> = {}) {
         const sent = new Request('http://localhost/effect', {
@@ -363,11 +363,11 @@ describe('over HTTP', () => {
       }
       await postWithLostClaim('a')
       expect((await route.post({}, 'a')).status).toBe(201)
-      // Another process knows of it only after the database is told.
+      // Until the flush, only this process knows that the claim ended. The flush releases it in the database.
       await postWithLostClaim('b')
       await app.deps.idempotency.flushEnded()
       expect(await db.read.select().from(idempotencyKeys)).toHaveLength(1)
-      // Work of an earlier attempt is resumed.
+      // If work of the earlier attempt began, the next attempt resumes it.
       const body = { startsWork: true, fail: 'BUSY' }
       expect((await route.post(body, 'c')).status).toBe(503)
       await postWithLostClaim('c', body)
@@ -428,7 +428,7 @@ describe('over HTTP', () => {
     const storedKey = expectClaimed(await claim(app, { key: 'kept' }))
     await storeEffect(app, storedKey, 'effect')
     expect((await claim(app)).kind).toBe('inFlight')
-    // The next start after the process ended.
+    // This is the next start, after the first process ended.
     const next = createIdempotency(app.deps)
     expect((await next.claim({ ...request, key: 'kept' })).kind).toBe('replay')
     expect((await next.claim({ ...request, fingerprint: 'b' })).kind).toBe('mismatch')

@@ -296,10 +296,11 @@ test('a missed run is caught up at the start if the next one is far away, but no
     for (const name of ['forget', 'fold-listings', 'approve-commissions'] as const) await one.runner.runScheduled(name)
     return early
   }
-  // The very first start catches up on nothing.
+  // An instance that never ran before has missed no runs.
   expect(await missedRunsAt(startOfTime)).toEqual([])
   expect(await missedRunsAt(startOfTime + 4 * minute)).toEqual([])
-  // Every ten minutes, and at five past the hour; listings are folded within the minute anyway.
+  // `forget` runs every ten minutes, and `approve-commissions` at five past the hour. `fold-listings` needs no
+  // catch-up, because it runs within a minute.
   expect((await missedRunsAt(startOfTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
   expect(await missedRunsAt(startOfTime - day)).toEqual([])
   await database.drop()
@@ -317,7 +318,7 @@ test('a job of every second costs one commit a minute, and one when its result c
     for (let second = 1; second <= seconds; second++) {
       one.app.clock.advance(1_000)
       for (const name of ['deliver-webhooks', 'look-around', 'resume-orders'] as const) await one.runner.runScheduled(name)
-      // With PostgreSQL, processes report every ten seconds that they live.
+      // With PostgreSQL, the heartbeat itself is a commit every ten seconds.
       if (engine === 'sqlite' && second % 10 === 0) await one.runner.heartbeat()
     }
     return stats.commits - commits
@@ -330,7 +331,7 @@ test('a job of every second costs one commit a minute, and one when its result c
   fails = true
   const commits = await runEverySecond(5)
   expect(commits).toBeGreaterThanOrEqual(3)
-  // Live clients get an event for each, in a separate write.
+  // Each changed result also sends an event to live clients, in a separate write.
   expect(commits).toBeLessThanOrEqual(6)
 })
 

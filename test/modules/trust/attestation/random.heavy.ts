@@ -98,7 +98,7 @@ async function play(from: number): Promise<void> {
       await one.revert(fork.snapshot)
       alive.set(one, fork.alive)
       fork = undefined
-      // Otherwise the same blocks would be created again.
+      // Without other blocks, the chain would create the replaced ones again.
       await one.mine(1, 2 + randomBelow(50))
     },
     spoil: async () => oneOf(proxies).spoil(...Array.from({ length: 1 + randomBelow(3) }, () => oneOf(kinds)())),
@@ -130,7 +130,7 @@ async function play(from: number): Promise<void> {
   }
   const settle = async () => {
     for (const proxy of proxies) proxy.forget()
-    // Longer than every pause of a node.
+    // This is longer than every pause of a node.
     souk.app.clock.advance(3_600_000)
     // Makes the chain longer than the cursor, because a shorter chain is not read.
     const { countedTo } = await souk.sync(1_001).catch(() => ({ countedTo: 0 }))

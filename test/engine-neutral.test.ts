@@ -1,12 +1,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engineNeutral } from './support/engine-neutral.ts'
+import { engineNeutralFiles } from './support/engine-neutral.ts'
 import { longTestMs } from './support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const neutral = engineNeutral()
+const neutral = engineNeutralFiles()
 
 test('what touches a database, or starts a program that may, is tried on both engines', () => {
   for (const file of [

@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { compile, entries, packConsole } from '../src/build.ts'
 import {
-  engineNeutral,
+  apiDocumentTests,
+  consoleTestFiles,
+  demoTests,
+  engineNeutralFiles,
   heavyTestFiles,
-  ofTheConsole,
-  ofTheDemo,
-  ofTheDocument,
-  ofTheFile,
-  ofTheStorefront,
+  sqliteFileTests,
+  storefrontTests,
   testFiles,
 } from './support/engine-neutral.ts'
 import { longTestMs } from './support/timeouts.ts'
@@ -28,7 +28,9 @@ const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
 /** Files that test nothing of PostgreSQL: SQLite's run covers them. */
 const coveredOnSqlite =
-  isWhole && onPostgres ? [...engineNeutral(), ...ofTheDocument, ...ofTheDemo, ...ofTheFile, ...ofTheStorefront, ...ofTheConsole] : []
+  isWhole && onPostgres
+    ? [...engineNeutralFiles(), ...apiDocumentTests, ...demoTests, ...sqliteFileTests, ...storefrontTests, ...consoleTestFiles]
+    : []
 const isCovered = new Set(coveredOnSqlite)
 const filesOf = (all: readonly string[]) => all.filter((file) => !isCovered.has(file))
 const light = filesOf(testFiles())

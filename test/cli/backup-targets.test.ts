@@ -6,7 +6,7 @@ import { backUp } from '../../jobs/back-up.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
-import { borrower, lendingOn, pathOf, pdf } from '../support/lending-documents.ts'
+import { borrower, documentPath, lendingOn, pdf } from '../support/lending-documents.ts'
 import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, souk, startCommand, withFile } from './souk.ts'
 
 const passphrase = 'twelve words that nobody guesses'
@@ -42,7 +42,7 @@ describeProcesses('backups at the configured target', () => {
       const body = { title: 'Kept', handle: 'kept', variants: [{ price: { amount: 1_000, currency: 'USD' } }] }
       await app.call('POST', '/v2/products', { token: merchant.token, body })
       const headers = { 'content-type': 'application/pdf' }
-      const put = await app.call('PUT', pathOf(application, 'ein_letter'), { token: merchant.token, raw: letter, headers })
+      const put = await app.call('PUT', documentPath(application, 'ein_letter'), { token: merchant.token, raw: letter, headers })
       expect(put.status).toBe(200)
       const answers = await Promise.all(reads.map((path) => app.call('GET', path, { token: merchant.token })))
       await backUp(app.deps)
@@ -64,7 +64,7 @@ describeProcesses('backups at the configured target', () => {
       }),
     )
     expect(after).toEqual(before)
-    const document = await fetch(`${shop.url}${pathOf(id, 'ein_letter')}`, { headers })
+    const document = await fetch(`${shop.url}${documentPath(id, 'ein_letter')}`, { headers })
     expect(Buffer.from(await document.arrayBuffer()).equals(letter)).toBe(true)
   })
 

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
-import { lendingOn, pathOf, pdf, png } from '../support/lending-documents.ts'
+import { documentPath, lendingOn, pdf, png } from '../support/lending-documents.ts'
 import { drafted, send } from './drafted.ts'
 import { copiesOf, describeProcesses, logIn, pause, serve, servedOnce, souk, withFile } from './souk.ts'
 
@@ -227,7 +227,7 @@ describeProcesses('documents in backups and checks', () => {
       }
       await using server = await serve(directory, lendingOn)
       const headers = { authorization: `Bearer ${await logIn(server)}` }
-      expect([directory, (await fetch(`${server.url}${pathOf(id, 'ein_letter')}`, { headers })).status]).toEqual([directory, 200])
+      expect([directory, (await fetch(`${server.url}${documentPath(id, 'ein_letter')}`, { headers })).status]).toEqual([directory, 200])
     }
     const elsewhere = temporaryDir()
     for (const name of ['souk.db', 'keys.json']) cpSync(join(dataDir, name), join(elsewhere, name))
@@ -314,7 +314,7 @@ describeProcesses('documents in backups and checks', () => {
     expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
     await using again = await serve(elsewhere, lendingOn)
     const headers = { authorization: `Bearer ${await logIn(again)}` }
-    expect((await fetch(`${again.url}${pathOf(id, 'lease_agreement')}`, { headers })).status).toBe(200)
+    expect((await fetch(`${again.url}${documentPath(id, 'lease_agreement')}`, { headers })).status).toBe(200)
   })
 
   test('a download that fails on a damaged document writes only log lines to standard error', async () => {
@@ -326,7 +326,7 @@ describeProcesses('documents in backups and checks', () => {
     writeFileSync(file, bytes)
     await using server = await serve(dataDir, lendingOn)
     const headers = { authorization: `Bearer ${await logIn(server)}` }
-    const answer = await fetch(`${server.url}${pathOf(id, 'ein_letter')}`, { headers })
+    const answer = await fetch(`${server.url}${documentPath(id, 'ein_letter')}`, { headers })
     await expect(answer.arrayBuffer()).rejects.toThrow()
     await server.log.until(/documents\.damaged/)
     await server.end('SIGTERM')

@@ -1,5 +1,5 @@
 /** An application for a loan in a real process, and its documents. */
-import { pathOf } from '../support/lending-documents.ts'
+import { documentPath } from '../support/lending-documents.ts'
 import { type Server, withFile } from './souk.ts'
 
 /** Approves the merchant's business and drafts an application, behind the program's back. */
@@ -23,7 +23,7 @@ export function drafted(database: string): string {
 
 /** Sends a document of it. */
 export const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
-  fetch(`${server.url}${pathOf(id, key)}`, {
+  fetch(`${server.url}${documentPath(id, key)}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${token}`, 'content-type': type },
     body: new Uint8Array(body),

@@ -7,7 +7,7 @@ import { finishErasures } from '../../jobs/finish-erasures.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
-import { planted, plantedAddress, tracesOf } from '../support/personal-data.ts'
+import { plantedAddress, plantedPerson, tracesOf } from '../support/personal-data.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
 
@@ -17,10 +17,10 @@ const day = 24 * 60 * 60_000
 /** A shop with a customer who bought with an account and, elsewhere in the trail, as a guest; and with one who is not erased. */
 async function shopWith(app: TestApp) {
   const shop = await sellingIn(app, { onHand: 20 })
-  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  const { id } = ok(await shop.post('/customer', { email: plantedPerson.email, name: plantedPerson.name })).body
   const { id: other } = ok(await shop.post('/customer', { email: 'stays@example.com', name: 'Stays Here' })).body
   ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
-  const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+  const order = await shop.placeOrder({ email: plantedPerson.email, shippingAddress: plantedAddress })
   return { shop, id: String(id), other: String(other), order }
 }
 const sent = async ({ shop, order }: Awaited<ReturnType<typeof shopWith>>) => ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { currentRules, rulesText } from '../../src/modules/lending/credit/domain.ts'
 import { temporaryDir } from '../support/database.ts'
 import { business } from '../support/kyb.ts'
-import { allUploaded } from '../support/lending.ts'
+import { uploadedDocuments } from '../support/lending.ts'
 import { describeProcesses, logIn, serve, signUp, souk, withFile } from './souk.ts'
 
 const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
@@ -26,7 +26,7 @@ async function decidedOnce() {
   const kyb = await post('/kyb', token, business)
   await post(`/admin/kyb/${kyb.id}/decision`, operator, { decision: 'APPROVED' })
   const { id } = await post('/lending-application', token, {})
-  const documentationCompleted = allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null })
+  const documentationCompleted = uploadedDocuments({ cohort: 'US_COMPANY', selectedTier1Partner: null })
   await post(`/lending-application/${id}`, token, { requestedAmountUsd: 30_000, documentationCompleted }, 'PATCH')
   await post(`/lending-application/${id}/submit`, token, {})
   await post(`/admin/lending-application/${id}/decision`, operator, { decision: 'APPROVED', assessment: figures })

@@ -16,7 +16,7 @@ describeProcesses('mail of a server process', () => {
     await using first = await serve(dataDir, settings)
     await signUp(first)
     expect((await first.call('POST', '/auth/password/forgot', wanted)).status).toBe(202)
-    await mails.arrived(1)
+    await mails.waitForMails(1)
     expect(await first.end('SIGTERM')).toBe(0)
     expect(first.log.text()).toContain('"event":"mail.links_lead_here"')
     const link = /http:\/\/\S+\/pages\/reset\/[\w-]{43}/.exec(mails.received[0]?.text ?? '')?.[0] ?? ''
@@ -53,7 +53,7 @@ describeProcesses('mail of a server process', () => {
     // The test does not wait 90 seconds until the claim expires.
     withFile(join(dataDir, 'souk.db'), (file) => file.run('UPDATE mails SET next_at = 0'))
     await using next = await serve(dataDir, mails.settings)
-    await mails.arrived(1)
+    await mails.waitForMails(1)
     expect(await next.end('SIGTERM')).toBe(0)
     expect(ids.length).toBe(2)
     expect(ids[0]).toBe(ids[1])

@@ -17,7 +17,7 @@ import { tagTerm } from '../../db/search-words.ts'
 import { migrateSqlite } from '../../db/sqlite/migrate.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
-import { wireTo } from '../support/cuttable-connection.ts'
+import { cuttableProxy } from '../support/cuttable-connection.ts'
 import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { lendingOn, pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
@@ -120,7 +120,7 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
 
   // The server goes away in the middle.
   {
-    await using wire = await wireTo(target.url, 'COPY "orders"', 'before')
+    await using wire = await cuttableProxy(target.url, 'COPY "orders"', 'before')
     wire.arm()
     expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusal("doesn't answer"))
   }

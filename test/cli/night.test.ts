@@ -12,7 +12,7 @@ import { recordHeartbeat, recordStart } from '../../src/modules/operations/deplo
 import { type TestApp, testApp } from '../support/app.ts'
 import { type TestDatabase, temporaryDir, testDatabase } from '../support/database.ts'
 import { address, customerOf, ok } from '../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../support/test-processor.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { describeProcesses, serve, souk } from './souk.ts'
 
@@ -62,7 +62,7 @@ function plantedSettings(): Record<string, string> {
 
 /** A shop with people in it, an order that is stuck, and errors that quote them. */
 async function troubled(app: TestApp) {
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     async refund() {
       throw new ProcessorUnavailable('away')

@@ -15,7 +15,7 @@ const profile = `https://platform.example/${'p'.repeat(1_500)}`
 const { test } = consoleTests({
   fill: async ({ app }) => {
     const selling = await sellingIn(app)
-    const [own, agents, unnamed] = [await selling.bought(), await selling.bought(), await selling.bought()]
+    const [own, agents, unnamed] = [await selling.placeOrder(), await selling.placeOrder(), await selling.placeOrder()]
     const mark = (id: string, agent: typeof orders.$inferInsert.agent) =>
       app.deps.db.write((tx) => tx.update(orders).set({ agent }).where(eq(orders.id, id)))
     await mark(agents.id, { profile, attribution: { campaign: 'spring', [long(100)]: long(500) } })

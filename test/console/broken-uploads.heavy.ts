@@ -7,7 +7,7 @@ import type { TestApp } from '../support/app.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved } from '../support/kyb.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -18,7 +18,7 @@ const { test } = consoleTests({
   settings: { LENDING_PLATFORM_ENABLED: 'true' },
   fill: async ({ app }) => {
     const borrower = await app.merchant()
-    await approved(app, borrower, await app.superAdmin())
+    await approveBusiness(app, borrower, await app.superAdmin())
     return { borrower }
   },
 })

@@ -6,12 +6,12 @@ import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
-import { hearsNothing } from '../support/lost-response.ts'
-import { drawn } from '../support/pictures.ts'
+import { reloadWithoutEvents } from '../support/lost-response.ts'
+import { drawPng } from '../support/pictures.ts'
 import { ok } from '../support/selling.ts'
-import { invited, staffOf } from '../support/staff.ts'
+import { invitePerson, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { untilThere } from '../support/visit.ts'
+import { pollUntilFound } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -252,7 +252,7 @@ test('a bulk archive reports failures and keeps them selected', async ({ open, a
   for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/products?q=bulk` })
-  await hearsNothing(visitor)
+  await reloadWithoutEvents(visitor)
   await visitor.text('3 results')
   await visitor.press('Select all on this page')
   await visitor.press('Archive')
@@ -319,7 +319,7 @@ test('a bulk change and its undo stay in their shop', async ({ open, app, shop }
   const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
   const other = await shopIn(app)
   const both = await staffOf(app, shop, 'MANAGER')
-  const { token } = await invited(app, other, 'MANAGER', both.email)
+  const { token } = await invitePerson(app, other, 'MANAGER', both.email)
   ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
   const visitor = await open({ as: both, at: `s/${shop.shop.name}/products?q=moved` })
   const elsewhere = async () => {
@@ -337,7 +337,7 @@ test('a bulk change and its undo stay in their shop', async ({ open, app, shop }
   const statuses = () => Promise.all([one, two].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(await statuses()).toEqual(['ARCHIVED', 'ARCHIVED'])
   await visitor.press('Undo')
-  await untilThere(async () => !(await statuses()).includes('ARCHIVED'))
+  await pollUntilFound(async () => !(await statuses()).includes('ARCHIVED'))
   expect(await statuses()).toEqual(['ACTIVE', 'ACTIVE'])
 })
 
@@ -417,7 +417,7 @@ test('an import without a network reports it and can be repeated', async ({ open
 test('pictures are uploaded, sorted in a product and protected while it uses them', async ({ open, shop, data }) => {
   const folder = temporaryDir()
   const files = [1, 2].map((seed) => join(folder, `${seed}.png`))
-  for (const [at, file] of files.entries()) writeFileSync(file, drawn(64, 48, at + 1))
+  for (const [at, file] of files.entries()) writeFileSync(file, drawPng(64, 48, at + 1))
   const broken = join(folder, 'broken.png')
   writeFileSync(broken, 'no picture')
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.mug.id}` })

@@ -39,7 +39,7 @@ test('an order’s address is corrected after its difference was shown, and the 
     { country: 'US', region: 'NY', rateBps: 800 },
   ]
   ok(await app.call('PUT', '/shops/v2/tax-rates', { token, body: { data: rates } }))
-  const { id } = await selling.bought({ shippingAddress: address })
+  const { id } = await selling.placeOrder({ shippingAddress: address })
   const visitor = await open({ as: selling, at: at(selling, `orders/${id}`), width: 'phone' })
   await visitor.press('Edit: Shipping address', { role: 'link' })
   await visitor.there('Shipping address', { role: 'dialog' })

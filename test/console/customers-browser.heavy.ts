@@ -53,7 +53,7 @@ test('a customer is made and found by the keyboard alone, and an address that is
 })
 
 test('a customer is erased after typing the address, but not with an open order', async ({ open, data: { selling } }) => {
-  const order = await selling.bought({ quantity: 1 })
+  const order = await selling.placeOrder({ quantity: 1 })
   const { id } = await post(selling, '/customer', { email: order.email, name: long(200) })
   const { id: free } = await post(selling, '/customer', { email: 'gone@example.com', name: 'Gone Soon', phone: '+976 1' })
   const visitor = await open({ as: selling, at: at(selling, `customers/${id}?erase=1`), width: 'phone', scheme: 'dark' })
@@ -228,7 +228,7 @@ test('an order of the shop leaves what somebody types about a card, and its code
   const visitor = await open({ as: selling, at: at(selling, `gift-cards/${id}`) })
   await visitor.fill('Note', 'Half a sentence')
   await selling.patch(`/giftcard/${id}`, { status: 'DISABLED' })
-  await selling.bought({ quantity: 1 })
+  await selling.placeOrder({ quantity: 1 })
   await visitor.there('Enable', { role: 'button' })
   expect(await visitor.value('Note')).toBe('Half a sentence')
   await visitor.press('Save')

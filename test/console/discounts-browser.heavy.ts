@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
-import { hearsNothing } from '../support/lost-response.ts'
+import { reloadWithoutEvents } from '../support/lost-response.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -195,7 +195,7 @@ test('leaving asks about unsaved input', async ({ open, shop }) => {
 test('a lost role shows an error and keeps the typed text', async ({ open, app, shop }) => {
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/discounts/new` })
-  await hearsNothing(visitor)
+  await reloadWithoutEvents(visitor)
   await visitor.heading('Create discount')
   await visitor.fill('Title', 'Mine')
   await visitor.fill('Percentage', '5')

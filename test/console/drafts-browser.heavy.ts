@@ -170,7 +170,7 @@ test('home moves when an order comes, and its days stand in the address', async 
   await visitor.text('$0.00')
   await visitor.text('Setup guide')
   expect(await visitor.axe()).toEqual([])
-  await selling.bought({ quantity: 2 })
+  await selling.placeOrder({ quantity: 2 })
   await visitor.text('$20.00')
   await visitor.text('order to fulfil')
   await visitor.keyPress('Last 7 days', { role: 'link' })
@@ -187,7 +187,7 @@ test('home moves when an order comes, and its days stand in the address', async 
 })
 
 test('home is readable on a phone, right to left and in the dark', async ({ open, data: { selling } }) => {
-  await selling.bought()
+  await selling.placeOrder()
   const visitor = await open({ as: selling, at: at(selling), width: 'phone', scheme: 'dark', language: 'ar' })
   await visitor.text('يتطلب الانتباه')
   expect(await visitor.axe()).toEqual([])
@@ -198,7 +198,7 @@ test('home is readable on a phone, right to left and in the dark', async ({ open
 
 test('the home page uses the server’s dates', async ({ open, app }) => {
   const selling = await sellingIn(app, { onHand: 100 })
-  await selling.bought({ quantity: 4 })
+  await selling.placeOrder({ quantity: 4 })
   const visitor = await open({ as: selling, at: `${at(selling)}?days=7`, clockOffMs: 20 * 86_400_000 })
   await visitor.text('$40.00')
 })

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import { issueSetupToken } from '../../src/modules/identity/console-session/index.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
-import { losesOne } from '../support/lost-response.ts'
+import { loseNextResponse } from '../support/lost-response.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -99,7 +99,7 @@ test('the checklist checks what is done, and business details are approved as th
   await visitor.fill('Registration number', '4711')
   await visitor.fill('Name of owner 1', 'Ann Haddad')
   // The approval's response is lost: the page says so, and approving again tells that it had succeeded.
-  await losesOne(visitor, '/decision')
+  await loseNextResponse(visitor, '/decision')
   await visitor.press('Save and approve')
   await visitor.text('Something went wrong')
   await visitor.text('In review: not approved yet.')

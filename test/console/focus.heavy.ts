@@ -35,7 +35,7 @@ test('a form that opens in the place of a list, and one that closes, keep the ke
 })
 
 test('a window whose opener is gone when it closes leaves the keyboard in the page', async ({ open, data: { selling } }) => {
-  const { id } = await selling.bought()
+  const { id } = await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
   await visitor.keyPress('Cancel order')
   await visitor.there(/^Cancel order/, { role: 'dialog' })

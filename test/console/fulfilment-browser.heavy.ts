@@ -16,7 +16,7 @@ const { test } = consoleTests({
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 
 test('selected orders are fulfilled by the keyboard on a phone, and leave the list', async ({ app, open, data: { selling } }) => {
-  const [one, two] = [await selling.bought(), await selling.bought({ quantity: 2 })]
+  const [one, two] = [await selling.placeOrder(), await selling.placeOrder({ quantity: 2 })]
   const packer = await staffOf(app, selling, 'FULFILMENT')
   const visitor = await open({ as: packer, at: at(selling, '/orders'), width: 'phone' })
   await visitor.heading('Orders')
@@ -43,7 +43,7 @@ test('selected orders are fulfilled by the keyboard on a phone, and leave the li
 })
 
 test('packing slips of a selection are shown without prices, one sheet an order', async ({ open, data: { selling } }) => {
-  const [one, two] = [await selling.bought(), await selling.bought({ quantity: 3 })]
+  const [one, two] = [await selling.placeOrder(), await selling.placeOrder({ quantity: 3 })]
   const visitor = await open({ as: selling, at: at(selling, '/orders?toFulfil=true') })
   await visitor.press(`Select order #${one.number}`, { role: 'checkbox' })
   await visitor.press(`Select order #${two.number}`, { role: 'checkbox' })
@@ -57,7 +57,7 @@ test('packing slips of a selection are shown without prices, one sheet an order'
 })
 
 test('tracking numbers of a CSV file are shown first, and then sent', async ({ open, data: { selling } }) => {
-  const [one, two] = [await selling.bought(), await selling.bought()]
+  const [one, two] = [await selling.placeOrder(), await selling.placeOrder()]
   const file = join(temporaryDir(), 'tracking.csv')
   writeFileSync(file, `Order number;Tracking number;Carrier\n#${one.number};T-1;Post\n${two.number};<b>T-2</b>;\n9999;T-3;\nx;T-4;\n`)
   const visitor = await open({ as: selling, at: at(selling, '/orders/tracking'), width: 'phone' })
@@ -74,8 +74,8 @@ test('tracking numbers of a CSV file are shown first, and then sent', async ({ o
 })
 
 test('the list is sorted by its columns', async ({ open, data: { selling } }) => {
-  const [small, big] = [await selling.bought(), await selling.bought({ quantity: 9 })]
-  await selling.bought()
+  const [small, big] = [await selling.placeOrder(), await selling.placeOrder({ quantity: 9 })]
+  await selling.placeOrder()
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.press(/^Total/, { role: 'link' })
   await visitor.there(`#${big.number}`, { role: 'link' })

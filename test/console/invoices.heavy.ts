@@ -13,7 +13,7 @@ const { test } = consoleTests({
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 
 test('an invoice asks for the legal name first, and prints with it on a phone', async ({ app, open, data: { selling } }) => {
-  const { id, number } = await selling.bought()
+  const { id, number } = await selling.placeOrder()
   ok(await selling.refund(id, { amount: selling.money(100) }))
   const manager = await staffOf(app, selling, 'MANAGER')
   const visitor = await open({ as: manager, at: at(selling, `/orders/${id}`), width: 'phone' })
@@ -37,7 +37,7 @@ test('an invoice asks for the legal name first, and prints with it on a phone', 
 
 test('invoices and credit notes of a selection print, and packers see neither', async ({ app, open, data: { selling } }) => {
   ok(await app.call('PATCH', '/shops/v2', { token: selling.token, body: { legalName: 'Tea GmbH' } }))
-  const [one, two] = [await selling.bought(), await selling.bought()]
+  const [one, two] = [await selling.placeOrder(), await selling.placeOrder()]
   ok(await selling.refund(two.id, { amount: selling.money(100) }))
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.press(`Select order #${one.number}`, { role: 'checkbox' })

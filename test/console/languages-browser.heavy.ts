@@ -20,7 +20,7 @@ const shown = async (visitor: Visitor): Promise<string> =>
 
 test('in Mongolian days, amounts and countries are Mongolian, in a browser also that does not know the language', async ({ open, app }) => {
   const shop = await sellingIn(app, { currency: 'MNT' })
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   await speaks(visitor, 'Монгол', 'mn')
@@ -52,7 +52,7 @@ const placeOf = (visitor: Visitor, text: string, character: number) =>
 
 test('in Arabic a sign stands beside its amount as its letters go: a dot behind them stays behind them', async ({ open, app }) => {
   const shop = await sellingIn(app, { currency: 'KWD' })
-  await shop.bought()
+  await shop.placeOrder()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   await speaks(visitor, 'العربية', 'ar')
@@ -62,7 +62,7 @@ test('in Arabic a sign stands beside its amount as its letters go: a dot behind 
 
 test('in Arabic the letters of a sign of another script stay in their order, wherever an amount stands', async ({ open, app }) => {
   const operator = await app.superAdmin()
-  await (await sellingIn(app)).bought()
+  await (await sellingIn(app)).placeOrder()
   const visitor = await open({ as: operator, at: 'net' })
   await visitor.until(`document.querySelector('main h1') !== null`, 'the page')
   await speaks(visitor, 'العربية', 'ar')

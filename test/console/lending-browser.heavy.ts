@@ -3,8 +3,8 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved } from '../support/kyb.ts'
-import { completed, decide } from '../support/lending.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { createCompleteDraft, decide } from '../support/lending.ts'
 import { pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -17,7 +17,7 @@ const { test } = consoleTests({
   settings: { LENDING_PLATFORM_ENABLED: 'true' },
   fill: async ({ app }) => {
     const [borrower, operator] = [await app.merchant(), await app.superAdmin()]
-    await approved(app, borrower, operator)
+    await approveBusiness(app, borrower, operator)
     return { borrower, operator, at: `s/${borrower.shop.name}/lending` }
   },
 })
@@ -105,7 +105,7 @@ test('documents are handed in, refused, taken back and fetched on a phone', asyn
 
 test('a complete application is submitted and decided; another is withdrawn', async ({ open, app, data }) => {
   const { borrower, operator, at } = data
-  const { id } = await completed(app, borrower)
+  const { id } = await createCompleteDraft(app, borrower)
   const visitor = await open({ as: borrower, at: `${at}/${id}` })
   await visitor.heading('Application')
   await visitor.keyPress('Submit application', { role: 'button' })
@@ -116,7 +116,7 @@ test('a complete application is submitted and decided; another is withdrawn', as
   await visitor.text('too young')
   await visitor.text('Rejected')
   expect(await visitor.axe()).toEqual([])
-  const other = await completed(app, borrower)
+  const other = await createCompleteDraft(app, borrower)
   await visitor.go(`${at}/${other.id}`)
   await visitor.heading('Application')
   await visitor.keyPress('Withdraw', { role: 'button' })
@@ -130,7 +130,7 @@ test('a complete application is submitted and decided; another is withdrawn', as
 })
 
 test('two editors of an application see the conflict', async ({ open, app, data: { borrower, at } }) => {
-  const { id } = await completed(app, borrower)
+  const { id } = await createCompleteDraft(app, borrower)
   const visitor = await open({ as: borrower, at: `${at}/${id}` })
   await visitor.heading('Application')
   await visitor.fill('Term (months)', '24')
@@ -149,7 +149,7 @@ test('who withdraws what somebody else changed meanwhile sees it, and then withd
   app,
   data: { borrower, at },
 }) => {
-  const { id } = await completed(app, borrower)
+  const { id } = await createCompleteDraft(app, borrower)
   const visitor = await open({ as: borrower, at: `${at}/${id}` })
   await visitor.heading('Application')
   await visitor.press('Withdraw', { role: 'button' })

@@ -2,11 +2,11 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests, type OpenOptions } from '../support/console-tests.ts'
 import type { ConsoleVisitor, Login } from '../support/console-visitor.ts'
-import { approved } from '../support/kyb.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { invited, staffOf } from '../support/staff.ts'
+import { invitePerson, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { untilThere } from '../support/visit.ts'
+import { pollUntilFound } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -58,7 +58,7 @@ async function openCuttable(open: (options: OpenOptions) => Promise<ConsoleVisit
 test('a shop in which nothing has happened misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
   const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate('cut()')
-  const { number } = await selling.bought()
+  const { number } = await selling.placeOrder()
   await visitor.page.evaluate('mend()')
   await visitor.until('globalThis.streams[1] !== undefined', 'the next stream')
   await visitor.there(`#${number}`, { role: 'link' })
@@ -78,7 +78,7 @@ const unreadable = `{
 test('a failed read is repeated', async ({ open, data: { selling } }) => {
   const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate(unreadable)
-  const first = await selling.bought()
+  const first = await selling.placeOrder()
   await visitor.text('Can’t reach the server')
   await visitor.page.evaluate('readable()')
   await visitor.there(`#${first.number}`, { role: 'link' })
@@ -87,7 +87,7 @@ test('a failed read is repeated', async ({ open, data: { selling } }) => {
   await visitor.page.evaluate(unreadable)
   await visitor.page.evaluate('cut()')
   await visitor.text('Can’t reach the server')
-  const second = await selling.bought()
+  const second = await selling.placeOrder()
   await visitor.page.evaluate('readable()')
   await visitor.page.evaluate('mend()')
   await visitor.there(`#${second.number}`, { role: 'link' })
@@ -114,7 +114,7 @@ test('whoever logs in long after somebody has left is told what happens from the
       return answer
     }
   }`)
-  await selling.bought()
+  await selling.placeOrder()
   await visitor.signIn(selling)
   await visitor.heading('Orders')
   await visitor.until('globalThis.streams[1] !== undefined', 'the next stream')
@@ -135,14 +135,14 @@ test('what happens between the reading of a page and its stream of events is sho
   await visitor.until('globalThis.isStreamAsked === true', 'the page that waits with its stream')
   await visitor.heading('Orders')
   await visitor.settled()
-  const { number } = await selling.bought()
+  const { number } = await selling.placeOrder()
   await visitor.page.evaluate('mend()')
   await visitor.there(`#${number}`, { role: 'link' })
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string'])
 })
 
 test('what is typed into a window stays behind the login, which can be used', async ({ open, app, data: { selling } }) => {
-  const { id } = await selling.bought()
+  const { id } = await selling.placeOrder()
   const at = `s/${selling.shop.name}/orders/${id}`
   const visitor = await open({ as: selling, at: `${at}?do=cancel` })
   await visitor.there(/^Cancel order/, { role: 'dialog' })
@@ -166,7 +166,7 @@ test('what is typed into a window stays behind the login, which can be used', as
 })
 
 test('a write with a lost response is reported as unknown and applied once', async ({ open, data: { selling } }) => {
-  const { id } = await selling.bought()
+  const { id } = await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
   await visitor.fill('Note', 'Gift wrapped', { role: 'textbox' })
   await visitor.page.evaluate(`{
@@ -199,7 +199,7 @@ test('a question about one page is not answered on another', async ({ open, data
 })
 
 test('going back restores a list, and a page past its end says so', async ({ open, data: { selling } }) => {
-  const { number } = await selling.bought()
+  const { number } = await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders?paymentStatus=CAPTURED` })
   await visitor.press(`#${number}`, { role: 'link' })
   await visitor.heading(new RegExp(String(number)))
@@ -233,7 +233,7 @@ test('a session cookie of another site is not accepted', async ({ open, app, url
 })
 
 test('a plot fits a screen that became narrower', async ({ open, app, data: { selling } }) => {
-  await selling.bought()
+  await selling.placeOrder()
   const visitor = await open({ as: await app.superAdmin(), at: 'net/figures/gmv' })
   await visitor.until(`document.querySelector('.drawing canvas') !== null`, 'the plot')
   await visitor.settled()
@@ -247,10 +247,10 @@ test('a plot fits a screen that became narrower', async ({ open, app, data: { se
 })
 
 test('the home of a shop comes without the library that draws, until one points at a plot', async ({ open, data: { selling } }) => {
-  await selling.bought()
+  await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
   await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
-  const hasStream = () => untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  const hasStream = () => pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   await hasStream()
   await visitor.settled()
   // It asks once who is there, and once for what it shows, however early.
@@ -267,7 +267,7 @@ test('the home of a shop comes without the library that draws, until one points 
   // And what came first is not all that it ever shows.
   const toSend = `Number(/(\\d+)\\s+orders? to fulfil/.exec(document.body.innerText)?.[1])`
   const waiting = Number(await visitor.page.evaluate(toSend))
-  await selling.bought()
+  await selling.placeOrder()
   await visitor.until(`${toSend} === ${waiting + 1}`, 'one more order to send')
   const before = new Set(visitor.requests())
   expect(await visitor.axe()).toEqual([])
@@ -287,12 +287,12 @@ test('a page that stays open shows that its shop was suspended, restored, went l
   app,
 }) => {
   const [selling, operator] = [await sellingIn(app), await app.superAdmin()]
-  await approved(app, selling, operator)
+  await approveBusiness(app, selling, operator)
   const manager = await staffOf(app, selling, 'MANAGER')
   const at = `s/${selling.shop.name}`
   const [owner, beside] = [await open({ as: selling, at: `${at}/settings/keys` }), await open({ as: manager, at })]
   await owner.text('Test mode: no real money')
-  for (const visitor of [owner, beside]) await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  for (const visitor of [owner, beside]) await pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   const shopIs = (status: string) =>
     app.call('PATCH', `/admin/shops/${selling.shop.id}`, { token: operator.token, body: { status } }).then((answer) => ok(answer))
   await shopIs('SUSPENDED')
@@ -344,11 +344,11 @@ test('whoever goes to another of their shops sees how that is by now, though its
   const [mine, operator] = [await sellingIn(app), await app.superAdmin()]
   const other = await sellingIn(app)
   const both = await staffOf(app, other, 'MANAGER')
-  const { token } = await invited(app, mine, 'MANAGER', both.email)
+  const { token } = await invitePerson(app, mine, 'MANAGER', both.email)
   ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
   const visitor = await open({ as: both, at: `s/${mine.shop.name}` })
   await visitor.until(`document.querySelector('main h1') !== null`, 'the home of a shop')
-  await untilThere(async () => visitor.requests().includes('GET /v2/events 200'))
+  await pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   ok(await app.call('PATCH', `/admin/shops/${other.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
   await visitor.settled()
   expect(await visitor.has('This shop is suspended')).toBe(false)
@@ -370,8 +370,8 @@ test('of many tabs of one browser three hold a stream, which leaves connections 
   const tabs = [first]
   for (let nth = 0; nth < 7; nth++) tabs.push(await open({ beside: first, at }))
   const streams = () => app.deps.live.figures().shop
-  expect(await untilThere(async () => streams() === 3)).toBe(true)
-  const { number } = await selling.bought()
+  expect(await pollUntilFound(async () => streams() === 3)).toBe(true)
+  const { number } = await selling.placeOrder()
   for (const tab of tabs) await tab.text(`#${number}`)
   expect(streams()).toBe(3)
   await tabs[7]?.press('Products', { role: 'link' })

@@ -4,8 +4,8 @@ import { consoleTests } from '../support/console-tests.ts'
 import { ok } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { begunTotp, codeAt } from '../support/totp.ts'
-import { untilThere } from '../support/visit.ts'
+import { beginTotp, codeAt } from '../support/totp.ts'
+import { pollUntilFound } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -33,7 +33,7 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
 
 test('the login asks for the second factor and focuses its field', async ({ open, app, clock }) => {
   const shop = await app.merchant()
-  const secret = await begunTotp(app, shop)
+  const secret = await beginTotp(app, shop)
   ok(await app.call('POST', '/auth/totp/confirm', { token: shop.token, body: { code: codeAt(secret, clock.now()) } }))
   const visitor = await open({ at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Log in to souk')
@@ -152,7 +152,7 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await saysSo()
   // The page may know before the browser has told of it, and to another page it would not tell.
   const isTold = async () => visitor.page.events.some(({ params }) => JSON.stringify(params).includes('BroadcastChannel is not'))
-  expect(await untilThere(isTold)).toBe(true)
+  expect(await pollUntilFound(isTold)).toBe(true)
   await command('Page.removeScriptToEvaluateOnNewDocument', { identifier })
 
   // By itself, after a while, where there is no script that could say it.

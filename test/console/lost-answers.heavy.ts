@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
-import { filed } from '../support/kyb.ts'
-import { losesOne } from '../support/lost-response.ts'
+import { fileBusiness } from '../support/kyb.ts'
+import { loseNextResponse } from '../support/lost-response.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -23,7 +23,7 @@ test('a provider’s secret whose answer was lost is replaced once, and the one 
   const { id } = ok(await app.call('POST', '/admin/service-providers', { token, body }), 201).body
   const visitor = await open({ as: operator, at: `net/providers/${id}` })
   await visitor.heading('Quay')
-  await losesOne(visitor, '/webhook-secret')
+  await loseNextResponse(visitor, '/webhook-secret')
   const rotate = async () => {
     await visitor.press('Rotate secret', { role: 'button' })
     await visitor.press('Rotate secret', { role: 'button', within: /^Rotate the secret of/ })
@@ -46,10 +46,10 @@ test('a provider’s secret whose answer was lost is replaced once, and the one 
 })
 
 test('a decision about a business whose answer was lost is one’s own when it is sent again', async ({ open, app, data: { operator } }) => {
-  const { id } = await filed(app, await app.merchant(), { legalName: 'Lost and Found' })
+  const { id } = await fileBusiness(app, await app.merchant(), { legalName: 'Lost and Found' })
   const visitor = await open({ as: operator, at: `net/kyb/${id}` })
   await visitor.heading('Lost and Found')
-  await losesOne(visitor, '/decision')
+  await loseNextResponse(visitor, '/decision')
   await visitor.press('Approve', { role: 'link' })
   await visitor.press('Approve', { role: 'button' })
   await visitor.text('Something went wrong')
@@ -69,7 +69,7 @@ test('who turned a second factor on without seeing the answer is told that its c
   await visitor.press('Continue', { role: 'button', within: 'Set up two-factor authentication' })
   await visitor.text('otpauth://totp/')
   const secret = String(await visitor.page.evaluate(`document.querySelector('.copyable code').textContent`))
-  await losesOne(visitor, '/auth/totp/confirm')
+  await loseNextResponse(visitor, '/auth/totp/confirm')
   await visitor.fill('6-digit code', codeAt(secret, clock.now()))
   await visitor.press('Turn on', { role: 'button' })
   await visitor.text('Something went wrong')
@@ -110,7 +110,7 @@ test('settings whose answer was lost are saved when they are sent again, and nob
   visitor.expects(/^(PATCH|PUT) \/shops\/v2\S* 412/)
   /** Saves, hears nothing, and saves again. */
   async function saveTwice(path: string): Promise<void> {
-    await losesOne(visitor, path)
+    await loseNextResponse(visitor, path)
     await visitor.press('Save', { role: 'button' })
     await visitor.text('may or may not have been saved')
     await visitor.press('Save', { role: 'button' })
@@ -145,7 +145,7 @@ test('a gift card whose answer was lost is issued once, also where one logs in a
   const selling = await sellingIn(app)
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards?new=1` })
   await visitor.fill(/^Amount/, '31')
-  await losesOne(visitor, '/giftcard')
+  await loseNextResponse(visitor, '/giftcard')
   await visitor.press('Create', { role: 'button' })
   await visitor.text('may or may not have been saved')
   for (const { id } of ok(await app.call('GET', '/auth/sessions', { token: selling.token })).body.data)

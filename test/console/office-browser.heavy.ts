@@ -3,13 +3,13 @@ import { expect, setDefaultTimeout } from 'bun:test'
 import decodeQR from 'qr/decode.js'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
-import { approved } from '../support/kyb.ts'
-import { hearsNothing } from '../support/lost-response.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { reloadWithoutEvents } from '../support/lost-response.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { invited, staffOf } from '../support/staff.ts'
+import { invitePerson, staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { begunTotp, codeAt } from '../support/totp.ts'
-import { deliver, endpointOf, loopbackAllowed, receiver, tell } from '../support/webhooks.ts'
+import { beginTotp, codeAt } from '../support/totp.ts'
+import { deliver, enqueueEvent, loopbackAllowed, receiver, registerEndpoint } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -78,9 +78,9 @@ test('an endpoint is registered by the keyboard, and its secret is shown once', 
 test('a delivery that was given up is sent again on a phone, and what comes back is seen', async ({ open, app, shop }) => {
   let status = 410
   await using server = receiver(() => new Response('no', { status }))
-  const endpoint = await endpointOf(app, shop, `${server.url}hook`)
+  const endpoint = await registerEndpoint(app, shop, `${server.url}hook`)
   status = 500
-  await tell(app, shop, 'one')
+  await enqueueEvent(app, shop, 'one')
   await deliver(app)
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/webhooks/${endpoint.id}`, width: 'phone', scheme: 'dark' })
   await visitor.heading('Endpoint')
@@ -97,7 +97,7 @@ test('a delivery that was given up is sent again on a phone, and what comes back
 })
 
 test('whoever is gone from the staff meanwhile is gone from the list once one presses anything of theirs', async ({ open, app, shop }) => {
-  const people = [await invited(app, shop, 'READ_ONLY'), await invited(app, shop, 'READ_ONLY')]
+  const people = [await invitePerson(app, shop, 'READ_ONLY'), await invitePerson(app, shop, 'READ_ONLY')]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
   const isListed = ({ email }: { email: string }) =>
@@ -135,7 +135,7 @@ test('somebody is invited by the keyboard, gets another role and is removed', as
 })
 
 test('the only owner is told why they stay one, and two who change a role at once see both', async ({ open, app, shop }) => {
-  const other = await invited(app, shop, 'READ_ONLY')
+  const other = await invitePerson(app, shop, 'READ_ONLY')
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
   visitor.expects(/DELETE \/shops\/v2\/staff\/\S+ 409/)
@@ -157,7 +157,7 @@ test('the only owner is told why they stay one, and two who change a role at onc
 test('whose role is taken away in the middle is told so', async ({ open, app, shop }) => {
   const second = await staffOf(app, shop, 'OWNER')
   const visitor = await open({ as: second, at: `s/${shop.shop.name}/settings/staff` })
-  await hearsNothing(visitor)
+  await reloadWithoutEvents(visitor)
   await visitor.heading('Staff')
   await visitor.text(`${second.email} (you)`)
   ok(await app.call('PATCH', `/shops/v2/staff/${second.staffId}`, { token: shop.token, body: { role: 'READ_ONLY' } }))
@@ -368,7 +368,7 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
 
 test('an operator sees at once that a second factor is on, with how many recovery codes are left', async ({ open, app, clock }) => {
   const operator = await app.superAdmin()
-  const code = codeAt(await begunTotp(app, operator), clock.now())
+  const code = codeAt(await beginTotp(app, operator), clock.now())
   const confirmed = ok(await app.call('POST', '/auth/totp/confirm', { token: operator.token, body: { code } }))
   const recoveryCodes: string[] = confirmed.body.recoveryCodes
   const use = async (one: string | undefined) =>
@@ -411,7 +411,7 @@ test('sessions are ended, one and all others', async ({ open, app }) => {
 
 test('a disabled lending feature is reported', async ({ open, app }) => {
   const [shop, operator] = [await app.merchant(), await app.superAdmin()]
-  await approved(app, shop, operator)
+  await approveBusiness(app, shop, operator)
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/lending` })
   visitor.expects(/GET \/lending-application\S* 404/)
   await visitor.heading('Lending')

@@ -20,8 +20,8 @@ const { test } = consoleTests({
   fill: async ({ app }) => {
     const selling = await sellingIn(app, { onHand: 1_000 })
     ok(await selling.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
-    const order = await selling.bought({ quantity: 3, affiliateCode: 'partner' })
-    await selling.bought({ quantity: 1 })
+    const order = await selling.placeOrder({ quantity: 3, affiliateCode: 'partner' })
+    await selling.placeOrder({ quantity: 1 })
     ok(await selling.refund(order.id, { amount: selling.money(1_000) }))
     ok(await selling.patch(`/product-v2/${selling.productId}`, { title: long(255) }))
     await app.deps.jobRunner.start([{ name: 'forget', perform: async () => outcome }])
@@ -302,7 +302,7 @@ test('the figures move when an order becomes a sale, without anybody asking', as
   const total = `[...document.querySelectorAll('.figure strong')].map(({ innerText }) => innerText).join()`
   await visitor.until(`${total} !== ''`, 'the figure')
   const before = Number(await visitor.page.evaluate(total))
-  await selling.bought({ quantity: 1 })
+  await selling.placeOrder({ quantity: 1 })
   await visitor.until(`${total} === '${before + 1}'`, 'one order more')
 })
 

@@ -1,7 +1,7 @@
 /** A shopkeeper's day with orders, in a real browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
-import { hearsNothing, losesOne } from '../support/lost-response.ts'
+import { loseNextResponse, reloadWithoutEvents } from '../support/lost-response.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
 import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
@@ -17,7 +17,7 @@ const { test } = consoleTests({
 })
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 const bought = async (selling: Selling, quantity = 3): Promise<{ id: string; number: number }> => {
-  const { id, number } = await selling.bought({ quantity })
+  const { id, number } = await selling.placeOrder({ quantity })
   return { id, number }
 }
 
@@ -126,7 +126,7 @@ test('a parcel whose answer was lost is noted once, though less is left to send 
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
   await visitor.there(`Fulfil order #${number}`, { role: 'dialog' })
   await visitor.fill(/^Quantity/, '2')
-  await losesOne(visitor, '/fulfilments')
+  await loseNextResponse(visitor, '/fulfilments')
   await visitor.press('Mark as fulfilled', { role: 'button' })
   await visitor.text('No answer from the server')
   await visitor.text('of 1')
@@ -144,7 +144,7 @@ test('a refund whose answer was lost is sent again as the same, though less is l
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.press('Custom amount')
   await visitor.fill('Amount (USD)', '10')
-  await losesOne(visitor, '/refunds')
+  await loseNextResponse(visitor, '/refunds')
   await visitor.press('Refund $10.00', { role: 'button' })
   await visitor.text('No answer from the server')
   await visitor.text('$10.00 of this order was refunded in the meantime')
@@ -285,7 +285,7 @@ test('order actions follow the role, and a lost role is reported', async ({ open
   expect(await visitor.has('Mark as paid')).toBe(false)
   const manager = await staffOf(app, selling, 'MANAGER')
   const second = await open({ as: manager, at: at(selling, `/orders/${id}?do=refund`) })
-  await hearsNothing(second)
+  await reloadWithoutEvents(second)
   await second.press('Full remaining amount, including shipping')
   ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
   second.expects(/POST \/v2\/orders\/.*\/refunds 403/)
@@ -297,7 +297,7 @@ test('order actions follow the role, and a lost role is reported', async ({ open
 test('hostile texts stand in an order as texts, and break no layout', async ({ open, data: { selling } }) => {
   const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
   const shippingAddress = { ...address, name: long(200), company: long(200), line1: long(200), city: long(100), phone: long(40) }
-  const order = await selling.bought({ variants: [hostile.variants[0]?.id ?? ''], shippingAddress, billingAddress: shippingAddress })
+  const order = await selling.placeOrder({ variants: [hostile.variants[0]?.id ?? ''], shippingAddress, billingAddress: shippingAddress })
   ok(await selling.post(`/v2/orders/${order.id}/notes`, { text: long(1_000) }))
   ok(await selling.post(`/v2/orders/${order.id}/fulfilments`, { trackingNumber: long(100), carrier: long(100) }))
   ok(await selling.refund(order.id, { amount: selling.money(100), reason: long(500) }))

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import type { TestApp } from '../support/app.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved, business, filed } from '../support/kyb.ts'
-import { decide, path, submitted } from '../support/lending.ts'
+import { approveBusiness, business, fileBusiness } from '../support/kyb.ts'
+import { applicationPath, createSubmitted, decide } from '../support/lending.ts'
 import { pdf, png } from '../support/lending-documents.ts'
-import { lenderIn, recorded } from '../support/repayments.ts'
+import { createRepayment, lenderIn } from '../support/repayments.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -26,8 +26,8 @@ const only = "document.querySelectorAll('.picks:not([hidden]) [role=option]').le
 /** An application that waits, of a merchant of its own, with a picture and a document under a name that is hard to show. */
 async function waiting(app: TestApp, operator: { token: string }, change: object = {}) {
   const merchant = await app.merchant()
-  await approved(app, merchant, operator)
-  const { id } = await submitted(app, merchant, {
+  await approveBusiness(app, merchant, operator)
+  const { id } = await createSubmitted(app, merchant, {
     requestedAmountUsd: 25_000,
     requestedTermMonths: 12,
     purposeCode: 'INVENTORY',
@@ -35,7 +35,7 @@ async function waiting(app: TestApp, operator: { token: string }, change: object
   })
   const put = async (key: string, type: string, body: Buffer, name: string) =>
     ok(
-      await app.call('PUT', path(id, `/documents/${key}`), {
+      await app.call('PUT', applicationPath(id, `/documents/${key}`), {
         token: merchant.token,
         raw: body,
         headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` },
@@ -48,7 +48,7 @@ async function waiting(app: TestApp, operator: { token: string }, change: object
 
 test('a business is approved by the keyboard alone, after one has read what that sets free', async ({ open, app, data: { operator } }) => {
   const merchant = await app.merchant()
-  const { id } = await filed(app, merchant, { legalName: 'Planted Tea LLC' })
+  const { id } = await fileBusiness(app, merchant, { legalName: 'Planted Tea LLC' })
   const visitor = await open({ as: operator, at: 'net/kyb' })
   await visitor.heading('Business verification')
   await visitor.keyPress('Planted Tea LLC', { role: 'link' })
@@ -76,7 +76,7 @@ test('a business is approved by the keyboard alone, after one has read what that
 
 test('who waits longest for a review comes first, with since when', async ({ open, app, data: { operator } }) => {
   const names = ['First Tea LLC', 'Second Tea LLC', 'Third Tea LLC']
-  for (const legalName of names) await filed(app, await app.merchant(), { legalName })
+  for (const legalName of names) await fileBusiness(app, await app.merchant(), { legalName })
   const visitor = await open({ as: operator, at: 'net/kyb' })
   await visitor.heading('Business verification')
   await visitor.text('Oldest first')
@@ -96,7 +96,7 @@ test('of two operators the second is told, keeps what was typed until then, and 
 }) => {
   const merchant = await app.merchant()
   const legalName = long(200).trim()
-  const { id } = await filed(app, merchant, {
+  const { id } = await fileBusiness(app, merchant, {
     legalName,
     registrationNumber: long(100).trim(),
     owners: [{ name: legalName, share: 33.3333 }],
@@ -244,7 +244,7 @@ test('where a merchant stands is read anew once an instalment is reversed, and w
 }) => {
   const { id: merchantId } = await app.merchant()
   const lenderId = await lenderIn(app, operator, 'Standing Bank')
-  await recorded(app, operator, { merchantId, lenderId, loanRef: 'S-1' })
+  await createRepayment(app, operator, { merchantId, lenderId, loanRef: 'S-1' })
   const visitor = await open({ as: operator, at: `net/repayments?merchantId=${merchantId}` })
   await visitor.text('Repayment record')
   await visitor.settled()
@@ -264,7 +264,7 @@ test('where a merchant stands is read anew once an instalment is reversed, and w
 test('a loan tape says which rows were left out, and changes nothing when it is sent again', async ({ open, app, data: { operator } }) => {
   const { id: merchantId } = await app.merchant()
   const lenderId = await lenderIn(app, operator, long(200).trim().replaceAll('\u202e', ''))
-  await recorded(app, operator, { merchantId, lenderId, loanRef: long(100).trim().replaceAll('\u202e', ' ') })
+  await createRepayment(app, operator, { merchantId, lenderId, loanRef: long(100).trim().replaceAll('\u202e', ' ') })
   const tape = join(temporaryDir(), 'tape.csv')
   writeFileSync(
     tape,
@@ -337,7 +337,7 @@ test('the audit trail is searched by what is typed, and says field by field what
 
 test('the review screens fit a phone in Arabic', async ({ open, app, data: { operator } }) => {
   const { id, merchant } = await waiting(app, operator)
-  await filed(app, await app.merchant(), { legalName: long(200).trim() })
+  await fileBusiness(app, await app.merchant(), { legalName: long(200).trim() })
   const visitor = await open({ as: operator, at: 'net/kyb', width: 'phone', language: 'ar' })
   const places = [
     'net/kyb',

@@ -1,10 +1,10 @@
 /** How long one is in: a browser that takes no cookies, tokens that end, a machine that slept, a cookie that is there twice. */
 import { test as bunTest, expect, setDefaultTimeout } from 'bun:test'
-import { chromiumOfDesk } from '../support/chromium.ts'
+import { desktopChromium } from '../support/chromium.ts'
 import { consoleTests, type InConsole } from '../support/console-tests.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { untilThere } from '../support/visit.ts'
+import { pollUntilFound } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -22,7 +22,7 @@ async function again(visitor: Visitor, { email, password }: { email: string; pas
   await visitor.until(`!document.querySelector('input[autocomplete="current-password"]')`, 'in again')
 }
 
-const withoutCookies = chromiumOfDesk ? test : (name: string, _: (given: In) => Promise<void>) => bunTest.skip(name, () => undefined)
+const withoutCookies = desktopChromium ? test : (name: string, _: (given: In) => Promise<void>) => bunTest.skip(name, () => undefined)
 
 withoutCookies(
   'where the browser takes no cookies one is told once, works until the token ends, and keeps what was typed',
@@ -36,7 +36,7 @@ withoutCookies(
     await visitor.heading('Shop details')
     expect(await visitor.has('Cookies are blocked')).toBe(false)
     // Locks are unavailable too, and events still arrive.
-    expect(await untilThere(async () => app.deps.live.figures().shop > 0)).toBe(true)
+    expect(await pollUntilFound(async () => app.deps.live.figures().shop > 0)).toBe(true)
     await visitor.press('Orders')
     await visitor.heading('Orders')
     await visitor.back()

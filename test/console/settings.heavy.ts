@@ -6,7 +6,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
-import { hearsNothing } from '../support/lost-response.ts'
+import { reloadWithoutEvents } from '../support/lost-response.ts'
 import { jpegOf } from '../support/pictures.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -347,7 +347,7 @@ test('host names: added by keyboard, what the DNS says instead is shown, and one
   const own = await shopIn(app)
   const manager = await staffOf(app, own, 'MANAGER')
   const visitor = await open({ as: manager, at: at(own, '/hosts'), width: 'phone' })
-  await hearsNothing(visitor)
+  await reloadWithoutEvents(visitor)
   await visitor.heading('Domains')
   await visitor.keyFill('Domain', 'https://no')
   visitor.expects('POST /shops/v2/hosts 400', 'POST /shops/v2/hosts/tea.example.com/verify 409', /hosts.* 40[13]/)

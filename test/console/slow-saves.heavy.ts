@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout } from 'bun:test'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
-import { approved } from '../support/kyb.ts'
-import { completed } from '../support/lending.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { createCompleteDraft } from '../support/lending.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 const { test } = consoleTests({
   fill: async ({ app }) => {
     const [operator, borrower] = [await app.superAdmin(), await app.merchant()]
-    await approved(app, borrower, operator)
+    await approveBusiness(app, borrower, operator)
     return { operator, borrower, selling: await sellingIn(app, { onHand: 10 }) }
   },
 })
@@ -40,7 +40,7 @@ test('input that is typed during a save stays and is saved next time', async ({ 
   const wallet = await made('/admin/platform-wallets', { address: address(7) })
   const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
   const discount = ok(await selling.post('/discounts', { title: 'Slow', code: 'SLOW', kind: 'FREE_SHIPPING' }), 201).body.id
-  const application = (await completed(app, borrower)).id
+  const application = (await createCompleteDraft(app, borrower)).id
   const at = `s/${selling.shop.name}`
   const fields = [
     { as: operator, at: `net/lenders/${lender}`, label: /^Name/, typed: ['First', 'Second'] },
@@ -136,7 +136,7 @@ test('leaving during a save asks, and no longer after it', async ({ open, data: 
   expect((await selling.get(`/blogs/${blog}`)).body).toMatchObject({ title: 'Sent' })
 
   // The dialog and its confirmation close when the request has ended.
-  const { id, number } = await selling.bought()
+  const { id, number } = await selling.placeOrder()
   await visitor.go(`${at}/orders/${id}?do=cancel`)
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   await visitor.keyFill(/^Reason/, 'They called')

@@ -6,10 +6,10 @@ import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import type { ConsoleVisitor } from '../support/console-visitor.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved } from '../support/kyb.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { pdf } from '../support/lending-documents.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { invited } from '../support/staff.ts'
+import { invitePerson } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -18,7 +18,7 @@ const { test } = consoleTests({
   settings: { LENDING_PLATFORM_ENABLED: 'true' },
   fill: async ({ app }) => {
     const [operator, borrower] = [await app.superAdmin(), await app.merchant()]
-    await approved(app, borrower, operator)
+    await approveBusiness(app, borrower, operator)
     return { operator, borrower, selling: await sellingIn(app, { onHand: 1_000 }) }
   },
 })
@@ -175,7 +175,7 @@ test('a note on a gift card outlives orders and what somebody else writes meanwh
 
   await visitor.fill('Note', 'Mine again')
   ok(await selling.patch(`/giftcard/${id}`, { note: 'Theirs', status: 'ACTIVE' }))
-  await selling.bought({ quantity: 1 })
+  await selling.placeOrder({ quantity: 1 })
   // The order made the page reload the card.
   await visitor.there('Disable', { role: 'button' })
   expect(await visitor.value('Note')).toBe('Mine again')
@@ -190,7 +190,7 @@ test('a note of a gift card that nobody types at follows what somebody else wrot
   await visitor.there('Note', { role: 'textbox' })
   await visitor.fill('Note', 'Before')
   ok(await selling.patch(`/giftcard/${id}`, { note: 'Theirs' }))
-  await selling.bought({ quantity: 1 })
+  await selling.placeOrder({ quantity: 1 })
   await visitor.until("document.querySelector('textarea').value === 'Theirs'", 'the note of theirs')
 })
 
@@ -199,7 +199,7 @@ test('whoever is removed from the staff is seen as they are by then, and not rem
   app,
   shop,
 }) => {
-  const { id, email } = await invited(app, shop, 'READ_ONLY')
+  const { id, email } = await invitePerson(app, shop, 'READ_ONLY')
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
   const change = (role: string) => app.call('PATCH', `/shops/v2/staff/${id}`, { token: shop.token, body: { role } })

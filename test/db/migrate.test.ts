@@ -273,8 +273,8 @@ describe.skipIf(engine !== 'postgres')('migrating a PostgreSQL database', () => 
       await using one = startChild('migrate-postgres.ts', [url])
       await using other = startChild('migrate-postgres.ts', [url])
       await Promise.all([one.lines.next(), other.lines.next()])
-      one.tell('go')
-      other.tell('go')
+      one.send('go')
+      other.send('go')
       const applied = [(await one.lines.next()).value, (await other.lines.next()).value]
       expect(applied.map(Number).sort()).toEqual([0, postgresMigrations.length])
       expect(await Promise.all([one.exited, other.exited])).toEqual([0, 0])

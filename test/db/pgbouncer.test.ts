@@ -11,7 +11,7 @@ import { insertOf, rowsOf } from '../../db/prepared.ts'
 import { attempts } from '../../db/schema/people.ts'
 import { testApp } from '../support/app.ts'
 import { emptyPostgres, openTestDatabase, testDatabase } from '../support/database.ts'
-import { pgBouncerBefore, whyNoPgBouncer } from '../support/pgbouncer.ts'
+import { startPgBouncer, whyNoPgBouncer } from '../support/pgbouncer.ts'
 import { sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -23,7 +23,7 @@ const row = (id: string) => ({ id, bucket: 'test', at: 0 })
 describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBouncer in transaction mode', () => {
   test('behind PgBouncer, concurrent carts become orders and reads are correct', async () => {
     const database = await testDatabase()
-    await using bouncer = await pgBouncerBefore(database.url, 3)
+    await using bouncer = await startPgBouncer(database.url, 3)
     {
       await using app = await testApp({}, { database: { ...database, url: bouncer.url } })
       const shop = await sellingIn(app, { onHand: 100 })
@@ -45,7 +45,7 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBounce
 
   test('behind PgBouncer, no session setting is left for the next client, and timeouts still apply', async () => {
     await using of = await openTestDatabase()
-    await using bouncer = await pgBouncerBefore(of.url, 1)
+    await using bouncer = await startPgBouncer(of.url, 1)
     const db = openPostgres(bouncer.url, Math.random, { timeouts: { statement: 300, answer: 60_000 } })
     await db.write((tx) => insertOf(attempts)(tx, row('a')))
     expect(await Promise.all(Array.from({ length: 5 }, () => db.read.first(rowsOf(attempts, ['id']), { id: 'a' })))).toEqual(
@@ -68,7 +68,7 @@ describe.skipIf(engine !== 'postgres' || whyNoPgBouncer !== undefined)('PgBounce
   test('behind PgBouncer, souk move leaves no session setting for the next client', async () => {
     const target = await emptyPostgres()
     {
-      await using bouncer = await pgBouncerBefore(target.url, 1)
+      await using bouncer = await startPgBouncer(target.url, 1)
       const run = { fingerprint: 'a', migrations: postgresMigrations, now: 0 }
       const moving = withTarget(bouncer.url, run, async (to) => {
         await to.put('attempts', ['id', 'bucket', 'at'], { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }, () => undefined)

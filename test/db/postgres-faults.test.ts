@@ -9,8 +9,8 @@ import { insertAllOf, insertOf, lockedRowsOf, rowsOf, updateOf, valuesOf } from 
 import { attempts } from '../../db/schema/people.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { testApp } from '../support/app.ts'
-import { type Cut, wireTo } from '../support/cuttable-connection.ts'
-import { openTestDatabase, unpooled } from '../support/database.ts'
+import { type CutMode, cuttableProxy } from '../support/cuttable-connection.ts'
+import { openTestDatabase, unpooledUrl } from '../support/database.ts'
 import { startChild } from '../support/process.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -176,9 +176,9 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
     expect(await idsIn(of.db)).toEqual([])
   })
 
-  async function writeThroughCut(at: string, cut: Cut) {
+  async function writeThroughCut(at: string, cut: CutMode) {
     const of = await openTestDatabase()
-    const wire = await wireTo(of.url, at, cut)
+    const wire = await cuttableProxy(of.url, at, cut)
     const db = openPostgres(wire.url, Math.random)
     await db.write((tx) => insert(tx, row('before')))
     wire.arm()
@@ -201,7 +201,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
 
   test('a connection lost before the commit changes nothing', async () => {
     const of = await openTestDatabase()
-    await using wire = await wireTo(of.url, 'cut here', 'before')
+    await using wire = await cuttableProxy(of.url, 'cut here', 'before')
     const db = openPostgres(wire.url, Math.random)
     wire.arm()
     const refused = await failure(
@@ -238,7 +238,7 @@ describe.skipIf(engine !== 'postgres')('faults of PostgreSQL', () => {
       sql.raw(`alter database ${new URL(app.database.url).pathname.slice(1)} set default_transaction_read_only = on`),
     )
     // An idle connection would keep the earlier settings.
-    const { rows } = await terminateConnections(unpooled(app.database.url))
+    const { rows } = await terminateConnections(unpooledUrl(app.database.url))
     expect(rows.length).toBeGreaterThan(0)
     await failing()
     expect(await failing()).toEqual([503, 'Not ready: databaseWritable'])

@@ -144,7 +144,7 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     // The event loop ran twenty times, and reads were answered.
     expect(done).toBe(false)
     expect(await db.read.select().from(attempts)).toEqual([])
-    holder.tell('go')
+    holder.send('go')
     expect((await holder.lines.next()).value).toBe('released')
     await writing
     expect(db.stats.retries).toBeGreaterThan(0)
@@ -167,7 +167,7 @@ describe.skipIf(engine !== 'sqlite')('the database version', () => {
     await using other = startChild('hold-lock.ts', [databaseFile(url)])
     await other.lines.next()
     expect(db.version()).toBe(second)
-    other.tell('go')
+    other.send('go')
     expect((await other.lines.next()).value).toBe('released')
     const third = db.version()
     expect(third).not.toBe(second)

@@ -5,12 +5,21 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { engine } from '../../db/columns.ts'
-import type { ActRequest } from '../support/act-until-killed.ts'
-import { buyer, paidBy, shippedTo } from '../support/agent-calls.ts'
-import { agentApp, agentsOn, openToAgents, platform, restCall } from '../support/agents.ts'
+import type { OperationRequest } from '../support/act-until-killed.ts'
+import { buyer, fulfillmentTo, paymentWithToken } from '../support/agent-calls.ts'
+import { agentApp, agentsOn, enableAgents, platform, restCall } from '../support/agents.ts'
 import type { Json, TestApp } from '../support/app.ts'
 import { violationsAtRest } from '../support/books.ts'
-import { crash, type Doing, doIt, openAt, runLimited, runUninterrupted, type Stage, stopping } from '../support/crash.ts'
+import {
+  type CrashScenario,
+  crash,
+  openScenario,
+  type RecoveryStep,
+  runLimited,
+  runOperation,
+  runUninterrupted,
+  simulateKill,
+} from '../support/crash.ts'
 import { copyOf, testDatabase } from '../support/database.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -45,19 +54,25 @@ async function begun({ app, shop, continueUrl }: Ground): Promise<void> {
 }
 
 const scenarios: Scenario[] = [
-  { name: 'a completion', tool: 'complete', body: paidBy('tok_success'), answer: 'completed', charged: [2_000] },
+  { name: 'a completion', tool: 'complete', body: paymentWithToken('tok_success'), answer: 'completed', charged: [2_000] },
   {
     name: 'a completion whose capture is never answered',
     tool: 'complete',
-    body: paidBy('tok_crash'),
+    body: paymentWithToken('tok_crash'),
     answer: 'completed',
     charged: [2_000],
   },
-  { name: 'a completion that is declined', tool: 'complete', body: paidBy('tok_decline'), answer: 'ready_for_complete', charged: [] },
+  {
+    name: 'a completion that is declined',
+    tool: 'complete',
+    body: paymentWithToken('tok_decline'),
+    answer: 'ready_for_complete',
+    charged: [],
+  },
   {
     name: 'a completion that its payer must confirm',
     tool: 'complete',
-    body: paidBy('tok_action'),
+    body: paymentWithToken('tok_action'),
     answer: 'requires_escalation',
     charged: [],
   },
@@ -65,7 +80,7 @@ const scenarios: Scenario[] = [
     name: 'a completion after a change of the price',
     before: reprice,
     tool: 'complete',
-    body: paidBy('tok_success'),
+    body: paymentWithToken('tok_success'),
     answer: 'ready_for_complete',
     charged: [],
   },
@@ -73,30 +88,30 @@ const scenarios: Scenario[] = [
   { name: 'a cancellation of a payment of the page', before: begun, tool: 'cancel', body: {}, answer: 'canceled', charged: [] },
 ]
 
-async function setStage({ before, tool, body }: Scenario): Promise<{ stage: Stage; read: (app: TestApp) => Promise<Json> }> {
+async function setStage({ before, tool, body }: Scenario): Promise<{ stage: CrashScenario; read: (app: TestApp) => Promise<Json> }> {
   const database = await testDatabase()
   await using app = await agentApp(settings, { database })
   const shop = await sellingIn(app)
-  await openToAgents(app, shop.shop.id)
+  await enableAgents(app, shop.shop.id)
   const line = { item: { id: shop.variantId }, quantity: 2 }
-  const sent = { line_items: [line], buyer, fulfillment: shippedTo() }
+  const sent = { line_items: [line], buyer, fulfillment: fulfillmentTo() }
   const session = ok(await restCall(app, shop.shop.name, 'create_checkout', undefined, { body: sent }), 201).body
   app.clock.advance(1_000)
   await before?.({ app, shop, id: session.id, continueUrl: session.continue_url })
-  const deed: ActRequest = {
+  const operation: OperationRequest = {
     method: 'POST',
     path: `/ucp/${shop.shop.name}/checkout-sessions/${session.id}/${tool}`,
     options: { body, headers: { 'ucp-agent': `profile="${platform.url}"`, 'idempotency-key': randomUUID() } },
   }
   const read = async (app: TestApp) => ({
-    retry: (await app.call(deed.method, deed.path, deed.options)).body.status,
+    retry: (await app.call(operation.method, operation.path, operation.options)).body.status,
     session: (await restCall(app, shop.shop.name, 'get_checkout', session.id)).body.status,
   })
-  return { stage: { database, startAt: app.clock.now() + 1_000, deed, settings, also: read }, read }
+  return { stage: { database, startAt: app.clock.now() + 1_000, operation, settings, extraRows: read }, read }
 }
 
 /** Each crash is followed by one of these; on SQLite, where copies are cheap, by all of them. */
-const doings: Doing[][] = [['sendAgain', 'untilQuiet'], ['resume', 'sendAgain', 'untilQuiet'], ['untilQuiet']]
+const doings: RecoveryStep[][] = [['sendAgain', 'untilQuiet'], ['resume', 'sendAgain', 'untilQuiet'], ['untilQuiet']]
 
 test.each(scenarios)('$name ends the same whichever commit the process stops after', async (scenario) => {
   const { stage } = await setStage(scenario)
@@ -107,20 +122,20 @@ test.each(scenarios)('$name ends the same whichever commit the process stops aft
     { length: whole.count },
     (_, nth) => () => crash(stage, 'here', nth + 1, engine === 'sqlite' ? doings : [doings[nth % doings.length] ?? []]),
   )
-  for (const { what, doing, answers, states, errors, also, wrong } of (await runLimited(crashes, 2)).flat()) {
+  for (const { what, steps, answers, states, errors, extraRows, problems } of (await runLimited(crashes, 2)).flat()) {
     const end = states.at(-1)
     if (!end) throw new Error('no end')
     expect(errors, what).toEqual([])
-    expect([what, wrong]).toEqual([what, []])
+    expect([what, problems]).toEqual([what, []])
     expect([what, violationsAtRest(end)]).toEqual([what, []])
     expect([what, answers.filter((status) => status !== 200)]).toEqual([what, []])
     const paid = end.orders.filter(({ status }) => status === 'CONFIRMED')
-    const wasSent = doing.includes('sendAgain')
+    const wasSent = steps.includes('sendAgain')
     // Without a retry, the request may have had no effect.
     const expected = wasSent || paid.length > 0 ? scenario.charged : []
     expect([what, paid.map(({ total }) => total)]).toEqual([what, expected])
     // Undefined after the session and its keys have ended.
-    const { retry, session } = also as { retry: string; session: string }
+    const { retry, session } = extraRows as { retry: string; session: string }
     if (paid.length > 0) expect([what, retry, session]).toEqual([what, 'completed', 'completed'])
     else expect([what, session === 'completed']).toEqual([what, retry === 'completed'])
   }
@@ -129,20 +144,20 @@ test.each(scenarios)('$name ends the same whichever commit the process stops aft
 
 test.each(scenarios)('a retry of $name is answered as without a crash', async (scenario) => {
   const { stage } = await setStage(scenario)
-  const { deed } = stage
-  if (typeof deed === 'string') throw new Error('a request is sent')
+  const { operation } = stage
+  if (typeof operation === 'string') throw new Error('a request is sent')
   let writes = 1
   for (let stopAfter = 1; stopAfter <= writes; stopAfter++) {
     const copy = await copyOf(stage.database)
-    const { app } = await openAt(stage, copy, undefined)
-    const { stopped, count } = stopping(app, undefined, stopAfter)
-    const work = doIt(app, deed)
+    const { app } = await openScenario(stage, copy, undefined)
+    const { stopped, count } = simulateKill(app, undefined, stopAfter)
+    const work = runOperation(app, operation)
     work.catch(() => undefined)
     const isStopped = (await Promise.race([work, stopped])) === 'stopped'
     await app.abandon()
     if (isStopped) writes = Math.max(writes, count() + 1)
-    const { app: next } = await openAt(stage, copy, undefined, 40_000)
-    const { body } = ok(await next.call(deed.method, deed.path, deed.options), 200)
+    const { app: next } = await openScenario(stage, copy, undefined, 40_000)
+    const { body } = ok(await next.call(operation.method, operation.path, operation.options), 200)
     expect([stopAfter, body.status, next.logged.filter(({ level }) => level === 'error')]).toEqual([stopAfter, scenario.answer, []])
     await next.close()
     await copy.drop()

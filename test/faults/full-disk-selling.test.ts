@@ -14,7 +14,7 @@ import { mailRows } from '../support/mails.ts'
 import { manualOrderOf } from '../support/manual-payments.ts'
 import { requestedReturnOf, returnableOf } from '../support/returns.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { canFillDisks, fillUp, smallDisk, unmountDisks } from '../support/small-disk.ts'
+import { canFillDisks, fillDisk, mountSmallDisk, unmountDisks } from '../support/small-disk.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -27,7 +27,7 @@ const commitsMax = 10
 const hourMs = 3_600_000
 
 async function shopOnSmallDisk() {
-  const dataDir = smallDisk(16) ?? ''
+  const dataDir = mountSmallDisk(16) ?? ''
   const ballast = join(dataDir, 'ballast')
   const settings = {
     ...{ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}`, ACCESS_TOKEN_SECONDS: '86400' },
@@ -43,10 +43,10 @@ async function shopOnSmallDisk() {
     /** Fills the disk once so many commits are done. */
     fillAfter(commits: number): void {
       let left = commits
-      if (left === 0) fillUp(ballast)
+      if (left === 0) fillDisk(ballast)
       db.write = async (work, options) => {
         const value = await write(work, options)
-        if (--left === 0) fillUp(ballast)
+        if (--left === 0) fillDisk(ballast)
         return value
       }
     },
@@ -75,11 +75,11 @@ const withKey = () => ({ 'idempotency-key': crypto.randomUUID() })
 
 const acts: Record<string, (disk: Disk) => Promise<Act>> = {
   async 'the first print of an invoice'({ app, shop }) {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { send: () => shop.get(`/v2/orders/${id}/invoice`), effect: () => countIn(app, 'invoices') }
   },
   async 'the first print of the invoices of several orders'({ app, shop }) {
-    const ids = [(await shop.bought()).id, (await shop.bought()).id]
+    const ids = [(await shop.placeOrder()).id, (await shop.placeOrder()).id]
     return {
       send: () => shop.get(`/v2/orders/documents?type=invoice&ids=${ids.join()}`),
       effect: () => countIn(app, 'invoices'),

@@ -11,15 +11,15 @@ import { explain } from '../../src/cli/failure.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { booksOf, violationsAtRest } from '../support/books.ts'
 import { temporaryDir } from '../support/database.ts'
-import { approved } from '../support/kyb.ts'
-import { allUploaded } from '../support/lending.ts'
-import { borrower, documentationOf, lendingOn, pathOf, pdf } from '../support/lending-documents.ts'
-import { allThere, newOutside, playOn } from '../support/persistent-processors.ts'
-import { everySetting } from '../support/processor-settings.ts'
-import { signed, untruths } from '../support/random-processor.ts'
-import { instalment, lenderIn, previewOf } from '../support/repayments.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { uploadedDocuments } from '../support/lending.ts'
+import { borrower, documentationOf, documentPath, lendingOn, pdf } from '../support/lending-documents.ts'
+import { mergedState, newProcessorStates, simulateProcessors } from '../support/persistent-processors.ts'
+import { processorSettings } from '../support/processor-settings.ts'
+import { processorMismatches, signatureHeaders } from '../support/random-processor.ts'
+import { instalmentBody, lenderIn, previewOf } from '../support/repayments.ts'
 import { ok, sellingIn } from '../support/selling.ts'
-import { canFillDisks, fillUp, smallDisk, unmountDisks } from '../support/small-disk.ts'
+import { canFillDisks, fillDisk, mountSmallDisk, unmountDisks } from '../support/small-disk.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -29,27 +29,27 @@ afterAll(unmountDisks)
 
 /** A shop on a small disk, of which an order waits on Stripe's page and another is bought. */
 async function sellingOnSmallDisk() {
-  const dataDir = smallDisk(8) ?? ''
+  const dataDir = mountSmallDisk(8) ?? ''
   const ballast = join(dataDir, 'ballast')
-  const settings = { ...everySetting, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
+  const settings = { ...processorSettings, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
   const app = await testApp(settings, { diskFree: () => undefined })
   const shop = await sellingIn(app)
   ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { card: { enabled: true, processor: 'stripe' } } }))
-  const outside = newOutside()
-  const played = playOn(app, outside)
+  const outside = newProcessorStates()
+  const played = simulateProcessors(app, outside)
   const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
   const [payment] = outside.at.stripe.there
   let events = 0
   const wrong = async () => {
     const books = await booksOf(app)
-    return [...violationsAtRest(books), ...untruths(books, allThere(outside))]
+    return [...violationsAtRest(books), ...processorMismatches(books, mergedState(outside))]
   }
   return {
     app,
     shop,
     played,
     orderId: order.id as string,
-    fill: () => fillUp(ballast),
+    fill: () => fillDisk(ballast),
     makeRoom: () => rmSync(ballast),
     pay: () => played.at.stripe.pay(payment?.reference ?? '', 1),
     /** A message about the payment, as it is sent however often. */
@@ -57,7 +57,7 @@ async function sellingOnSmallDisk() {
       const about = dispute ? { dispute: { reference: 'dp_1', amount: 1_000, currency: 'USD', state: dispute } } : {}
       const named = { paymentId: payment?.paymentId, reference: payment?.reference }
       const raw = JSON.stringify({ id: `evt_${++events}`, payment: named, ...about })
-      return () => app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed })
+      return () => app.call('POST', '/webhooks/payments/stripe', { raw, headers: signatureHeaders })
     },
     wrong,
     [Symbol.asyncDispose]: () => app.close(),
@@ -74,7 +74,7 @@ const row = (id: string) => ({ id, bucket: 'x'.repeat(50_000), at: 0 })
 
 describe.skipIf(!hasSmallDisks)('a full disk', () => {
   test('on a full disk writes are refused, reads work, acknowledged rows stay, and writes resume when there is room', async () => {
-    const dataDir = smallDisk(8) ?? ''
+    const dataDir = mountSmallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     writeFileSync(ballast, new Uint8Array(ballastBytes))
     const { db } = await openDatabase({ url: `file:${join(dataDir, 'souk.db')}`, dataDir, as: 'server', now: 0, random: Math.random })
@@ -128,12 +128,12 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
         ids.push(String(nth).padStart(3, '0'))
         await built.db.write(async (tx) => void (await tx.insert(attempts).values(row(ids.at(-1) ?? ''))))
       }
-      const dataDir = smallDisk(120) ?? ''
+      const dataDir = mountSmallDisk(120) ?? ''
       const file = join(dataDir, 'souk.db')
       for (const ending of ['', '-wal']) Bun.spawnSync(['cp', join(from, `souk.db${ending}`), `${file}${ending}`])
       await built.db.close()
       if (hasReserve) createReserve(file, 10 * 1024 * 1024)
-      fillUp(join(dataDir, 'ballast'))
+      fillDisk(join(dataDir, 'ballast'))
 
       const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
       const idsOf = async ({ db }: Awaited<ReturnType<typeof openDatabase>>) =>
@@ -154,7 +154,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     })
 
   test('a start on a full disk without a WAL uses the reserve, which is filled with incompressible bytes', async () => {
-    const dataDir = smallDisk(120) ?? ''
+    const dataDir = mountSmallDisk(120) ?? ''
     const file = join(dataDir, 'souk.db')
     const options = { url: `file:${file}`, dataDir, as: 'server', now: 0, random: Math.random } as const
     await (await openDatabase(options)).db.close()
@@ -162,7 +162,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     createReserve(file, 10 * 1024 * 1024)
     const reserve = readFileSync(`${file}-reserve`)
     expect([reserve.length, Bun.gzipSync(reserve).length > reserve.length * 0.9]).toEqual([10 * 1024 * 1024, true])
-    fillUp(join(dataDir, 'ballast'))
+    fillDisk(join(dataDir, 'ballast'))
     const opened = await openDatabase(options)
     await opened.db.write(async (tx) => void (await tx.insert(attempts).values(row('a'))))
     expect(opened.folded).toBe(false)
@@ -170,7 +170,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   })
 
   test('on a full disk, writing requests are 503 with Retry-After, reads work, and writes succeed when there is room', async () => {
-    const dataDir = smallDisk(8) ?? ''
+    const dataDir = mountSmallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     await using app = await testApp({ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }, { diskFree: () => undefined })
     const { token, shop } = await app.merchant()
@@ -204,7 +204,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   })
 
   test('/health/ready is 503 on a full disk and names diskSpace, and 200 again when there is room', async () => {
-    const dataDir = smallDisk(8) ?? ''
+    const dataDir = mountSmallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     const settings = { DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}`, DISK_FREE_MIN_MB: '1' }
     await using app = await testApp(settings)
@@ -272,7 +272,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   test('on a full disk, a processor account and go-live change nothing, and the same requests succeed later', async () => {
     await using it = await sellingOnSmallDisk()
     const { app, shop } = it
-    await approved(app, shop, await app.superAdmin())
+    await approveBusiness(app, shop, await app.superAdmin())
     it.pay()
     await app.jobs.messages()
     app.clock.advance(60_000)
@@ -296,15 +296,15 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   })
 
   test('on a full disk, loan records do not change, and the same requests succeed when there is room', async () => {
-    const dataDir = smallDisk(8) ?? ''
+    const dataDir = mountSmallDisk(8) ?? ''
     const ballast = join(dataDir, 'ballast')
     const settings = { ...lendingOn, DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}` }
     await using app = await testApp(settings, { diskFree: () => undefined })
     const { merchant, operator, id } = await borrower(app)
     const lenderId = await lenderIn(app, operator)
-    const documentationCompleted = { ...allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null }), note: 'x'.repeat(20_000) }
+    const documentationCompleted = { ...uploadedDocuments({ cohort: 'US_COMPANY', selectedTier1Partner: null }), note: 'x'.repeat(20_000) }
     const reason = 'r'.repeat(2_000)
-    const repayment = instalment({ merchantId: merchant.id, lenderId })
+    const repayment = instalmentBody({ merchantId: merchant.id, lenderId })
     const acts: [method: string, path: string, body: object][] = [
       ['PATCH', `/lending-application/${id}`, { documentationCompleted }],
       ['POST', `/lending-application/${id}/submit`, {}],
@@ -321,7 +321,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     for (const [method, path, body] of acts) {
       const act = () => app.call(method, path, { token: (path.startsWith('/admin') ? operator : merchant).token, body })
       const before = await seen()
-      fillUp(ballast)
+      fillDisk(ballast)
       expect((await act()).body).toMatchObject({ statusCode: 503, message: expect.stringContaining('nothing was changed') })
       expect(await seen()).toEqual(before)
       rmSync(ballast)
@@ -332,11 +332,11 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   })
 
   test('a disk that fills during an upload stores nothing of it, and everything else keeps working', async () => {
-    const dataDir = smallDisk(12) ?? ''
+    const dataDir = mountSmallDisk(12) ?? ''
     await using app = await testApp({ ...lendingOn, DATA_DIR: dataDir, DISK_FREE_MIN_MB: '0' })
     const { merchant, id } = await borrower(app)
     const put = (bytes: number) =>
-      app.call('PUT', pathOf(id, 'bank_statements_12m'), {
+      app.call('PUT', documentPath(id, 'bank_statements_12m'), {
         token: merchant.token,
         raw: pdf(bytes),
         headers: { 'content-type': 'application/pdf', 'content-length': String(bytes) },
@@ -351,7 +351,7 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     Object.assign(app.deps.documentStores.current, { free })
     expect(readdirSync(join(dataDir, 'documents')).length).toBe(1)
     expect(await documentationOf(app, id)).toEqual(before)
-    expect((await app.call('GET', pathOf(id, 'bank_statements_12m'), { token: merchant.token })).text.length).toBe(100_000)
+    expect((await app.call('GET', documentPath(id, 'bank_statements_12m'), { token: merchant.token })).text.length).toBe(100_000)
     expect((await put(20_000_000)).status).toBe(503)
     ok(await put(200_000))
   })

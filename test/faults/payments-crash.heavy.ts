@@ -8,15 +8,23 @@ import { processorAccounts } from '../../db/schema/processor-accounts.ts'
 import { apiKeys, shopHosts, shops } from '../../db/schema/shop.ts'
 import { callbackTokenOf } from '../../src/modules/payments/payment/callbacks.ts'
 import type { ProcessorName } from '../../src/modules/payments/payment-method/domain.ts'
-import type { ActRequest } from '../support/act-until-killed.ts'
+import type { OperationRequest } from '../support/act-until-killed.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { type Books, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
-import { crash, type Deed, type Doing, openAt, runLimited, runUninterrupted, type Stage } from '../support/crash.ts'
+import { type Books, normalizedBooks, violationsAtRest, violationsOf } from '../support/books.ts'
+import {
+  type CrashScenario,
+  crash,
+  type Operation,
+  openScenario,
+  type RecoveryStep,
+  runLimited,
+  runUninterrupted,
+} from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
-import { approved } from '../support/kyb.ts'
-import { allThere, newOutside, type Outside, type Played } from '../support/persistent-processors.ts'
-import { everySetting } from '../support/processor-settings.ts'
-import { signed, untruths } from '../support/random-processor.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { mergedState, newProcessorStates, type ProcessorStates, type SimulatedProcessors } from '../support/persistent-processors.ts'
+import { processorSettings } from '../support/processor-settings.ts'
+import { processorMismatches, signatureHeaders } from '../support/random-processor.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -29,7 +37,7 @@ const atOnce = navigator.hardwareConcurrency
 type Scenario = {
   name: string
   /** Brings the shop to where the program begins that will stop. Returns what it does then. */
-  prepare: (scene: Scene) => Promise<Deed>
+  prepare: (scene: Scene) => Promise<Operation>
   /** What a request is answered with, however often it is sent. */
   status?: number
   /** What there is in the end. */
@@ -129,8 +137,8 @@ const scenarios: Scenario[] = [
   {
     name: 'a checkout that another processor takes over',
     async prepare({ played, checkout }) {
-      played.outside.mute.push('checkout')
-      played.outside.isPaid = true
+      played.states.mute.push('checkout')
+      played.states.isPaid = true
       return checkout('checkout')
     },
     status: 201,
@@ -140,7 +148,7 @@ const scenarios: Scenario[] = [
   {
     name: 'a checkout at a processor that can neither be asked by our id nor told twice',
     async prepare({ played, checkout }) {
-      played.outside.isPaid = true
+      played.states.isPaid = true
       return checkout('qpay')
     },
     status: 201,
@@ -197,7 +205,7 @@ const scenarios: Scenario[] = [
     async prepare({ played, put, send, waiting }) {
       ok(await send(put('/shops/v2/processor-accounts/stripe', account('first'))))
       await waiting('stripe')
-      played.outside.isPaid = true
+      played.states.isPaid = true
       return put('/shops/v2/processor-accounts/stripe', { ...account('first'), secretKey: 'sk_test_rotated' })
     },
     status: 200,
@@ -209,7 +217,7 @@ const scenarios: Scenario[] = [
     async prepare({ played, put, send, waiting }) {
       ok(await send(put('/shops/v2/processor-accounts/stripe', account('first'))))
       await waiting('stripe')
-      played.outside.isPaid = true
+      played.states.isPaid = true
       return put('/shops/v2/processor-accounts/stripe', account('second'))
     },
     status: 200,
@@ -231,7 +239,7 @@ const scenarios: Scenario[] = [
     async prepare({ played, ground, call }) {
       for (const shop of [ground.mnt, ground.usd]) {
         const { txtValue } = await call(shop, 'POST', '/shops/v2/hosts', { host: 'shop.example.com' })
-        played.outside.txt = [txtValue]
+        played.states.txt = [txtValue]
         if (shop === ground.mnt) await call(shop, 'POST', '/shops/v2/hosts/shop.example.com/verify')
       }
       return { method: 'POST', path: '/shops/v2/hosts/shop.example.com/verify', options: { token: ground.usd.token } }
@@ -262,13 +270,13 @@ type Ground = { database: TestDatabase; usd: ShopKnown; mnt: ShopKnown; operator
 /** A shop whose cards Checkout.com takes, or Stripe in its place, and one whose shoppers pay by QPay. */
 async function layGround(): Promise<Ground> {
   const database = await testDatabase()
-  await using app = await testApp(everySetting, { database })
+  await using app = await testApp(processorSettings, { database })
   const operator = await app.superAdmin()
   const shopPaidBy = async (processor: ProcessorName, currency: string, country: string): Promise<ShopKnown> => {
     const shop = await sellingIn(app, { currency, country })
     const { secretKey, publishableKey, token, variantId } = shop
     ok(await app.call('PUT', '/shops/v2/payment-methods', { token, body: { card: { enabled: true, processor } } }))
-    if (currency === 'USD') await approved(app, shop, operator)
+    if (currency === 'USD') await approveBusiness(app, shop, operator)
     return { secretKey, publishableKey, token, variantId }
   }
   return { database, usd: await shopPaidBy('checkout', 'USD', 'US'), mnt: await shopPaidBy('qpay', 'MNT', 'MN'), operator: operator.token }
@@ -280,18 +288,18 @@ type Waiting = { id: string; orderId: string; reference: string }
 type Scene = ReturnType<typeof sceneIn>
 
 /** What is done in the shops on the way to where a program will stop. */
-function sceneIn(app: TestApp, played: Played, ground: Ground) {
+function sceneIn(app: TestApp, played: SimulatedProcessors, ground: Ground) {
   let messages = 0
   const shopOf = (name: ProcessorName) => (name === 'qpay' ? ground.mnt : ground.usd)
-  const send = ({ method, path, options }: ActRequest) => app.call(method, path, options)
+  const send = ({ method, path, options }: OperationRequest) => app.call(method, path, options)
   const call = async (shop: ShopKnown, method: string, path: string, body?: unknown) =>
     ok(await app.call(method, path, { token: shop.token, ...(body === undefined ? {} : { body }) })).body
-  const post = (name: ProcessorName, path: string, body: unknown, key = 'the-one'): ActRequest => ({
+  const post = (name: ProcessorName, path: string, body: unknown, key = 'the-one'): OperationRequest => ({
     method: 'POST',
     path,
     options: { key: shopOf(name).secretKey, body, headers: { 'idempotency-key': key } },
   })
-  async function checkout(name: ProcessorName): Promise<ActRequest> {
+  async function checkout(name: ProcessorName): Promise<OperationRequest> {
     const { publishableKey: key, variantId } = shopOf(name)
     const { id } = ok(await app.call('POST', '/cart', { key, body: { email: 'shopper@example.com' } })).body
     ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId, quantity: 1 } }))
@@ -333,17 +341,17 @@ function sceneIn(app: TestApp, played: Played, ground: Ground) {
     },
     refund: (orderId: string, body: unknown, key?: string) =>
       post(JSON.stringify(body).includes('MNT') ? 'qpay' : 'stripe', `/v2/orders/${orderId}/refunds`, body, key),
-    put: (path: string, body: unknown): ActRequest => ({ method: 'PUT', path, options: { token: ground.usd.token, body } }),
-    messageAbout(name: ProcessorName, { id, reference }: Waiting, dispute?: { state: 'OPEN' | 'WON' | 'LOST' }): ActRequest {
+    put: (path: string, body: unknown): OperationRequest => ({ method: 'PUT', path, options: { token: ground.usd.token, body } }),
+    messageAbout(name: ProcessorName, { id, reference }: Waiting, dispute?: { state: 'OPEN' | 'WON' | 'LOST' }): OperationRequest {
       const about = dispute ? { dispute: { reference: 'dp_1', amount: 1_000, currency: 'USD', ...dispute } } : {}
       const raw = JSON.stringify({ id: `evt_${++messages}`, payment: { paymentId: id, reference }, ...about })
-      return { method: 'POST', path: `/webhooks/payments/${name}`, options: { raw, headers: signed } }
+      return { method: 'POST', path: `/webhooks/payments/${name}`, options: { raw, headers: signatureHeaders } }
     },
   }
 }
 
 /** What there is of the accounts, keys and names of shops, without what differs each time it is made. */
-async function also({ deps: { db } }: TestApp): Promise<unknown> {
+async function extraRows({ deps: { db } }: TestApp): Promise<unknown> {
   const accounts = await db.read.select().from(processorAccounts).orderBy(processorAccounts.id)
   const hosts = await db.read.select().from(shopHosts).orderBy(shopHosts.shopId)
   const keys = await db.read.select().from(apiKeys).orderBy(apiKeys.id)
@@ -360,36 +368,36 @@ async function also({ deps: { db } }: TestApp): Promise<unknown> {
   }
 }
 
-async function setStage({ prepare }: Scenario): Promise<Stage> {
+async function setStage({ prepare }: Scenario): Promise<CrashScenario> {
   ground ??= layGround()
   const known = await ground
   const database = await copyOf(known.database)
-  const begun = { database, startAt: Date.UTC(2026, 0, 6, 12, 1), settings: everySetting, also }
-  const { app, played } = await openAt(begun, database, newOutside())
-  if (!played) throw new Error('no processors')
-  const deed = await prepare(sceneIn(app, played, known))
+  const begun = { database, startAt: Date.UTC(2026, 0, 6, 12, 1), settings: processorSettings, extraRows }
+  const { app, processors } = await openScenario(begun, database, newProcessorStates())
+  if (!processors) throw new Error('no processors')
+  const operation = await prepare(sceneIn(app, processors, known))
   const startAt = app.clock.now() + 1_000
   await app.close()
-  return { ...begun, deed, startAt, outside: played.outside }
+  return { ...begun, operation, startAt, processorStates: processors.states }
 }
 
-const alone: Doing[] = ['resume', 'untilQuiet']
-const again: Doing[][] = [
+const alone: RecoveryStep[] = ['resume', 'untilQuiet']
+const again: RecoveryStep[][] = [
   ['sendAgain', 'resume', 'untilQuiet'],
   ['resume', 'sendAgain', 'untilQuiet'],
 ]
 
 /** Either order of things, in turns; and a message that has been kept need not come again. */
-function doingsAfter(stopAfter: number, { status }: Scenario, { deed }: Stage): Doing[] {
-  if (status === undefined || typeof deed === 'string') return alone
-  const orders = deed.path.startsWith('/webhooks/') ? [...again, alone] : again
+function doingsAfter(stopAfter: number, { status }: Scenario, { operation }: CrashScenario): RecoveryStep[] {
+  if (status === undefined || typeof operation === 'string') return alone
+  const orders = operation.path.startsWith('/webhooks/') ? [...again, alone] : again
   return orders[stopAfter % orders.length] ?? alone
 }
 
 /** Whatever breaks a rule once nothing is left to do. */
-const wrongAtRest = (books: Books, outside: Outside | undefined, wrong: string[] | undefined) => [
+const wrongAtRest = (books: Books, outside: ProcessorStates | undefined, wrong: string[] | undefined) => [
   ...violationsAtRest(books),
-  ...untruths(books, allThere(outside ?? newOutside())),
+  ...processorMismatches(books, mergedState(outside ?? newProcessorStates())),
   ...(wrong ?? []),
 ]
 
@@ -404,25 +412,27 @@ test.each(scenarios)('$name ends the same wherever the process stops, and a repe
   expect(whole.status).toBe(status)
   expect(whole.count).toBeGreaterThan(0)
   const last = whole.states.at(-1) as Books
-  expect(wrongAtRest(last, whole.outside, whole.wrong)).toEqual([])
+  expect(wrongAtRest(last, whole.processorStates, whole.problems)).toEqual([])
   expect(named(last, end)).toMatchObject(end)
 
   const stops = Array.from(
     { length: whole.count },
     (_, nth) => () => crash(stage, 'here', nth + 1, [doingsAfter(nth + 1, scenario, stage)]),
   )
-  for (const { what, doing, found, answers, states, errors, also, wrong, outside } of (await runLimited(stops, atOnce)).flat()) {
+  for (const { what, steps, found, answers, states, errors, extraRows, problems, processorStates } of (
+    await runLimited(stops, atOnce)
+  ).flat()) {
     expect(violationsOf(found), what).toEqual([])
     expect(
       errors.filter(({ event }) => !told.includes(event)),
       what,
     ).toEqual([])
-    expect(answers, what).toEqual(status && doing.includes('sendAgain') ? [status] : [])
+    expect(answers, what).toEqual(status && steps.includes('sendAgain') ? [status] : [])
     const after = states.at(-1) as Books
-    expect(wrongAtRest(after, outside, wrong), what).toEqual([])
+    expect(wrongAtRest(after, processorStates, problems), what).toEqual([])
     expect(named(after, end), what).toMatchObject(end)
-    expect(also, what).toEqual(whole.also)
-    if (!varies) expect(comparable(after), what).toEqual(comparable(last))
+    expect(extraRows, what).toEqual(whole.extraRows)
+    if (!varies) expect(normalizedBooks(after), what).toEqual(normalizedBooks(last))
   }
   await stage.database.drop()
 })

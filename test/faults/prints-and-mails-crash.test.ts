@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { invoices } from '../../db/schema/invoices.ts'
 import { carts } from '../../db/schema/selling.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { crash, runUninterrupted, type Stage, stopping } from '../support/crash.ts'
+import { type CrashScenario, crash, runUninterrupted, simulateKill } from '../support/crash.ts'
 import { copyOf, testDatabase } from '../support/database.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { mailRows, sendMails } from '../support/mails.ts'
@@ -20,8 +20,8 @@ const commitsMax = 30
 
 /** Prepares a shop in a database of its own, and returns a stage on it. */
 async function stageOf(
-  prepare: (shop: Selling) => Promise<Pick<Stage, 'deed' | 'also'>>,
-): Promise<Stage & { [Symbol.asyncDispose]: () => Promise<void> }> {
+  prepare: (shop: Selling) => Promise<Pick<CrashScenario, 'operation' | 'extraRows'>>,
+): Promise<CrashScenario & { [Symbol.asyncDispose]: () => Promise<void> }> {
   const database = await testDatabase()
   const app = await testApp(settings, { database })
   const prepared = await prepare(await sellingIn(app))
@@ -31,22 +31,22 @@ async function stageOf(
 }
 
 /** Expects the outcome of an uninterrupted run after a stop at any commit and a repetition. */
-async function expectSameAfterCrashes(stage: Stage): Promise<void> {
+async function expectSameAfterCrashes(stage: CrashScenario): Promise<void> {
   const whole = await runUninterrupted(stage, 'here', ['untilQuiet'])
-  expect([whole.wrong, whole.count > 0]).toEqual([[], true])
+  expect([whole.problems, whole.count > 0]).toEqual([[], true])
   for (let stopAfter = 1; stopAfter <= whole.count; stopAfter++)
     for (const end of await crash(stage, 'here', stopAfter, [['sendAgain', 'untilQuiet']])) {
-      expect([end.what, end.also, end.wrong]).toEqual([end.what, whole.also, []])
+      expect([end.what, end.extraRows, end.problems]).toEqual([end.what, whole.extraRows, []])
       expect([end.what, end.answers.filter((status) => status >= 300)]).toEqual([end.what, []])
     }
 }
 
 test('an invoice is issued once, and a print after a crash shows the same parties', async () => {
   await using stage = await stageOf(async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return {
-      deed: { method: 'GET', path: `/v2/orders/${id}/invoice`, options: { key: shop.secretKey } },
-      async also({ deps }: TestApp) {
+      operation: { method: 'GET', path: `/v2/orders/${id}/invoice`, options: { key: shop.secretKey } },
+      async extraRows({ deps }: TestApp) {
         const rows = await deps.db.read.select().from(invoices)
         return rows.map(({ orderId, seller, buyer }) => ({ orderId, seller, buyer }))
       },
@@ -60,8 +60,8 @@ test('texts of a mail are replaced as a whole', async () => {
   await using stage = await stageOf(async ({ token }) => {
     const body = { subject: 'Thank you', intro: 'We pack it today.', closing: 'Bye' }
     return {
-      deed: { method: 'PUT', path, options: { token, body } },
-      async also(app: TestApp) {
+      operation: { method: 'PUT', path, options: { token, body } },
+      async extraRows(app: TestApp) {
         const { subject, intro, closing } = ok(await app.call('GET', path, { token })).body
         return { subject, intro, closing }
       },
@@ -77,16 +77,16 @@ test('mails about abandoned carts are queued once for each cart', async () => {
   await using stage = await stageOf(async (shop) => {
     await leaveCarts(shop, cartCount)
     return {
-      deed: 'mailAbandonedCarts',
-      async also(app: TestApp) {
+      operation: 'mailAbandonedCarts',
+      async extraRows(app: TestApp) {
         const queued = await mailRows(app)
         const noted = (await app.deps.db.read.select({ at: carts.remindedAt }).from(carts)).filter(({ at }) => at !== null)
         return [queued.length, new Set(queued.map(({ key }) => key)).size, noted.length]
       },
     }
   })
-  const { count, also } = await runUninterrupted(stage, 'here', ['untilQuiet'])
-  expect([count >= 2, also]).toEqual([true, [cartCount, cartCount, cartCount]])
+  const { count, extraRows } = await runUninterrupted(stage, 'here', ['untilQuiet'])
+  expect([count >= 2, extraRows]).toEqual([true, [cartCount, cartCount, cartCount]])
   await expectSameAfterCrashes(stage)
 })
 
@@ -110,7 +110,7 @@ test('a mail about an abandoned cart arrives, also if the program stops while it
     await using server = await mailServer()
     const database = await copyOf(prepared)
     const app = await testApp({ ...settings, ...server.settings }, { database, startAt })
-    const { stopped } = stopping(app, undefined, stopAfter)
+    const { stopped } = simulateKill(app, undefined, stopAfter)
     isOver = (await Promise.race([sendMails(app).then(() => 'sent'), stopped])) !== 'stopped'
     await app.abandon()
     const next = await testApp({ ...settings, ...server.settings }, { database, startAt: startAt + restartMs })

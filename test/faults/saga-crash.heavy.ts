@@ -5,15 +5,23 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { sandboxSignature } from '../../src/modules/payments/sandbox/service.ts'
-import type { ActRequest } from '../support/act-until-killed.ts'
+import type { OperationRequest } from '../support/act-until-killed.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
-import { type Books, booksOf, comparable, violationsAtRest, violationsOf } from '../support/books.ts'
+import { type Books, booksOf, normalizedBooks, violationsAtRest, violationsOf } from '../support/books.ts'
 import { usd } from '../support/catalog.ts'
-import { type CrashMethod, crash, type Doing, runAfterNone, runLimited, runUninterrupted, type Stage } from '../support/crash.ts'
+import {
+  type CrashMethod,
+  type CrashScenario,
+  crash,
+  type RecoveryStep,
+  recoverWithoutRun,
+  runLimited,
+  runUninterrupted,
+} from '../support/crash.ts'
 import { copyOf, type TestDatabase, testDatabase } from '../support/database.ts'
 import { browserOn, formOf, formRequest } from '../support/drafts.ts'
 import { bankTransfer } from '../support/manual-payments.ts'
-import { changeProcessor, confirmAtSandbox, lost } from '../support/sandbox.ts'
+import { changeProcessor, confirmAtSandbox, connectionLost } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -27,7 +35,7 @@ const writesMax = 40
 type Scenario = {
   name: string
   /** Brings the shop to where the process begins that will die. Returns what it is sent; undefined: it closes orders. */
-  prepare: (shop: Shop) => Promise<ActRequest | undefined>
+  prepare: (shop: Shop) => Promise<OperationRequest | undefined>
   /** Whether what was asked for has begun: what comes before gives up, at the processor, what it takes the place of, and does so again. */
   begun?: (books: Books) => boolean
   /** What the request is answered with, however often it is sent. */
@@ -139,7 +147,7 @@ const scenarios: Scenario[] = [
     async prepare({ app, unpaid, messageAbout }) {
       const { paymentId } = await unpaid('tok_action')
       app.clock.advance(hourMs)
-      changeProcessor(app, () => ({ void: () => Promise.reject(lost()), find: () => Promise.reject(lost()) }))
+      changeProcessor(app, () => ({ void: () => Promise.reject(connectionLost()), find: () => Promise.reject(connectionLost()) }))
       await app.jobs.closeOrders()
       await confirmAtSandbox(app, paymentId)
       return messageAbout(paymentId)
@@ -306,12 +314,12 @@ afterAll(async () => (await ground)?.database.drop())
 /** What is done in the shop on the way to where a process will die. */
 function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   const post = async (path: string, options: CallOptions) => ok(await app.call('POST', path, options)).body
-  const request = (path: string, options: CallOptions, key = 'the-one'): ActRequest => ({
+  const request = (path: string, options: CallOptions, key = 'the-one'): OperationRequest => ({
     method: 'POST',
     path,
     options: { ...options, headers: { 'idempotency-key': key } },
   })
-  const send = ({ method, path, options }: ActRequest) => app.call(method, path, options)
+  const send = ({ method, path, options }: OperationRequest) => app.call(method, path, options)
 
   /** A cart of two of each product, with gift cards of these amounts. */
   async function cartPaidBy(...amounts: number[]): Promise<string> {
@@ -331,7 +339,7 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   const placed = async (cartId: string, paymentToken: string) => ok(await send(checkoutOf(cartId, paymentToken, 'before'))).body.order
 
   /** The form by which a draft of two of each product is paid, which has gift cards of these amounts. */
-  async function formOfDraft(...amounts: number[]): Promise<ActRequest> {
+  async function formOfDraft(...amounts: number[]): Promise<OperationRequest> {
     const lines = variants.map((variantId) => ({ variantId, quantity: 2, unitPrice: usd(1_200) }))
     const known = { email: 'shopper@example.com', shippingAddress: address, shippingMethod: 'post' }
     const { cartId, payUrl } = await post('/v2/orders/drafts', { key: secretKey, body: { lines, ...known } })
@@ -376,7 +384,7 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
       affiliateStore.findActive = findActive
       return id
     },
-    async messageAbout(paymentId: string): Promise<ActRequest> {
+    async messageAbout(paymentId: string): Promise<OperationRequest> {
       const raw = JSON.stringify({ type: 'payment.captured', payment: { id: paymentId } })
       const headers = { 'content-type': 'application/json', 'sandbox-signature': await sandboxSignature(app.deps, raw) }
       return { method: 'POST', path: '/webhooks/payments/sandbox', options: { raw, headers } }
@@ -384,20 +392,20 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   }
 }
 
-async function setStage({ prepare }: Scenario): Promise<Stage> {
+async function setStage({ prepare }: Scenario): Promise<CrashScenario> {
   ground ??= layGround()
   const { database: first, ...known } = await ground
   const database = await copyOf(first)
   await using app = await testApp({}, { database })
   app.clock.advance(1_000)
   const request = await prepare(shopIn(app, { database: first, ...known }))
-  return { database, deed: request ?? 'closeOrders', startAt: app.clock.now() + 1_000 }
+  return { database, operation: request ?? 'closeOrders', startAt: app.clock.now() + 1_000 }
 }
 
 /** Every crash is followed by either order of things; on Postgres, where a copy of a database takes long, by them in turns. */
-function doingsAfter(killAfter: number, { status }: Scenario): Doing[][] {
+function doingsAfter(killAfter: number, { status }: Scenario): RecoveryStep[][] {
   if (status === undefined) return [['resume']]
-  const both: Doing[][] = [
+  const both: RecoveryStep[][] = [
     ['resume', 'sendAgain'],
     ['sendAgain', 'resume'],
   ]
@@ -410,19 +418,19 @@ test.each(scenarios)(
     const { status, begun, way = 'here' } = scenario
     const stage = await setStage(scenario)
     const { end, writes } = await uninterrupted(scenario, stage)
-    const untouched = await runAfterNone(stage, ['resume'])
-    const [before, rested, after] = [untouched.found, ...untouched.states, end].map(comparable)
+    const untouched = await recoverWithoutRun(stage, ['resume'])
+    const [before, rested, after] = [untouched.found, ...untouched.states, end].map(normalizedBooks)
     expect(before).not.toEqual(after)
 
     const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, way, nth + 1, doingsAfter(nth + 1, scenario)))
-    for (const { what, doing, found, answers, states, errors } of (await runLimited(crashes, atOnce)).flat()) {
+    for (const { what, steps, found, answers, states, errors } of (await runLimited(crashes, atOnce)).flat()) {
       expect(violationsOf(found), what).toEqual([])
       expect(errors, what).toEqual([])
       expect(answers, what).toEqual(status ? [status] : [])
-      const nothingDone = begun ? !begun(found) : Bun.deepEquals(comparable(found), before)
-      const ends = states.map(comparable)
-      const resumedFirst = doing[0] === 'resume'
-      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (begun ? comparable(found) : rested) : after)
+      const nothingDone = begun ? !begun(found) : Bun.deepEquals(normalizedBooks(found), before)
+      const ends = states.map(normalizedBooks)
+      const resumedFirst = steps[0] === 'resume'
+      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (begun ? normalizedBooks(found) : rested) : after)
       // An order that was on its way went on by itself, and is another when the request comes.
       const goesOnAlone = resumedFirst && nothingDone && !Bun.deepEquals(before, rested)
       if (!goesOnAlone) expect(ends.at(-1), what).toEqual(after)
@@ -434,7 +442,7 @@ test.each(scenarios)(
 /** The run without a crash: all the others are held to what it ends in. */
 async function uninterrupted(
   { status, order, holds, stock, cards, way = 'here' }: Scenario,
-  stage: Stage,
+  stage: CrashScenario,
 ): Promise<{ end: Books; writes: number }> {
   const { found: end, status: answered, count: writes } = await runUninterrupted(stage, way)
   if (status) expect(answered).toBe(status)

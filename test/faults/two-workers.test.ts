@@ -2,9 +2,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../support/app.ts'
 import { type Books, booksOf, violationsAtRest } from '../support/books.ts'
-import { allThere, newOutside, type Outside, playOn } from '../support/persistent-processors.ts'
-import { everySetting } from '../support/processor-settings.ts'
-import { signed, untruths } from '../support/random-processor.ts'
+import { mergedState, newProcessorStates, type ProcessorStates, simulateProcessors } from '../support/persistent-processors.ts'
+import { processorSettings } from '../support/processor-settings.ts'
+import { processorMismatches, signatureHeaders } from '../support/random-processor.ts'
 import { ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -14,18 +14,18 @@ const hourMs = 60 * 60_000
 
 /** Two programs on one database, and before the same processors; an order waits for its payment on Stripe's page. */
 async function twoWorkers() {
-  const app = await testApp(everySetting)
+  const app = await testApp(processorSettings)
   const shop = await sellingIn(app)
   ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { card: { enabled: true, processor: 'stripe' } } }))
-  const outside = newOutside()
-  const played = playOn(app, outside)
+  const outside = newProcessorStates()
+  const played = simulateProcessors(app, outside)
   const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
-  const beside = await testApp(everySetting, { database: app.database, as: 'command', startAt: app.clock.now() })
+  const beside = await testApp(processorSettings, { database: app.database, as: 'command', startAt: app.clock.now() })
   const [reference = ''] = outside.at.stripe.there.map((one) => one.reference)
   /** Calls, and those of them by which something changed there. */
   let calls = 0
   let changes = 0
-  for (const one of [played, playOn(beside, outside)])
+  for (const one of [played, simulateProcessors(beside, outside)])
     one.around(async (call, hasChanged) => {
       calls++
       const answer = await call()
@@ -57,7 +57,7 @@ async function twoWorkers() {
     },
   }
 }
-const wrong = (books: Books, outside: Outside) => [...violationsAtRest(books), ...untruths(books, allThere(outside))]
+const wrong = (books: Books, outside: ProcessorStates) => [...violationsAtRest(books), ...processorMismatches(books, mergedState(outside))]
 
 test('of two workers on one webhook of a processor, one takes it and applies it once', async () => {
   await using it = await twoWorkers()
@@ -68,7 +68,7 @@ test('of two workers on one webhook of a processor, one takes it and applies it 
   const raw = JSON.stringify({ id: 'evt_1', payment: { paymentId: payment?.paymentId, reference: payment?.reference } })
   const held = Promise.withResolvers<void>()
   for (let nth = 0; nth < 8; nth++) app.deps.backgroundTasks.start('message stripe', () => held.promise)
-  ok(await app.call('POST', '/webhooks/payments/stripe', { raw, headers: signed }))
+  ok(await app.call('POST', '/webhooks/payments/stripe', { raw, headers: signatureHeaders }))
   held.resolve()
   await it.both(1_000, ({ jobs }) => jobs.messages())
   const books = await it.books()

@@ -3,8 +3,8 @@ import { system } from '../../src/core/command-context.ts'
 import type { Access } from '../../src/http/access-rules.ts'
 import { startSession } from '../../src/modules/identity/auth/service.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
-import { accepted, everyCredential, refused, statedAccess } from '../support/credentials.ts'
-import { approved } from '../support/kyb.ts'
+import { acceptedCredentials, createCredentials, declaredAccess, refusedCredentials } from '../support/credentials.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
 
@@ -15,21 +15,21 @@ const twinPrefix = '/api/v3'
 
 test('the access of every route equals the manifest', async () => {
   await using app = await testApp()
-  const stated = [...statedAccess(app)].filter(([route]) => !route.includes(` ${twinPrefix}/`))
+  const stated = [...declaredAccess(app)].filter(([route]) => !route.includes(` ${twinPrefix}/`))
   expect(Object.fromEntries(stated)).toEqual(accessManifest)
 })
 
 test('a route under API_V3_PREFIX has the same access as its original', async () => {
   await using app = await testApp()
-  const twins = [...statedAccess(app)].filter(([route]) => route.includes(` ${twinPrefix}/`))
+  const twins = [...declaredAccess(app)].filter(([route]) => route.includes(` ${twinPrefix}/`))
   expect(twins.length).toBeGreaterThan(0)
   for (const [route, access] of twins) expect(access, route).toBe(accessManifest[route.replace(twinPrefix, '')] as Access)
 })
 
-type Guarded = { route: string; method: string; path: string; access: keyof typeof refused }
+type Guarded = { route: string; method: string; path: string; access: keyof typeof refusedCredentials }
 const guarded: Guarded[] = Object.entries(accessManifest).flatMap(([route, access]) => {
   const [method = '', path = ''] = route.split(' ')
-  if (!(access in refused)) return []
+  if (!(access in refusedCredentials)) return []
   return [{ route, method, path: path.replace(/:\w+/g, 'none_00000000000000000000000000'), access: access as Guarded['access'] }]
 })
 
@@ -73,21 +73,23 @@ test('a malformed, forged or expired credential is 401', async () => {
 
 test('a credential of the wrong kind is 401, and one without the role or scope is 403', async () => {
   await using app = await testApp(everythingOn)
-  const { credentials } = await everyCredential(app)
+  const { credentials } = await createCredentials(app)
   for (const { route, method, path, access } of guarded) {
-    for (const kind of refused[access].unknown) expectRefusal(await app.call(method, path, credentials[kind]), 401, `${route} as ${kind}`)
-    for (const kind of refused[access].forbidden) expectRefusal(await app.call(method, path, credentials[kind]), 403, `${route} as ${kind}`)
+    for (const kind of refusedCredentials[access].unknown)
+      expectRefusal(await app.call(method, path, credentials[kind]), 401, `${route} as ${kind}`)
+    for (const kind of refusedCredentials[access].forbidden)
+      expectRefusal(await app.call(method, path, credentials[kind]), 403, `${route} as ${kind}`)
   }
 })
 
 test('the right credential is not refused', async () => {
   await using app = await testApp(everythingOn)
-  const { credentials, merchant, admin } = await everyCredential(app)
-  await approved(app, merchant, admin)
+  const { credentials, merchant, admin } = await createCredentials(app)
+  await approveBusiness(app, merchant, admin)
   for (const { route, method, path, access } of guarded) {
     // Whatever else takes it for a field that it does not know: the old key stays valid when the route is the rotation.
     const body = method === 'GET' ? {} : { body: { graceSeconds: 3_600 } }
-    for (const kind of accepted(access)) {
+    for (const kind of acceptedCredentials(access)) {
       expect([401, 403], `${route} as ${kind}`).not.toContain((await app.call(method, path, { ...credentials[kind], ...body })).status)
     }
   }

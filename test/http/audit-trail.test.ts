@@ -15,21 +15,21 @@ import { registerMethodology } from '../../src/modules/trust/methodology/index.t
 import { createProvider } from '../../src/modules/trust/service-provider/index.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { statedAccess } from '../support/credentials.ts'
+import { declaredAccess } from '../support/credentials.ts'
 import { nameServer } from '../support/dns.ts'
-import { approved, business, filed } from '../support/kyb.ts'
-import { completed, drafted, path as lendingPath, submitted } from '../support/lending.ts'
+import { approveBusiness, business, fileBusiness } from '../support/kyb.ts'
+import { createCompleteDraft, createDraft, createSubmitted, applicationPath as lendingPath } from '../support/lending.ts'
 import { manualOrderOf } from '../support/manual-payments.ts'
-import { drawn } from '../support/pictures.ts'
-import { instalment } from '../support/repayments.ts'
+import { drawPng } from '../support/pictures.ts'
+import { instalmentBody } from '../support/repayments.ts'
 import { requestedReturnOf, returnableOf } from '../support/returns.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
-import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
-import { invited } from '../support/staff.ts'
+import { fulfilledOrderOf, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { invitePerson } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { begunTotp, codeAt, confirmedTotp } from '../support/totp.ts'
+import { beginTotp, codeAt, enableTotp } from '../support/totp.ts'
 import { methodology, provider, walletOf } from '../support/trust.ts'
-import { givenUpDelivery } from '../support/webhooks.ts'
+import { insertFailedDelivery } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -86,11 +86,11 @@ const changes: Record<string, Prepare> = {
   'POST /auth/totp': ({ password }) => ({ path: '/auth/totp', body: { password }, shopId: null }),
   'POST /auth/totp/confirm': async (shop) => ({
     path: '/auth/totp/confirm',
-    body: { code: codeAt(await begunTotp(shop.app, shop), shop.app.clock.now()) },
+    body: { code: codeAt(await beginTotp(shop.app, shop), shop.app.clock.now()) },
     shopId: null,
   }),
   'DELETE /auth/totp': async (shop) => {
-    const { secret } = await confirmedTotp(shop.app, shop)
+    const { secret } = await enableTotp(shop.app, shop)
     const code = codeAt(secret, shop.app.clock.now(), 1)
     return { path: '/auth/totp', body: { password: shop.password, code }, shopId: null }
   },
@@ -116,11 +116,11 @@ const changes: Record<string, Prepare> = {
   },
   'POST /shops/v2/staff': () => ({ path: '/shops/v2/staff', body: { email: `${planted}@example.com`, role: 'MANAGER' } }),
   'PATCH /shops/v2/staff/:id': async (shop) => ({
-    path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
+    path: `/shops/v2/staff/${(await invitePerson(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
     body: { role: 'OWNER' },
   }),
   'DELETE /shops/v2/staff/:id': async (shop) => ({
-    path: `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
+    path: `/shops/v2/staff/${(await invitePerson(shop.app, shop, 'MANAGER', `${planted}@example.com`)).id}`,
   }),
   'POST /shops/v2/private-key/rotate': () => ({ path: '/shops/v2/private-key/rotate', body: { graceSeconds: 3_600 } }),
   'PUT /shops/v2/agents': () => ({ path: '/shops/v2/agents', body: { enabled: true } }),
@@ -165,9 +165,9 @@ const changes: Record<string, Prepare> = {
   'POST /discounts': () => ({ path: '/discounts', body: discount }),
   'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
   'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}` }),
-  'POST /media': () => ({ path: '/media', body: drawn(), contentType: 'image/png' }),
+  'POST /media': () => ({ path: '/media', body: drawPng(), contentType: 'image/png' }),
   'DELETE /media/:name': async ({ app, token }) => ({
-    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
+    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawPng() }), 201).body.id}`,
   }),
   'POST /giftcard': ({ money }) => ({ path: '/giftcard', body: { amount: money(5_000), note: planted } }),
   'PATCH /giftcard/:id': async (shop) => ({
@@ -191,24 +191,27 @@ const changes: Record<string, Prepare> = {
   }),
   'POST /addresses': () => ({ path: '/addresses', body: address }),
   'POST /v2/orders/:orderId/refunds': async (shop) => ({
-    path: `/v2/orders/${(await shop.bought()).id}/refunds`,
+    path: `/v2/orders/${(await shop.placeOrder()).id}/refunds`,
     body: { all: true, reason: planted },
   }),
   'POST /v2/orders/:orderId/refunds/:refundId/settled': async (shop) => ({
     path: await manualRefundOf(shop),
     body: { reference: planted },
   }),
-  'POST /v2/orders/:orderId/cancel': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/cancel`, body: { reason: planted } }),
+  'POST /v2/orders/:orderId/cancel': async (shop) => ({
+    path: `/v2/orders/${(await shop.placeOrder()).id}/cancel`,
+    body: { reason: planted },
+  }),
   'POST /v2/orders/:orderId/mark-paid': async (shop) => ({
     path: `/v2/orders/${(await manualOrderOf(shop)).orderId}/mark-paid`,
     body: { reference: planted },
   }),
   'POST /v2/orders/:orderId/fulfil': async (shop) => ({
-    path: `/v2/orders/${(await shop.bought()).id}/fulfil`,
+    path: `/v2/orders/${(await shop.placeOrder()).id}/fulfil`,
     body: { trackingNumber: planted },
   }),
   'POST /v2/orders/:orderId/fulfilments': async (shop) => ({
-    path: `/v2/orders/${(await shop.bought()).id}/fulfilments`,
+    path: `/v2/orders/${(await shop.placeOrder()).id}/fulfilments`,
     body: { trackingNumber: planted },
   }),
   'PATCH /customer/:customerId': async (shop) => ({
@@ -216,14 +219,17 @@ const changes: Record<string, Prepare> = {
     body: { email: `${planted}@example.com`, name: planted, note: planted, tags: [planted] },
   }),
   'PATCH /v2/orders/:orderId': async (shop) => ({
-    path: `/v2/orders/${(await shop.bought()).id}`,
+    path: `/v2/orders/${(await shop.placeOrder()).id}`,
     body: { email: `${planted}@example.com`, tags: [planted] },
   }),
   'POST /v2/orders/fulfilments': async (shop) => ({
     path: '/v2/orders/fulfilments',
-    body: { orders: [{ orderId: (await shop.bought()).id, trackingNumber: planted }] },
+    body: { orders: [{ orderId: (await shop.placeOrder()).id, trackingNumber: planted }] },
   }),
-  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => ({ path: (await sentOf(shop)).path, body: { carrier: planted } }),
+  'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => ({
+    path: (await fulfilledOrderOf(shop)).path,
+    body: { carrier: planted },
+  }),
   'POST /v2/orders/:orderId/returns': async (shop) => {
     const { path, body } = await returnableOf(shop)
     return { path, body: { lines: [{ ...body.lines[0], reason: planted }] } }
@@ -241,7 +247,7 @@ const changes: Record<string, Prepare> = {
     ok(await shop.post(`${path}/approve`, {}))
     return { path: `${path}/receive`, body: { restock: true, refund: false } }
   },
-  'POST /v2/orders/:orderId/notes': async (shop) => ({ path: `/v2/orders/${(await shop.bought()).id}/notes`, body: { text: planted } }),
+  'POST /v2/orders/:orderId/notes': async (shop) => ({ path: `/v2/orders/${(await shop.placeOrder()).id}/notes`, body: { text: planted } }),
   'POST /v2/orders/drafts': (shop) => ({
     path: '/v2/orders/drafts',
     body: {
@@ -263,7 +269,7 @@ const changes: Record<string, Prepare> = {
     path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
   }),
   'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend': async (shop) => ({
-    path: `${(await givenUpDelivery(shop.app, shop)).path}/resend`,
+    path: `${(await insertFailedDelivery(shop.app, shop)).path}/resend`,
   }),
   'PUT /shops/v2/payment-methods': () => ({ path: '/shops/v2/payment-methods', body: { paypal: { enabled: false } } }),
   'PUT /shops/v2/processor-accounts/:processor': () => ({ path: accountPath, body: account }),
@@ -272,19 +278,19 @@ const changes: Record<string, Prepare> = {
     return { path: accountPath }
   },
   'POST /shops/v2/go-live': async (shop) => {
-    await approved(shop.app, shop, await shop.app.superAdmin())
+    await approveBusiness(shop.app, shop, await shop.app.superAdmin())
     return { path: '/shops/v2/go-live' }
   },
   'POST /shops/v2/hosts': () => ({ path: '/shops/v2/hosts', body: { host } }),
   'POST /shops/v2/hosts/:host/verify': async (shop) => {
     const { txtName, txtValue } = await listed(shop)
-    dns.say(txtName, txtValue)
+    dns.setRecords(txtName, txtValue)
     return { path: `/shops/v2/hosts/${host}/verify` }
   },
   'DELETE /shops/v2/hosts/:host': async (shop) => ({ path: `/shops/v2/hosts/${(await listed(shop)).host}` }),
   'POST /kyb': () => ({ path: '/kyb', body: business }),
   'POST /admin/kyb/:id/decision': async (shop) => ({
-    path: `/admin/kyb/${(await filed(shop.app, shop)).id}/decision`,
+    path: `/admin/kyb/${(await fileBusiness(shop.app, shop)).id}/decision`,
     body: { decision: 'REJECTED', reason: planted },
     shopId: null,
   }),
@@ -293,29 +299,29 @@ const changes: Record<string, Prepare> = {
     return { path: '/lending-application' }
   },
   'PATCH /lending-application/:id': async (shop) => ({
-    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id),
+    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id),
     body: { selectedTier2Partner: planted, documentationCompleted: { note: planted } },
   }),
   'POST /lending-application/:id/submit': async (shop) => ({
-    path: lendingPath((await completed(shop.app, await borrowing(shop))).id, '/submit'),
+    path: lendingPath((await createCompleteDraft(shop.app, await borrowing(shop))).id, '/submit'),
   }),
   'POST /lending-application/:id/withdraw': async (shop) => ({
-    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/withdraw'),
+    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/withdraw'),
     body: { reason: planted },
   }),
   'PUT /lending-application/:id/documents/:key': async (shop) => ({
-    path: lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/documents/ein_letter'),
+    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/documents/ein_letter'),
     body: `%PDF-1.7 ${planted}`,
     contentType: 'application/pdf',
   }),
   'DELETE /lending-application/:id/documents/:key': async (shop) => {
-    const path = lendingPath((await drafted(shop.app, await borrowing(shop))).id, '/documents/ein_letter')
+    const path = lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/documents/ein_letter')
     const headers = { 'content-type': 'application/pdf', 'content-disposition': `attachment; filename="${planted}.pdf"` }
     ok(await shop.app.call('PUT', path, { token: shop.token, raw: '%PDF-1.7', headers }))
     return { path }
   },
   'POST /admin/lending-application/:id/decision': async (shop) => ({
-    path: `/admin${lendingPath((await submitted(shop.app, await borrowing(shop))).id, '/decision')}`,
+    path: `/admin${lendingPath((await createSubmitted(shop.app, await borrowing(shop))).id, '/decision')}`,
     body: { decision: 'APPROVED', reason: planted, partnerExternalRef: planted },
     shopId: null,
   }),
@@ -363,7 +369,7 @@ const changes: Record<string, Prepare> = {
   }),
   'POST /admin/repayments': async ({ app, id }) => ({
     path: '/admin/repayments',
-    body: instalment({ merchantId: id, lenderId: await lender(app) }),
+    body: instalmentBody({ merchantId: id, lenderId: await lender(app) }),
     shopId: null,
   }),
   'POST /admin/repayments/import': async ({ app, id }) => ({
@@ -391,7 +397,7 @@ const changes: Record<string, Prepare> = {
 
 /** A merchant whose business is approved. */
 async function borrowing(shop: Selling): Promise<Selling> {
-  const { id } = await filed(shop.app, shop)
+  const { id } = await fileBusiness(shop.app, shop)
   await decideKyb(shop.app.deps, { actor: system }, id, { decision: 'APPROVED', reason: null })
   return shop
 }
@@ -409,7 +415,7 @@ const from = '203.0.113.7'
 
 test('every route that changes something as a merchant, key or operator has a case in this test', async () => {
   await using app = await testApp()
-  const writing = [...statedAccess(app)].filter(
+  const writing = [...declaredAccess(app)].filter(
     ([route, access]) => !route.startsWith('GET ') && !changesNothing.has(route) && audited.has(access ?? ''),
   )
   expect(
@@ -441,7 +447,7 @@ for (const [route, prepare] of Object.entries(changes))
     const [method = ''] = route.split(' ')
     const shop = await sellingIn(app)
     const { path, body, contentType, shopId: about } = await prepare(shop)
-    const access = statedAccess(app).get(route)
+    const access = declaredAccess(app).get(route)
     const requestId = `request-${randomUUID()}`
     const headers = {
       'x-request-id': requestId,

@@ -15,9 +15,9 @@ import { createRefund } from '../../src/modules/selling/order/refunds/refunds.ts
 import { fulfilOrder } from '../../src/modules/selling/order/service.ts'
 import { orderView } from '../../src/modules/selling/order/view.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
-import { commandBeside } from '../support/command-process.ts'
-import { changeProcessor, confirmAtSandbox, lost, sandboxMessage } from '../support/sandbox.ts'
+import { invalidQueries, serverAndRoute } from '../support/cached-and-routed.ts'
+import { openCommandInstance } from '../support/command-process.ts'
+import { changeProcessor, confirmAtSandbox, connectionLost, sandboxMessage } from '../support/sandbox.ts'
 import { address, customerOf, ok, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -29,7 +29,7 @@ const hour = 60 * 60 * 1000
 async function served(app: TestApp) {
   const shop = await sellingIn(app)
   const key = { 'x-service-api-key': shop.secretKey }
-  return { shop, key, ...bothWays(app) }
+  return { shop, key, ...serverAndRoute(app) }
 }
 
 describe('cached reads of orders equal those of the route', () => {
@@ -37,7 +37,7 @@ describe('cached reads of orders equal those of the route', () => {
     await using app = await testApp()
     await using on = await served(app)
     const customer = await customerOf(app, on.shop.shop.name)
-    const order = await on.shop.bought({ token: customer.token, quantity: 2, shippingAddress: address })
+    const order = await on.shop.placeOrder({ token: customer.token, quantity: 2, shippingAddress: address })
     const path = `/v2/orders/${order.id}`
     const plain = await on.same(path, { headers: on.key })
     expect(plain).toEqual({
@@ -70,7 +70,7 @@ describe('cached reads of orders equal those of the route', () => {
     await using app = await testApp()
     await using on = await served(app)
     const other = await sellingIn(app)
-    const order = await on.shop.bought()
+    const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
     expect((await on.same(path, { headers: on.key })).status).toBe(200)
     const last = on.shop.secretKey.endsWith('A') ? 'B' : 'A'
@@ -100,13 +100,13 @@ describe('cached reads of orders equal those of the route', () => {
   test('an invalid query string is 400 from the cache and the route, cached or not', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const statuses = async (headers: Record<string, string>) => {
       const seen = []
-      for (const query of notOfUrls) seen.push((await on.same(path + query, { headers })).status)
+      for (const query of invalidQueries) seen.push((await on.same(path + query, { headers })).status)
       return seen
     }
-    const refused = notOfUrls.map(() => 400)
+    const refused = invalidQueries.map(() => 400)
     expect(await statuses(on.key)).toEqual(refused)
     const plain = await on.same(path, { headers: on.key })
     expect([plain.status, await statuses(on.key), await statuses({})]).toEqual([200, refused, refused])
@@ -121,7 +121,7 @@ describe('cached reads of orders equal those of the route', () => {
       await customerOf(app, on.shop.shop.name, 'buyer@example.com'),
       await customerOf(app, on.shop.shop.name, 'stranger@example.com'),
     ]
-    const order = await on.shop.bought({ token: buyer.token })
+    const order = await on.shop.placeOrder({ token: buyer.token })
     const path = `/v2/orders/${order.id}`
     const as = async (token: string) => (await on.same(path, { headers: { authorization: `Bearer ${token}` } })).status
     await on.same(path, { headers: on.key })
@@ -132,7 +132,7 @@ describe('cached reads of orders equal those of the route', () => {
   test('HEAD of an order is the same from the cache and the route, and other methods are not cached', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const get = await on.viaServer(path, { headers: on.key })
     for (let nth = 0; nth < 2; nth++) expect(await on.viaServer(path, { method: 'HEAD', headers: on.key })).toEqual({ ...get, body: '' })
     expect((await on.viaServer(path, { method: 'HEAD' })).status).toBe(401)
@@ -144,8 +144,8 @@ describe('cached reads of orders equal those of the route', () => {
   test('an order is current after another process commits a change of the order or the key', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    await using command = await commandBeside(app)
-    const order = await on.shop.bought()
+    await using command = await openCommandInstance(app)
+    const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
     expect((await on.same(path, { headers: on.key })).body).toContain('"status":"CONFIRMED"')
     const request = {
@@ -166,7 +166,7 @@ describe('cached reads of orders equal those of the route', () => {
   test('an order is refused from the moment its key is rotated', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const status = async (key: string) => (await on.same(path, { headers: { 'x-service-api-key': key } })).status
     expect(await status(on.shop.secretKey)).toBe(200)
     const rotate = (graceSeconds: number) =>
@@ -229,7 +229,7 @@ test.if(engine === 'sqlite')('the cached order equals the stored one after every
   // Waits for the shopper, who comes too late: what was captured goes back.
   const late = ok(await checkout(await withGiftCard(), { paymentToken: 'tok_action' })).body.order
   app.clock.advance(hour)
-  changeProcessor(app, () => ({ void: () => Promise.reject(lost()) }))
+  changeProcessor(app, () => ({ void: () => Promise.reject(connectionLost()) }))
   await app.jobs.closeOrders()
   await confirmAtSandbox(app, late.payments[0].id)
   ok(await sandboxMessage(app, late.payments[0].id))
@@ -260,7 +260,7 @@ test.if(engine === 'sqlite')('every store function that changes what an order sh
   const shop = await sellingIn(app)
   const { db, orderDocuments, orderStore: store, fulfilmentStore, paymentStore } = app.deps
   const { id: giftCardId } = await shop.giftCard(500)
-  const { id: orderId } = await shop.bought()
+  const { id: orderId } = await shop.placeOrder()
   const [payment] = await paymentStore.ofOrder(orderId)
   const order = await store.find(orderId)
   if (!payment || !order) throw new Error('nothing was bought')
@@ -323,7 +323,7 @@ describe('metrics and limits of cached order reads', () => {
   test('a cached read of an order is counted and timed, and updates the last use of the key', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const reads = async () =>
       Number(/requests_total\{method="GET",status="200"\} (\d+)/.exec((await app.call('GET', '/metrics')).text)?.[1])
     const lastUsed = async () => (await app.deps.shopStore.currentKey(on.shop.shop.id, 'SECRET', 'TEST'))?.lastUsedAt
@@ -342,7 +342,7 @@ describe('metrics and limits of cached order reads', () => {
   test('a cached read of an order returns a valid request id, or a new one', async () => {
     await using app = await testApp()
     await using on = await served(app)
-    const path = `/v2/orders/${(await on.shop.bought()).id}`
+    const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const idFor = async (headers: Record<string, string>) =>
       (await fetch(on.server.url + path, { headers: { ...on.key, ...headers } })).headers.get('x-request-id')
     for (let nth = 0; nth < 2; nth++) {
@@ -354,7 +354,7 @@ describe('metrics and limits of cached order reads', () => {
   test('a cached read of an order is served only on allowed hosts', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
     await using on = await served(app)
-    const order = await on.shop.bought()
+    const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
     expect((await on.viaServer(path, { headers: on.key })).status).toBe(200)
     const stranger = await on.viaServer(path, { headers: { ...on.key, host: 'evil.example' } })

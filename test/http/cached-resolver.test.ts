@@ -1,8 +1,8 @@
 /** Tests that cached responses of the payment resolver equal those of the route and count for its limit. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
-import { everySetting } from '../support/processor-settings.ts'
+import { invalidQueries, serverAndRoute } from '../support/cached-and-routed.ts'
+import { processorSettings } from '../support/processor-settings.ts'
 import { sendRaw, serveTestApp } from '../support/server.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -11,9 +11,9 @@ setDefaultTimeout(longTestMs)
 const pathOf = (name: string) => `/checkout/${name}/payment-intent-resolver`
 
 test('the payment resolver is the same from the cache and the route in every variant', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const { shop } = await app.merchant()
-  await using on = bothWays(app)
+  await using on = serverAndRoute(app)
   const path = pathOf(shop.name)
   const plain = await on.same(path)
   const etag = String(plain.headers['etag'])
@@ -31,9 +31,9 @@ test('the payment resolver is the same from the cache and the route in every var
 })
 
 test('the payment resolver refuses an invalid query string, cached or not', async () => {
-  await using app = await testApp(everySetting)
-  await using on = bothWays(app)
-  for (const query of notOfUrls) {
+  await using app = await testApp(processorSettings)
+  await using on = serverAndRoute(app)
+  for (const query of invalidQueries) {
     const path = pathOf((await app.merchant()).shop.name)
     const cold = await on.same(path + query)
     expect([query, cold.status, cold.headers['access-control-allow-origin']]).toEqual([query, 400, '*'])
@@ -44,7 +44,7 @@ test('the payment resolver refuses an invalid query string, cached or not', asyn
 })
 
 test('refusals of the payment resolver can be read across origins', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
   const ask = async (method: string, path: string, host = 'shop.example') => {
@@ -78,7 +78,7 @@ test('refusals of the payment resolver can be read across origins', async () => 
 })
 
 test('the payment resolver ignores a shop named by the Host header', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
   const ask = (path: string, host: string) => sendRaw(serving.port, `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
@@ -89,7 +89,7 @@ test('the payment resolver ignores a shop named by the Host header', async () =>
 })
 
 test('the payment resolver counts each request once on both paths, and the sixty-first in a minute is 429', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
   const statuses: number[] = []
@@ -104,7 +104,7 @@ test('the payment resolver counts each request once on both paths, and the sixty
 })
 
 test('the payment resolver is current with the first request after a breaker opens', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const { shop } = await app.merchant()
   await using serving = serveTestApp(app)
   const paypal = async () =>

@@ -14,9 +14,9 @@ import { csvTableOf } from '../../src/lib/csv-table.ts'
 import { reindexOrder } from '../../src/modules/selling/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../support/app.ts'
 import { storeIn } from '../support/carts.ts'
-import { accepted } from '../support/credentials.ts'
+import { acceptedCredentials } from '../support/credentials.ts'
 import { insertOrder } from '../support/order-rows.ts'
-import { drawn } from '../support/pictures.ts'
+import { drawPng } from '../support/pictures.ts'
 import { serveTestApp } from '../support/server.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { accessManifest } from './access-manifest.ts'
@@ -32,7 +32,12 @@ const rowsOf = ({ text }: Answer): Rows => rowsOfText(text)
 /** Whether merchants may call a route, about their shop and not their own account. */
 const ofMerchants = (route: string): boolean => {
   const access = accessManifest[route]
-  return access !== undefined && access !== 'public' && accepted(access).includes('merchant') && accessRules[access].roles !== 'account'
+  return (
+    access !== undefined &&
+    access !== 'public' &&
+    acceptedCredentials(access).includes('merchant') &&
+    accessRules[access].roles !== 'account'
+  )
 }
 
 /** What the routes of an app state of lists: those that take a page. */
@@ -100,7 +105,7 @@ async function fullShop(app: TestApp) {
   }
   await app.deps.db.write((tx) => tx.insert(orderNumbers).values({ shopId: store.shop.id, last: 3 }))
   for (const seed of [1, 2]) {
-    const picture = await app.call('POST', '/media', { token, raw: drawn(8, 8, seed), headers: { 'content-type': 'image/png' } })
+    const picture = await app.call('POST', '/media', { token, raw: drawPng(8, 8, seed), headers: { 'content-type': 'image/png' } })
     expect(picture.status).toBe(201)
   }
   const endpoint = await made('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })

@@ -6,7 +6,7 @@ import { deadlineExceeded } from '../../src/http/errors.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { shopIn } from '../support/catalog.ts'
 import { ok } from '../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../support/test-processor.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -49,7 +49,7 @@ test('a checkout whose processor takes too long is accepted, and its idempotency
   const time = handSetDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     async create({ amount }) {
       asked.resolve()
       await answered.promise
@@ -82,7 +82,7 @@ test('a checkout whose processor takes too long is accepted, and its idempotency
 test('after the deadline, the outcome of a write that waits for the database is unknown, and a read changed nothing', async () => {
   const time = handSetDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
-  const shop = await sellingBy(app, {})
+  const shop = await sellingWithProcessor(app, {})
   const cartId = await shop.cart()
   const still = standingStill(app)
   const waiting = shop.checkout(cartId, {}, 'the-one')

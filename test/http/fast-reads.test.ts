@@ -4,9 +4,9 @@ import { system } from '../../src/core/command-context.ts'
 import { changeProduct } from '../../src/modules/catalog/products/service.ts'
 import { setShopStatus } from '../../src/modules/shop/shop-admin/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { bothWays, notOfUrls } from '../support/cached-and-routed.ts'
+import { invalidQueries, serverAndRoute } from '../support/cached-and-routed.ts'
 import { shopIn, usd } from '../support/catalog.ts'
-import { commandBeside } from '../support/command-process.ts'
+import { openCommandInstance } from '../support/command-process.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -20,7 +20,7 @@ async function served(app: TestApp) {
     status: 'ACTIVE',
     variants: [{ price: usd(500), cost: usd(7_654_321) }],
   })
-  return { shop, product, ...bothWays(app) }
+  return { shop, product, ...serverAndRoute(app) }
 }
 
 describe.each(prefixes)('cached reads of a record under %s equal those of the route', (prefix) => {
@@ -106,9 +106,9 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     await using app = await testApp()
     await using on = await served(app)
     const path = prefix + on.product.id
-    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    for (const query of invalidQueries) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
     const plain = await on.same(path)
-    for (const query of notOfUrls) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
+    for (const query of invalidQueries) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
     const held = { headers: { 'if-none-match': plain.headers['etag'] ?? '' } }
     expect((await on.same(`${path}?y=%00`, held)).status).toBe(400)
     for (const query of ['?', '?y=1', '?y=%20%E8%8C%B6&y=/a?b', '?y=+'])
@@ -180,7 +180,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     await using on = await served(app)
     const path = prefix + on.product.id
     expect((await on.same(path)).status).toBe(200)
-    await using command = await commandBeside(app)
+    await using command = await openCommandInstance(app)
     await setShopStatus(command.deps, { actor: system }, on.shop.shop.id, 'SUSPENDED')
     expect((await on.viaServer(path)).status).toBe(404)
   })
@@ -190,7 +190,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     await using on = await served(app)
     const path = prefix + on.product.id
     const first = await on.same(path)
-    await using command = await commandBeside(app)
+    await using command = await openCommandInstance(app)
     const write = { shop: on.shop.shop, actor: system }
     await changeProduct(command.deps, write, on.product.id, { title: 'From beside' })
     const changed = await on.viaServer(path, { headers: { 'if-none-match': first.headers['etag'] ?? '' } })

@@ -23,18 +23,25 @@ import { currentKeys } from '../../src/modules/shop/shop/service.ts'
 import { createPlatformWallet } from '../../src/modules/trust/fabric/index.ts'
 import { registerMethodology } from '../../src/modules/trust/methodology/index.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from '../support/app.ts'
-import { accepted, type CredentialKind, type Credentials, credentialKinds, everyCredential, statedAccess } from '../support/credentials.ts'
+import {
+  acceptedCredentials,
+  type CredentialKind,
+  type Credentials,
+  createCredentials,
+  credentialKinds,
+  declaredAccess,
+} from '../support/credentials.ts'
 import { type NameServer, nameServer } from '../support/dns.ts'
-import { allowed, type Draft, type Target, twisted } from '../support/fuzz-request.ts'
+import { allowedRequests, invalidRequests, type RequestDraft, type Target } from '../support/fuzz-request.ts'
 import { type Hints, marker } from '../support/fuzz-values.ts'
-import { approved, filed } from '../support/kyb.ts'
-import { completed, drafted, submitted } from '../support/lending.ts'
-import { drawn as pictureOf } from '../support/pictures.ts'
+import { approveBusiness, fileBusiness } from '../support/kyb.ts'
+import { createCompleteDraft, createDraft, createSubmitted } from '../support/lending.ts'
+import { drawPng as pictureOf } from '../support/pictures.ts'
 import { changeProcessor } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { methodology, walletOf } from '../support/trust.ts'
-import { givenUpDelivery } from '../support/webhooks.ts'
+import { insertFailedDelivery } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -133,17 +140,17 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /shops/v2/go-live': noLiveRecord,
   'POST /lending-application': ownBusiness,
   'GET /lending-application': ownBusiness,
-  'GET /lending-application/{id}': async () => ({ id: await loans(drafted) }),
-  'PATCH /lending-application/{id}': async () => ({ id: await loans(drafted) }),
-  'GET /lending-application/{id}/checklist': async () => ({ id: await loans(drafted) }),
-  'POST /lending-application/{id}/submit': async () => ({ id: await loans(completed) }),
-  'POST /lending-application/{id}/withdraw': async () => ({ id: await loans(drafted) }),
-  'PUT /lending-application/{id}/documents/{key}': async () => ({ id: await loans(drafted), key: documentKeys }),
+  'GET /lending-application/{id}': async () => ({ id: await loans(createDraft) }),
+  'PATCH /lending-application/{id}': async () => ({ id: await loans(createDraft) }),
+  'GET /lending-application/{id}/checklist': async () => ({ id: await loans(createDraft) }),
+  'POST /lending-application/{id}/submit': async () => ({ id: await loans(createCompleteDraft) }),
+  'POST /lending-application/{id}/withdraw': async () => ({ id: await loans(createDraft) }),
+  'PUT /lending-application/{id}/documents/{key}': async () => ({ id: await loans(createDraft), key: documentKeys }),
   'GET /lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
   'DELETE /lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
   'GET /admin/lending-application/{id}/documents/{key}': async () => ({ id: await loans(withDocuments), key: documentKeys }),
-  'GET /admin/lending-application/{id}': async () => ({ id: await loans(drafted) }),
-  'POST /admin/lending-application/{id}/decision': async () => ({ id: await loans(submitted) }),
+  'GET /admin/lending-application/{id}': async () => ({ id: await loans(createDraft) }),
+  'POST /admin/lending-application/{id}/decision': async () => ({ id: await loans(createSubmitted) }),
   'POST /admin/kyb/{id}/decision': async () => ({ id: await recordsToDecide() }),
   'POST /admin/platform-wallets': async () => ({ address: freeWallets() }),
   'GET /admin/platform-wallets/{id}': platformWallets,
@@ -224,10 +231,10 @@ const triesMax = 500
 type World = {
   app: TestApp
   dns: NameServer
-  access: ReturnType<typeof statedAccess>
+  access: ReturnType<typeof declaredAccess>
   document: OpenApi
   validators: Validators
-  everyone: Awaited<ReturnType<typeof everyCredential>>
+  everyone: Awaited<ReturnType<typeof createCredentials>>
   byPrefix: Map<string, string[]>
   byName: Map<string, unknown[]>
 }
@@ -252,12 +259,12 @@ beforeAll(async () => {
     { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true', DNS_SERVER: dns.address },
     { safeFetch: nobodyElse },
   )
-  const everyone = await everyCredential(app)
+  const everyone = await createCredentials(app)
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
   world = {
     app,
     dns,
-    access: statedAccess(app),
+    access: declaredAccess(app),
     document,
     validators: createValidators(document),
     everyone,
@@ -300,7 +307,10 @@ for (const target of targets) {
     await refresh()
     const given = await preparations[nameOf(target)]?.()
     const hints = hintsFor(target, given)
-    const drafts = fc.oneof({ weight: allowedTimes, arbitrary: allowed(target, hints) }, { weight: 1, arbitrary: twisted(target, hints) })
+    const drafts = fc.oneof(
+      { weight: allowedTimes, arbitrary: allowedRequests(target, hints) },
+      { weight: 1, arbitrary: invalidRequests(target, hints) },
+    )
     const property = fc.asyncProperty(drafts, fc.nat(), fc.nat(255), async (draft, dice, host) => {
       const answer = await send(target, draft, dice, host)
       assertAsDocumented(target, draft, answer)
@@ -316,7 +326,7 @@ for (const target of targets) {
 
 /** Goes on with requests that the document allows, until the operation has succeeded. */
 async function reach(target: Target, wanted: number[], hints: Hints): Promise<void> {
-  for (const [nth, draft] of drawn(allowed(target, hints), triesMax)) {
+  for (const [nth, draft] of drawn(allowedRequests(target, hints), triesMax)) {
     // By each credential that opens the route in turn: what was prepared is known to one of them.
     const { status } = await send(target, draft, nth * 5 + 1, nth % 250)
     if (wanted.includes(status)) return
@@ -325,7 +335,7 @@ async function reach(target: Target, wanted: number[], hints: Hints): Promise<vo
 }
 
 /** Sends the request: mostly under a credential that opens the route, sometimes under another or none. */
-async function send(target: Target, { path, headers, body }: Draft, dice: number, host: number): Promise<Answer> {
+async function send(target: Target, { path, headers, body }: RequestDraft, dice: number, host: number): Promise<Answer> {
   const { app, everyone } = world
   const kind = credentialFor(target, dice)
   const credential: CallOptions = kind === undefined ? {} : everyone.credentials[kind]
@@ -345,12 +355,12 @@ async function send(target: Target, { path, headers, body }: Draft, dice: number
 }
 
 function credentialFor({ method, path }: Target, dice: number): CredentialKind | undefined {
-  const right = accepted(world.access.get(`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`) ?? 'public')
+  const right = acceptedCredentials(world.access.get(`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`) ?? 'public')
   if (right.length > 0 && dice % 5 !== 0) return right[dice % right.length]
   return dice % 3 === 0 ? undefined : credentialKinds[dice % credentialKinds.length]
 }
 
-function assertAsDocumented(target: Target, { path }: Draft, { status, headers, text, body }: Answer): void {
+function assertAsDocumented(target: Target, { path }: RequestDraft, { status, headers, text, body }: Answer): void {
   const { responses } = target.operation
   const documented = responses[status]
   const about = `${nameOf(target)} as ${path.slice(0, 200)} → ${status} ${text.slice(0, 300)}`
@@ -396,7 +406,7 @@ function* drawn<T>(values: fc.Arbitrary<T>, most: number): Generator<[number, T]
 
 async function makeOne(target: Target): Promise<void> {
   let made = 0
-  for (const [nth, draft] of drawn(allowed(target, hintsFor(target)), 80)) {
+  for (const [nth, draft] of drawn(allowedRequests(target, hintsFor(target)), 80)) {
     const answer = await send(target, draft, nth * 30 + 1, nth)
     if (answer.status !== 201) continue
     harvest(answer.body)
@@ -447,7 +457,7 @@ async function noEndpoints(): Promise<Given> {
 /** Messages that one endpoint did not take. */
 async function givenUp(): Promise<Given> {
   const { app, everyone } = world
-  const { endpointId, id } = await givenUpDelivery(app, everyone.merchant)
+  const { endpointId, id } = await insertFailedDelivery(app, everyone.merchant)
   return { id: [endpointId], deliveryId: [id] }
 }
 
@@ -486,7 +496,7 @@ async function listedHosts(): Promise<string[]> {
   const names = await freeHosts()
   for (const host of names) {
     const { txtName, txtValue } = (await app.call('POST', '/shops/v2/hosts', { ...everyone.credentials.merchant, body: { host } })).body
-    dns.say(txtName, txtValue)
+    dns.setRecords(txtName, txtValue)
   }
   // The limit of a minute is for the run before.
   app.clock.advance(60_000)
@@ -507,13 +517,13 @@ async function ownBusiness(): Promise<Given> {
   const known = await app.call('GET', '/kyb', own)
   if (known.body.status !== 'APPROVED') {
     await noLiveRecord()
-    await approved(app, own, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
+    await approveBusiness(app, own, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
   }
   return { merchantId: [merchant.id] }
 }
 
 /** Applications of the merchant's. */
-async function loans(make: typeof drafted): Promise<string[]> {
+async function loans(make: typeof createDraft): Promise<string[]> {
   await ownBusiness()
   const { app, everyone } = world
   const token = everyone.credentials.merchant.token ?? ''
@@ -528,8 +538,8 @@ async function loans(make: typeof drafted): Promise<string[]> {
 
 const documentKeys = ['ein_letter', 'operating_agreement']
 /** A draft with a file of each of these. */
-const withDocuments: typeof drafted = async (app, by) => {
-  const application = await drafted(app, by)
+const withDocuments: typeof createDraft = async (app, by) => {
+  const application = await createDraft(app, by)
   for (const key of documentKeys)
     ok(
       await app.call('PUT', `/lending-application/${application.id}/documents/${key}`, {
@@ -543,7 +553,7 @@ const withDocuments: typeof drafted = async (app, by) => {
 
 async function recordsToDecide(): Promise<string[]> {
   const merchants = await Promise.all(Array.from({ length: 10 }, () => world.app.merchant()))
-  return Promise.all(merchants.map(async (merchant) => (await filed(world.app, merchant)).id))
+  return Promise.all(merchants.map(async (merchant) => (await fileBusiness(world.app, merchant)).id))
 }
 
 /** A cart with many lines, so that deleting them leaves some. */
@@ -739,7 +749,7 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
   }
   return {
     resolve: (ref) => document.components.schemas[ref.split('/').at(-1) ?? ''] ?? {},
-    known(name) {
+    examples(name) {
       if (given[name]) return { values: given[name], weight: 12 }
       const prefix = idsNamed[name] ?? (name === 'id' ? idsOf.find(([pattern]) => pattern.test(path))?.[1] : undefined)
       if (prefix) return { values: byPrefix.get(prefix) ?? [], weight: 6 }

@@ -8,7 +8,7 @@ import { accessRules } from '../../src/http/access-rules.ts'
 import { isDocumented, type Operation } from '../../src/http/openapi.ts'
 import { documentBody, documentSchema, type Schema } from '../../src/http/openapi-schema.ts'
 import { testApp } from '../support/app.ts'
-import { statedAccess } from '../support/credentials.ts'
+import { declaredAccess } from '../support/credentials.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -126,7 +126,7 @@ test('days have the format date', () => {
 
 test('publishable and secret keys are two security schemes, which open what the access rules say', async () => {
   await using app = await testApp()
-  const access = statedAccess(app)
+  const access = declaredAccess(app)
   for (const { name, operation } of operations) {
     const rule = accessRules[access.get(name.replace(/\{(\w+)\}/g, ':$1')) ?? 'public']
     const schemes = operation.security.flatMap((one) => Object.keys(one)).filter((scheme) => scheme.endsWith('Key'))

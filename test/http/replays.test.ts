@@ -5,14 +5,14 @@ import { eq, sql } from 'drizzle-orm'
 import { auditLog, idempotencyKeys } from '../../db/schema/people.ts'
 import { createApp } from '../../src/app.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../support/app.ts'
-import { approved } from '../support/kyb.ts'
-import { completed, drafted, path as lendingPath } from '../support/lending.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { createCompleteDraft, createDraft, applicationPath as lendingPath } from '../support/lending.ts'
 import { manualOrderOf } from '../support/manual-payments.ts'
 import { requestedReturnOf, returnableOf } from '../support/returns.ts'
 import { manualRefundOf } from '../support/sandbox.ts'
-import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
+import { address, customerOf, fulfilledOrderOf, ok, type Selling, sellingIn } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { givenUpDelivery } from '../support/webhooks.ts'
+import { insertFailedDelivery } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -28,9 +28,9 @@ type Prepare = (shop: Selling) => Promise<Keyed>
 const ofMerchant = ({ token }: Selling): CallOptions => ({ token })
 
 const keyed: Record<string, Prepare> = {
-  'PATCH /lending-application/:id': (shop) => lent(shop, drafted, '', { requestedTermMonths: 1 }, { requestedTermMonths: 2 }),
-  'POST /lending-application/:id/submit': (shop) => lent(shop, completed, '/submit', {}, {}),
-  'POST /lending-application/:id/withdraw': (shop) => lent(shop, drafted, '/withdraw', {}, { reason: 'Another' }),
+  'PATCH /lending-application/:id': (shop) => lent(shop, createDraft, '', { requestedTermMonths: 1 }, { requestedTermMonths: 2 }),
+  'POST /lending-application/:id/submit': (shop) => lent(shop, createCompleteDraft, '/submit', {}, {}),
+  'POST /lending-application/:id/withdraw': (shop) => lent(shop, createDraft, '/withdraw', {}, { reason: 'Another' }),
   'PATCH /product-v2/:id': async (shop) => {
     const { productId: id } = shop
     return { path: `/product-v2/${id}`, body: { title: 'Cup' }, other: { title: 'Jug' }, by: ofMerchant(shop), table: 'products', id }
@@ -96,7 +96,7 @@ const keyed: Record<string, Prepare> = {
     }
   },
   'POST /v2/orders/:orderId/refunds': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return {
       path: `/v2/orders/${id}/refunds`,
       body: { amount: shop.money(100) },
@@ -112,7 +112,7 @@ const keyed: Record<string, Prepare> = {
     return { path, body: { reference: 'SEPA 1' }, other: { reference: 'SEPA 2' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/cancel': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { path: `/v2/orders/${id}/cancel`, body: {}, other: { reason: 'Another' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/mark-paid': async (shop) => {
@@ -120,11 +120,11 @@ const keyed: Record<string, Prepare> = {
     return { path: `/v2/orders/${id}/mark-paid`, body: {}, other: { reference: 'SEPA 1' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/fulfil': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { path: `/v2/orders/${id}/fulfil`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/fulfilments': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'PATCH /customer/:customerId': async (shop) => {
@@ -132,15 +132,15 @@ const keyed: Record<string, Prepare> = {
     return { path: `/customer/${id}`, body: { note: 'One' }, other: { note: 'Two' }, by: ofMerchant(shop), table: 'customers', id }
   },
   'PATCH /v2/orders/:orderId': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { path: `/v2/orders/${id}`, body: { tags: ['one'] }, other: { tags: ['two'] }, by: ofMerchant(shop), table: 'orders', id }
   },
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
-    const { orderId: id, path } = await sentOf(shop)
+    const { orderId: id, path } = await fulfilledOrderOf(shop)
     return { path, body: { carrier: 'Post' }, other: { carrier: 'Caravan' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/notes': async (shop) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     return { path: `/v2/orders/${id}/notes`, body: { text: 'One' }, other: { text: 'Two' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'POST /v2/orders/:orderId/returns': async (shop) => {
@@ -177,7 +177,7 @@ const keyed: Record<string, Prepare> = {
     return { path: `/v2/orders/drafts/${id}/send`, body: {}, other: {}, by: ofMerchant(shop), table: 'draft_orders', id }
   },
   'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend': async (shop) => {
-    const { path, endpointId: id } = await givenUpDelivery(shop.app, shop)
+    const { path, endpointId: id } = await insertFailedDelivery(shop.app, shop)
     return { path: `${path}/resend`, body: {}, other: {}, by: ofMerchant(shop), table: 'webhook_endpoints', id }
   },
   'POST /cart/:id/items': async (shop) => {
@@ -205,8 +205,8 @@ const keyed: Record<string, Prepare> = {
 }
 
 /** A request about an application of a merchant whose business is approved. */
-async function lent(shop: Selling, make: typeof drafted, rest: string, body: object, other: object): Promise<Keyed> {
-  await approved(shop.app, shop, await shop.app.superAdmin())
+async function lent(shop: Selling, make: typeof createDraft, rest: string, body: object, other: object): Promise<Keyed> {
+  await approveBusiness(shop.app, shop, await shop.app.superAdmin())
   const { id } = await make(shop.app, shop)
   return { path: lendingPath(id, rest), body, other, by: ofMerchant(shop), table: 'lending_applications', id, isMerchants: true }
 }

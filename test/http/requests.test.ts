@@ -4,8 +4,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { accessRules } from '../../src/http/access-rules.ts'
 import { shapeOf } from '../../src/http/schema-shape.ts'
 import { type CallOptions, type TestApp, testApp } from '../support/app.ts'
-import { accepted, everyCredential } from '../support/credentials.ts'
-import { approved } from '../support/kyb.ts'
+import { acceptedCredentials, createCredentials } from '../support/credentials.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -23,11 +23,11 @@ const pathOf = ({ path }: Route) => path.replace(/:\w+/g, 'none_0000000000000000
 
 /** Sends a request to a route under a credential that opens it. */
 async function asAllowed(app: TestApp) {
-  const { credentials, merchant, admin } = await everyCredential(app)
-  await approved(app, merchant, admin)
+  const { credentials, merchant, admin } = await createCredentials(app)
+  await approveBusiness(app, merchant, admin)
   return async (route: Route, path: string, options: CallOptions = {}) => {
     const access = route.hooks.detail?.['x-access'] as keyof typeof accessRules
-    const [kind] = accepted(access)
+    const [kind] = acceptedCredentials(access)
     return app.call(route.method, path, { ...(kind ? credentials[kind] : {}), ...options })
   }
 }

@@ -12,7 +12,7 @@ import { DraftOrders } from '../../src/modules/selling/draft-order/model.ts'
 import { Orders } from '../../src/modules/selling/order/model.ts'
 import { souk } from '../cli/souk.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { accepted } from '../support/credentials.ts'
+import { acceptedCredentials } from '../support/credentials.ts'
 import { customerIn } from '../support/customers.ts'
 import { temporaryDir, testDatabase } from '../support/database.ts'
 import { draftsOf } from '../support/drafts.ts'
@@ -21,7 +21,7 @@ import { sellingThrough } from '../support/processor-shops.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { deliver, endpointOf, loopbackAllowed, receiver } from '../support/webhooks.ts'
+import { deliver, loopbackAllowed, receiver, registerEndpoint } from '../support/webhooks.ts'
 import { accessManifest } from './access-manifest.ts'
 
 setDefaultTimeout(longTestMs)
@@ -32,7 +32,7 @@ const claimUrl = 'https://pay.example.com/claims/planted-claim'
 async function planted(app: TestApp, by?: Selling) {
   const shop = by ?? (await sellingIn(app))
   const customer = await customerIn(app, shop.shop)
-  const order = await shop.bought()
+  const order = await shop.placeOrder()
   const refund = ok(await shop.refund(order.id, { amount: { amount: 100, currency: 'USD' } }), 201).body
   await app.deps.db.write(async (tx) => {
     await tx.update(refunds).set({ status: 'CLAIMABLE', claimUrl }).where(eq(refunds.id, refund.id))
@@ -56,7 +56,7 @@ async function planted(app: TestApp, by?: Selling) {
 }
 
 const reads = Object.entries(accessManifest)
-  .filter(([route, access]) => route.startsWith('GET ') && accepted(access).includes('merchant'))
+  .filter(([route, access]) => route.startsWith('GET ') && acceptedCredentials(access).includes('merchant'))
   .map(([route]) => route.slice('GET '.length))
 
 test('no JSON or CSV read of FULFILMENT and READ_ONLY has secrets; OWNER, MANAGER and secret keys see them', async () => {
@@ -94,7 +94,7 @@ test('responses to changes by FULFILMENT have no secrets, and replays neither', 
   await using app = await testApp()
   const { shop, secrets } = await planted(app)
   const { token } = await staffOf(app, shop, 'FULFILMENT')
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const { publicUrl } = await shop.order(id)
   const headers = { 'idempotency-key': crypto.randomUUID() }
   for (let nth = 0; nth < 2; nth++) {
@@ -103,7 +103,7 @@ test('responses to changes by FULFILMENT have no secrets, and replays neither', 
     for (const secret of [...secrets, publicUrl]) expect(answer.text).not.toContain(secret)
     expect(answer.headers.get('etag')).toBeNull()
   }
-  const other = await shop.bought()
+  const other = await shop.placeOrder()
   const parcels = `/v2/orders/${other.id}/fulfilments`
   const parcel = await app.call('POST', parcels, { token, body: {} })
   const corrected = await app.call('PATCH', `${parcels}/${parcel.body.id}`, { token, body: { carrier: 'Post' } })
@@ -164,15 +164,15 @@ test('the live stream of every role has no secrets', async () => {
   streams.set('key', await streamIn(app, '/v2/events', { key: shop.secretKey }))
   const draft = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201).body
   ok(await draftsOf(shop).change(draft.id, { note: 'Called' }))
-  const order = await shop.bought()
+  const order = await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201)
   const refund = ok(await shop.refund(order.id), 201).body
   const { publicUrl } = await shop.order(order.id)
   const made = [draft.payUrl, draft.cartId, publicUrl].flatMap((secret: string) => [secret, secret.split('/').at(-1) ?? ''])
   for (const [who, stream] of streams) {
-    await stream.until(() => stream.told.some(({ data }) => data['refundId'] === refund.id))
-    const text = JSON.stringify(stream.told)
-    expect([who, stream.told.length > 3, [...secrets, ...made].filter((secret) => text.includes(secret))]).toEqual([who, true, []])
+    await stream.until(() => stream.events.some(({ data }) => data['refundId'] === refund.id))
+    const text = JSON.stringify(stream.events)
+    expect([who, stream.events.length > 3, [...secrets, ...made].filter((secret) => text.includes(secret))]).toEqual([who, true, []])
     await stream.close()
   }
 })
@@ -182,7 +182,7 @@ test('webhooks have one secret, the claimUrl of a refund, and only OWNER and sec
   await using seller = await sellingThrough('btcpay', loopbackAllowed)
   const { app } = seller
   const shop = await planted(app, seller)
-  const endpoint = await endpointOf(app, seller, hooks.url, webhookEvents)
+  const endpoint = await registerEndpoint(app, seller, hooks.url, webhookEvents)
   const begun = await seller.begin()
   seller.pay(begun.reference)
   ok(await seller.complete(begun.cartId))

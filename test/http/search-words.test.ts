@@ -14,7 +14,7 @@ test('a search uses the first ten words of q, in every list that has one', async
   ok(await shop.post('/product-v2', { title, status: 'ACTIVE', variants: [{ price: shop.money(100) }] }), 201)
   ok(await shop.post('/blogs', { title, slug: 'words', bodyHtml: '<p>x</p>', status: 'PUBLISHED' }), 201)
   ok(await shop.post('/customer', { email: 'words@example.com', name: title }), 201)
-  await shop.bought({ email: 'words@example.com', shippingAddress: { ...address, name: title } })
+  await shop.placeOrder({ email: 'words@example.com', shippingAddress: { ...address, name: title } })
   for (const path of [`/product-v2/public/shop/${shop.shop.name}`, '/product-v2', '/blogs', '/customer', '/v2/orders']) {
     const totalOf = async (...asked: string[]) => ok(await shop.get(`${path}?q=${encodeURIComponent(asked.join(' '))}`)).body.total
     expect([path, await totalOf(...words)]).toEqual([path, 1])

@@ -6,7 +6,7 @@ import { failuresMax } from '../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../src/modules/payments/payment-method/breakers.ts'
 import { standIn } from '../clients/processors/stand-in.ts'
 import { type TestApp, type TestAppOptions, testApp } from '../support/app.ts'
-import { everySetting } from '../support/processor-settings.ts'
+import { processorSettings } from '../support/processor-settings.ts'
 import { startRedis, whyNoRedis } from '../support/redis.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -22,7 +22,7 @@ const patient = { redisTimeoutMs: 30_000 }
 /** Two processes, and Redis beside them. */
 async function world(settings: Record<string, string> = {}, options: TestAppOptions = patient) {
   const redis = await startRedis()
-  const all = { ...everySetting, REDIS_URL: redis.url, ...settings }
+  const all = { ...processorSettings, REDIS_URL: redis.url, ...settings }
   const one = await testApp(all, options)
   // On SQLite, one server holds a database; what is shared here is not in it.
   const two = await testApp(all, options)

@@ -4,8 +4,8 @@ import { canExport } from '../../src/core/principal.ts'
 import { type StaffRole, staffRoles } from '../../src/core/roles.ts'
 import { accessRules } from '../../src/http/access-rules.ts'
 import { testApp } from '../support/app.ts'
-import { accepted } from '../support/credentials.ts'
-import { approved } from '../support/kyb.ts'
+import { acceptedCredentials } from '../support/credentials.ts'
+import { approveBusiness } from '../support/kyb.ts'
 import { ok } from '../support/selling.ts'
 import { staffOf } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -56,7 +56,7 @@ const owners = [
 ]
 
 const merchants = Object.entries(accessManifest)
-  .filter(([, access]) => accepted(access).includes('merchant'))
+  .filter(([, access]) => acceptedCredentials(access).includes('merchant'))
   .map(([route]) => route)
 
 const mayCall: Record<StaffRole, (route: string) => boolean> = {
@@ -75,7 +75,7 @@ test('every route in the role lists is one that merchants may call', () => {
 test('each role can call its routes, and gets 403 for all others before the body is validated', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
   const owner = await app.merchant()
-  await approved(app, owner, await app.superAdmin())
+  await approveBusiness(app, owner, await app.superAdmin())
   const tokens = { OWNER: (await staffOf(app, owner, 'OWNER')).token } as Record<StaffRole, string>
   for (const role of staffRoles.slice(1)) tokens[role] = (await staffOf(app, owner, role)).token
   for (const role of staffRoles) {
@@ -96,7 +96,7 @@ test('a super admin who owns a shop can call every route of merchants there, and
   const admin = await app.superAdmin()
   const body = { shopName: 'own-shop', title: 'Own', country: 'US', currency: 'USD' }
   const shop = ok(await app.call('POST', '/shops/v2', { token: admin.token, body }), 201).body
-  await approved(app, admin, admin)
+  await approveBusiness(app, admin, admin)
   for (const route of merchants) {
     const [method = '', path = ''] = route.split(' ')
     const sent = method === 'GET' ? {} : { body: { noSuchField: true } }

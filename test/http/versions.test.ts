@@ -9,13 +9,13 @@ import { accessRules } from '../../src/http/access-rules.ts'
 import { expectedVersionOf } from '../../src/http/versions.ts'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { type Answer, testApp } from '../support/app.ts'
-import { statedAccess } from '../support/credentials.ts'
-import { approved } from '../support/kyb.ts'
-import { drafted, path as lendingPath } from '../support/lending.ts'
-import { drawn } from '../support/pictures.ts'
+import { declaredAccess } from '../support/credentials.ts'
+import { approveBusiness } from '../support/kyb.ts'
+import { createDraft, applicationPath as lendingPath } from '../support/lending.ts'
+import { drawPng } from '../support/pictures.ts'
 import { lenderIn } from '../support/repayments.ts'
-import { ok, type Selling, sellingIn, sentOf } from '../support/selling.ts'
-import { invited } from '../support/staff.ts'
+import { fulfilledOrderOf, ok, type Selling, sellingIn } from '../support/selling.ts'
+import { invitePerson } from '../support/staff.ts'
 import { longTestMs } from '../support/timeouts.ts'
 import { methodology, providerIn, walletOf } from '../support/trust.ts'
 
@@ -79,11 +79,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   }),
   'DELETE /shops/v2/mail/templates/:template/:language': () => ({ read: mailTexts, path: mailTexts }),
   'PATCH /shops/v2/staff/:id': async (shop) => {
-    const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
+    const path = `/shops/v2/staff/${(await invitePerson(shop.app, shop, 'MANAGER')).id}`
     return { read: path, path, body: (nth) => ({ role: staffRoles[nth % staffRoles.length] }) }
   },
   'DELETE /shops/v2/staff/:id': async (shop) => {
-    const path = `/shops/v2/staff/${(await invited(shop.app, shop, 'MANAGER')).id}`
+    const path = `/shops/v2/staff/${(await invitePerson(shop.app, shop, 'MANAGER')).id}`
     return { read: path, path, raises: false }
   },
   'PUT /shops/v2/agents': () => ({
@@ -111,7 +111,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titled }),
   // Ordered, so that it is archived and still has a version.
   'DELETE /product-v2/:id': async (shop) => {
-    await shop.bought()
+    await shop.placeOrder()
     return { read: `/product-v2/${shop.productId}`, path: `/product-v2/${shop.productId}` }
   },
   'DELETE /product-v2/:id/variants/:variantId': async (shop) => {
@@ -163,7 +163,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     body: (nth) => ({ note: `Note ${nth}` }),
   }),
   'DELETE /media/:name': async ({ app, token }) => ({
-    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawn() }), 201).body.id}`,
+    path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawPng() }), 201).body.id}`,
     raises: false,
   }),
   'PATCH /v2/orders/drafts/:id': async (shop) => {
@@ -179,11 +179,11 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     return { read: path, path, body: (nth) => ({ note: `Note ${nth}` }) }
   },
   'PATCH /v2/orders/:orderId': async (shop) => {
-    const path = `/v2/orders/${(await shop.bought()).id}`
+    const path = `/v2/orders/${(await shop.placeOrder()).id}`
     return { read: path, path, body: (nth) => ({ tags: [`tag ${nth}`] }) }
   },
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId': async (shop) => {
-    const { path } = await sentOf(shop)
+    const { path } = await fulfilledOrderOf(shop)
     return { read: path, path, body: (nth) => ({ trackingNumber: `T ${nth}` }) }
   },
   'DELETE /webhook-endpoints/:id': async (shop) => {
@@ -195,8 +195,8 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     return { path: '/shops/v2/hosts/shop.example.com', raises: false }
   },
   'PATCH /lending-application/:id': async (shop) => {
-    await approved(shop.app, shop, await shop.app.superAdmin())
-    const path = lendingPath((await drafted(shop.app, shop)).id)
+    await approveBusiness(shop.app, shop, await shop.app.superAdmin())
+    const path = lendingPath((await createDraft(shop.app, shop)).id)
     return { read: path, path, body: (nth) => ({ requestedTermMonths: nth }) }
   },
   'PATCH /admin/lenders/:id': async ({ app }) => {
@@ -224,13 +224,13 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     return { read: path, path, body: (nth) => ({ displayName: `Depot ${nth}` }), token }
   },
   'PUT /lending-application/:id/documents/:key': async (shop) => {
-    await approved(shop.app, shop, await shop.app.superAdmin())
-    const read = lendingPath((await drafted(shop.app, shop)).id)
+    await approveBusiness(shop.app, shop, await shop.app.superAdmin())
+    const read = lendingPath((await createDraft(shop.app, shop)).id)
     return { read, path: `${read}/documents/ein_letter`, file: (nth) => `%PDF-1.7 ${nth}` }
   },
   'DELETE /lending-application/:id/documents/:key': async (shop) => {
-    await approved(shop.app, shop, await shop.app.superAdmin())
-    const read = lendingPath((await drafted(shop.app, shop)).id)
+    await approveBusiness(shop.app, shop, await shop.app.superAdmin())
+    const read = lendingPath((await createDraft(shop.app, shop)).id)
     const path = `${read}/documents/ein_letter`
     ok(await shop.app.call('PUT', path, { token: shop.token, raw: '%PDF-1.7', headers: { 'content-type': 'application/pdf' } }))
     return { read, path, raises: false }
@@ -249,7 +249,7 @@ const management = new Set([
 
 test('every route that manages a record has a case in this test', async () => {
   await using app = await testApp()
-  const changing = [...statedAccess(app)].filter(
+  const changing = [...declaredAccess(app)].filter(
     ([route, access]) => /^(PATCH|PUT|DELETE) /.test(route) && management.has(access ?? '') && !route.includes(' /api/v3/'),
   )
   expect(Object.keys(subjects)).toEqual(expect.arrayContaining(changing.map(([route]) => route)))
@@ -395,7 +395,7 @@ test('sales, returns and stock do not change the version, and public reads do no
   const path = `/product-v2/${shop.productId}`
   const etag = etagOf(await shop.get(path))
   const seen = await app.call('GET', `/product-v2/public/${shop.productId}`)
-  const order = await shop.bought()
+  const order = await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': randomUUID() }))
   ok(await shop.count(shop.productId, shop.variantId, { delta: 5 }))
   expect(etagOf(await shop.get(path))).toBe(etag)

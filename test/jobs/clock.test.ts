@@ -1,7 +1,7 @@
 /** Tests the jobs that expire or delete data by age, when the clock jumps. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { jobs, runJob } from '../../jobs/index.ts'
-import { startOfTime, testApp } from '../support/app.ts'
+import { startTime, testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -23,9 +23,9 @@ test('after a clock jump of a month no cart and no session expires until the clo
   const runJobsByAge = async () => {
     for (const job of jobs.filter(({ byAge }) => byAge)) await runJob(job, app.deps)
   }
-  app.clock.set(startOfTime + 40 * dayMs)
+  app.clock.set(startTime + 40 * dayMs)
   await runJobsByAge()
-  app.clock.set(startOfTime)
+  app.clock.set(startTime)
   expect(await statusOf()).toBe('OPEN')
   expect((await app.call('GET', '/merchant/me', { token })).status).toBe(200)
   expect(app.logged.filter(({ event }) => event === 'clock.jumped').map(({ fields }) => fields['byMs'])).toEqual([40 * dayMs])
@@ -45,7 +45,7 @@ test('readiness shows the clock jump and stays ready', async () => {
     return [status, body.checks.find(({ name }: { name: string }) => name === 'clockSteady').ok]
   }
   expect(await readSteady()).toEqual([200, true])
-  app.clock.set(startOfTime - dayMs)
+  app.clock.set(startTime - dayMs)
   app.clock.advance(1_000)
   expect(await readSteady()).toEqual([200, false])
   app.clock.advance(quarterMs)
@@ -69,7 +69,7 @@ test('the jobs with `byAge` are these', () => {
 
 test('the job look-around logs a clock jump once', async () => {
   await using app = await testApp()
-  app.clock.set(startOfTime + dayMs)
+  app.clock.set(startTime + dayMs)
   await runJob(findJob('look-around'), app.deps)
   await runJob(findJob('look-around'), app.deps)
   expect(app.logged.filter(({ event }) => event === 'clock.jumped').length).toBe(1)

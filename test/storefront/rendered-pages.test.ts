@@ -6,7 +6,7 @@ import { type Catalog, readCatalog } from '../../docs/storefront/catalog.ts'
 import { renderAll, renderPage, textOf } from '../../docs/storefront/render.ts'
 import { temporaryDir } from '../support/database.ts'
 import { ok } from '../support/selling.ts'
-import { hostile, type OpenShop, openShop } from '../support/storefront.ts'
+import { hostileTitle, type OpenShop, openShop } from '../support/storefront.ts'
 
 let shop: OpenShop
 let catalog: Catalog
@@ -102,8 +102,8 @@ describe('a product page', () => {
   test('keeps a hostile title as text, in HTML and in JSON-LD', async () => {
     const html = await rendered('products/odd.html')
     const { data, meta, scripts } = await headOf(html)
-    expect(data).toMatchObject({ name: hostile, offers: { '@type': 'Offer', price: '5.00' } })
-    expect(meta['og:title']?.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))).toBe(hostile)
+    expect(data).toMatchObject({ name: hostileTitle, offers: { '@type': 'Offer', price: '5.00' } })
+    expect(meta['og:title']?.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))).toBe(hostileTitle)
     expect(scripts).toEqual(['application/ld+json', 'module'])
     expect(html).not.toContain('<img src=x')
   })

@@ -4,14 +4,14 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProcessorPayment } from '../../src/clients/processors/processor.ts'
 import { passwordLength } from '../../src/modules/identity/auth/domain.ts'
-import { sessionBeside } from '../support/agent-sessions.ts'
+import { insertAgentSession } from '../support/agent-sessions.ts'
 import { chromium } from '../support/chromium.ts'
 import { temporaryDir } from '../support/database.ts'
 import { typesOf } from '../support/openapi-types.ts'
 import { changeProcessor, confirmAtSandbox } from '../support/sandbox.ts'
 import { ok } from '../support/selling.ts'
 import { closeBrowser, type Shopper, shopper } from '../support/shopper.ts'
-import { address, hostile, type OpenShop, openShop } from '../support/storefront.ts'
+import { address, hostileTitle, type OpenShop, openShop } from '../support/storefront.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -45,7 +45,7 @@ describe('a guest on a phone', () => {
     await using visitor = await shopper(shop.origin, 'phone')
     await visitor.go('index.html')
     await visitor.heading('Souk & Söhne')
-    await visitor.text(hostile)
+    await visitor.text(hostileTitle)
     expect(await visitor.breaches()).toEqual([])
     await visitor.fill('Search', 'lamp')
     await visitor.press('Search')
@@ -175,7 +175,7 @@ inBrowser('takes over the cart of an agent, and pays it; a link that is over say
   const [found] = ok(await app.call('GET', `${list}?q=lamp`)).body.data
   const { id } = ok(await app.call('POST', '/cart', { key, body: { email: 'ann@example.com' } })).body
   ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId: found.variants[0].id, quantity: 1 } }))
-  const session = await sessionBeside(app, shop.shop.shop.id, id)
+  const session = await insertAgentSession(app, shop.shop.shop.id, id)
   await using visitor = await shopper(shop.origin, 'phone')
   await visitor.go(`handoff.html?token=${session.token}`)
   await fillAddress(visitor)
@@ -224,14 +224,14 @@ describe('a customer on a desktop', () => {
     await visitor.heading('Your addresses')
     await visitor.fill('Name', 'Noor at work')
     await visitor.fill('Country', 'United States')
-    await visitor.fill('Address', hostile)
+    await visitor.fill('Address', hostileTitle)
     await visitor.fill('City', 'Portland')
     await visitor.press('Default address')
     await visitor.press('Save')
-    await visitor.text(hostile)
+    await visitor.text(hostileTitle)
     expect(await visitor.breaches()).toEqual([])
     await visitor.go('product.html?handle=odd')
-    await visitor.heading(hostile)
+    await visitor.heading(hostileTitle)
     await visitor.press('Add to cart')
     await visitor.press('Cart (1)')
     await visitor.press('Check out')
@@ -239,7 +239,7 @@ describe('a customer on a desktop', () => {
     expect([await visitor.value('Email'), await visitor.value('Name'), await visitor.value('Address')]).toEqual([
       email,
       'Noor at work',
-      hostile,
+      hostileTitle,
     ])
     await visitor.press('Continue', 'Shipping address')
     await visitor.press('Continue', 'Shipping')
@@ -392,7 +392,7 @@ describe('interruptions', () => {
     expect(await visitor.has(await lastRequestId(visitor))).toBe(true)
     expect(await visitor.breaches()).toEqual([])
     await visitor.go('product.html?handle=odd')
-    await visitor.heading(hostile)
+    await visitor.heading(hostileTitle)
     await visitor.fill('Quantity', '3')
     await visitor.press('Add to cart')
     await visitor.text('2 left')

@@ -5,7 +5,7 @@ import type { Transport } from './agent-platforms.ts'
 import type { Fault } from './sandbox.ts'
 
 /** What a platform sends for a checkout or cart. */
-export type Content = {
+export type SessionContent = {
   lines: [variant: number, quantity: number][]
   hasBuyer: boolean
   destination: 'none' | 'country' | 'whole'
@@ -14,8 +14,8 @@ export type Content = {
 }
 /** Numbers name one of those that there are by then. */
 export type AgentAction =
-  | { do: 'create' | 'createCart'; market: number; platform: number; over: Transport; content: Content }
-  | { do: 'convert' | 'replace'; session: number; over: Transport; content: Content }
+  | { do: 'create' | 'createCart'; market: number; platform: number; over: Transport; content: SessionContent }
+  | { do: 'convert' | 'replace'; session: number; over: Transport; content: SessionContent }
   | { do: 'complete'; session: number; over: Transport; token: string; handler: string }
   | { do: 'read' | 'cancel'; session: number; over: Transport }
   | { do: 'repeat'; request: number; over: Transport; isOtherBody: boolean }
@@ -30,17 +30,27 @@ export type AgentAction =
  */
 export type AgentBatch = { advanceMs: number; faults: Fault[]; stopAfter: number; actions: AgentAction[]; compared: number | null }
 export type PlatformPlan = { release: Release; capabilities: Capability[]; isProven: boolean }
-export type AgentStory = { platforms: PlatformPlan[]; batches: AgentBatch[] }
+export type AgentScenario = { platforms: PlatformPlan[]; batches: AgentBatch[] }
 
 const minuteMs = 60_000
 const one = fc.nat({ max: 1_000 })
 const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
 const over = word('REST', 'MCP')
 /** Mostly what can be bought. */
-const content: fc.Arbitrary<Content> = fc.record({
+const content: fc.Arbitrary<SessionContent> = fc.record({
   lines: fc.array(fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 3 }),
   hasBuyer: fc.constantFrom(true, true, true, true, true, true, true, true, false),
-  destination: fc.constantFrom<Content['destination']>('whole', 'whole', 'whole', 'whole', 'whole', 'whole', 'whole', 'country', 'none'),
+  destination: fc.constantFrom<SessionContent['destination']>(
+    'whole',
+    'whole',
+    'whole',
+    'whole',
+    'whole',
+    'whole',
+    'whole',
+    'country',
+    'none',
+  ),
   hasOption: fc.constantFrom(true, true, true, true, true, true, false),
   code: fc.constantFrom(null, null, 'FEW', 'each', 'free', 'WHOLE', 'none'),
 })
@@ -99,7 +109,7 @@ const plan: fc.Arbitrary<PlatformPlan> = fc.record({
 })
 
 /** A run begins with some checkouts, and goes on batch by batch. */
-export const agentStory: fc.Arbitrary<AgentStory> = fc.record({
+export const agentScenario: fc.Arbitrary<AgentScenario> = fc.record({
   platforms: fc.array(plan, { minLength: 2, maxLength: 3 }),
   batches: fc
     .tuple(fc.array(create, { minLength: 3, maxLength: 6, size: 'max' }), fc.array(batch, { minLength: 10, maxLength: 24, size: 'max' }))

@@ -13,7 +13,7 @@ import {
   replaceSession,
 } from '../../src/modules/agents/agent-session/index.ts'
 import { contextOf } from '../../src/modules/shop/shop/index.ts'
-import { switchAgentsOn } from './agent-sessions.ts'
+import { enableAgentsIfUnset } from './agent-sessions.ts'
 import type { Json, TestApp } from './app.ts'
 import type { Selling } from './selling.ts'
 import { assertUcpAnswer } from './ucp-schemas.ts'
@@ -56,12 +56,12 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
     /** The answers that were stored for idempotency keys. */
     stored,
     async create(body: Json) {
-      await switchAgentsOn(app, shop.id)
+      await enableAgentsIfUnset(app, shop.id)
       return checked('create_checkout', createSession(deps, call(), { body }))
     },
     read: (id: string) => checked('get_checkout', readSession(deps, call(), { id })),
     put: (id: string, body: Json) => checked('update_checkout', replaceSession(deps, call(), { id, body })),
-    complete: (id: string, body: Json = paidBy('tok_success'), more: Partial<AgentCall> = {}) =>
+    complete: (id: string, body: Json = paymentWithToken('tok_success'), more: Partial<AgentCall> = {}) =>
       checked('complete_checkout', completeSession(deps, call(more), { id, body })),
     cancel: (id: string, more: Partial<AgentCall> = {}) => checked('cancel_checkout', cancelSession(deps, call(more), { id })),
     createCart: (body: Json) => checked('create_cart', createAgentCart(deps, call(), { body })),
@@ -72,7 +72,7 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
 }
 
 /** A completion with an instrument of the sandbox. */
-export const paidBy = (token: string, more: Json = {}) => ({
+export const paymentWithToken = (token: string, more: Json = {}) => ({
   payment: {
     instruments: [{ id: 'pi_1', handler_id: 'sandbox', type: 'token', selected: true, credential: { type: 'token', token }, ...more }],
   },
@@ -89,7 +89,7 @@ export const home = {
 }
 
 /** The fulfilment of a request. */
-export const shippedTo = (destination: Json = home, option?: string) => ({
+export const fulfillmentTo = (destination: Json = home, option?: string) => ({
   methods: [
     {
       type: 'shipping',

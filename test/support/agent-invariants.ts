@@ -5,7 +5,7 @@ import type { Json } from './app.ts'
 /** Begins every text that a platform sends of its buyer. */
 export const markOf = ({ nth }: Platform, count: number): string => `mark-p${nth}x${count}`
 /** What a shopper types on a page. No platform learns of it. */
-export const typed = {
+export const typedDetails = {
   email: 'typed@example.com',
   name: 'Typed Person',
   line1: '7 Typed Street',
@@ -56,7 +56,7 @@ export function answerViolations(platform: Platform, body: Json): string[] {
 }
 
 /** An answer without what differs between the releases. */
-export const withoutRelease = (body: Json): Json =>
+export const withoutReleaseDifferences = (body: Json): Json =>
   JSON.parse(JSON.stringify(body).replaceAll('2026-04-08', '2026-08-25'), (name, value) => {
     if (name === 'destinations') return value.map(({ type: _, ...rest }: Json) => rest)
     return value

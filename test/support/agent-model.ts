@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { agentSessions } from '../../db/schema/agents.ts'
 import { capabilityNames, releases } from '../../src/lib/ucp/releases.ts'
-import { type AgentAction, type AgentBatch, type AgentStory, agentStory, type Content } from './agent-actions.ts'
-import { buyer, home, shippedTo } from './agent-calls.ts'
-import { answerViolations, markOf, totalOf, typed, withoutRelease } from './agent-invariants.ts'
+import { type AgentAction, type AgentBatch, type AgentScenario, agentScenario, type SessionContent } from './agent-actions.ts'
+import { buyer, fulfillmentTo, home } from './agent-calls.ts'
+import { answerViolations, markOf, totalOf, typedDetails, withoutReleaseDifferences } from './agent-invariants.ts'
 import {
   type Platform,
   platformOf,
@@ -18,16 +18,16 @@ import {
   type ToolAnswer,
   type ToolRequest,
   type Transport,
-  unnamed,
+  unnamedPlatform,
 } from './agent-platforms.ts'
-import { agentsOn, openToAgents } from './agents.ts'
-import { type Answer, type Json, startOfTime, type TestApp, testApp } from './app.ts'
+import { agentsOn, enableAgents } from './agents.ts'
+import { type Answer, type Json, startTime, type TestApp, testApp } from './app.ts'
 import { type Books, booksOf, missingEvents, violationsAtRest, violationsOf } from './books.ts'
-import { fewConnections, stopping } from './crash.ts'
+import { fewConnections, simulateKill } from './crash.ts'
 import { copyOf, type TestDatabase } from './database.ts'
 import { formOf, formRequest } from './drafts.ts'
-import { changeProcessor, confirmAtSandbox, type Fault, impatiently, withFaults } from './sandbox.ts'
-import { type Ground, layGround, type Market } from './selling-model.ts'
+import { changeProcessor, confirmAtSandbox, type Fault, withFaults, withInstantTimeout } from './sandbox.ts'
+import { createModelFixture, type Market, type ModelFixture } from './selling-model.ts'
 
 const minuteMs = 60_000
 /** Longer than the lease of an idempotency key. */
@@ -35,10 +35,10 @@ const restartMs = 40_000
 const settings = { ...agentsOn, ...fewConnections, PUBLIC_URL: publicUrl }
 
 /** Shops that sell through agents, in a database that every run gets a copy of. */
-export async function layAgentGround(): Promise<Ground> {
-  const ground = await layGround()
+export async function createAgentFixture(): Promise<ModelFixture> {
+  const ground = await createModelFixture()
   await using app = await testApp(settings, { database: ground.database })
-  for (const { shopId } of ground.markets) await openToAgents(app, shopId)
+  for (const { shopId } of ground.markets) await enableAgents(app, shopId)
   return ground
 }
 
@@ -71,9 +71,9 @@ type Keyed = { market: Market; platform: Platform; sent: ToolRequest; over: Tran
 export type Tally = Map<string, number>
 
 /** Tells random stories on copies of the ground, and checks what must hold after each batch. */
-export async function checkAgentModel(ground: Ground, { seed, runs }: { seed: number; runs: number }): Promise<Tally> {
+export async function checkAgentModel(ground: ModelFixture, { seed, runs }: { seed: number; runs: number }): Promise<Tally> {
   const seen: Tally = new Map()
-  const property = fc.asyncProperty(agentStory, async (story) => {
+  const property = fc.asyncProperty(agentScenario, async (story) => {
     const database = await copyOf(ground.database)
     try {
       await tell(story, database, ground.markets, seen)
@@ -86,8 +86,8 @@ export async function checkAgentModel(ground: Ground, { seed, runs }: { seed: nu
   return seen
 }
 
-async function tell({ platforms: plans, batches }: AgentStory, database: TestDatabase, markets: readonly Market[], seen: Tally) {
-  const platforms = [...plans.map((plan, nth) => platformOf(nth, plan)), unnamed(plans.length, capabilityNames)]
+async function tell({ platforms: plans, batches }: AgentScenario, database: TestDatabase, markets: readonly Market[], seen: Tally) {
+  const platforms = [...plans.map((plan, nth) => platformOf(nth, plan)), unnamedPlatform(plans.length, capabilityNames)]
   const model = await modelOn(database, { platforms, markets, seen })
   try {
     for (const batch of batches)
@@ -123,11 +123,11 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
 
   async function open(startAt: number) {
     const opened = await testApp(settings, { database, startAt })
-    changeProcessor(opened, impatiently(opened))
+    changeProcessor(opened, withInstantTimeout(opened))
     changeProcessor(opened, (processor) => withFaults(processor, () => faults.shift() ?? 'none'))
     return { app: opened, ...publishProfiles(opened, platforms) }
   }
-  let { app, speaking } = await open(startOfTime + minuteMs)
+  let { app, withRelease } = await open(startTime + minuteMs)
   let before = await booksOf(app)
 
   /** Waits for what the running program does. What one does that was killed never ends. */
@@ -214,13 +214,13 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   }
 
   const key = () => randomUUID()
-  function bodyOf(market: Market, platform: Platform, { lines, hasBuyer, destination, hasOption, code }: Content): Json {
+  function bodyOf(market: Market, platform: Platform, { lines, hasBuyer, destination, hasOption, code }: SessionContent): Json {
     const mark = markOf(platform, marks++)
     const to = destination === 'whole' ? home : { id: 'home', address_country: 'US', address_region: 'ME' }
     return {
       line_items: lines.map(([variant, quantity]) => ({ item: { id: at(market.variants, variant) }, quantity })),
       ...(hasBuyer ? { buyer: { ...buyer, first_name: mark, email: `${mark}@example.com` } } : {}),
-      ...(destination === 'none' ? {} : { fulfillment: shippedTo(to, hasOption ? (market.ships ? 'post' : 'free') : undefined) }),
+      ...(destination === 'none' ? {} : { fulfillment: fulfillmentTo(to, hasOption ? (market.ships ? 'post' : 'free') : undefined) }),
       ...(code === null ? {} : { discounts: { codes: [code] } }),
     }
   }
@@ -334,7 +334,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     if (what === 'details') {
       const page = await look()
       if (!hasForm(page, 'details')) return
-      assertSent(await call('POST', path, formRequest({ ...formOf(page, 'details'), ...typed })))
+      assertSent(await call('POST', path, formRequest({ ...formOf(page, 'details'), ...typedDetails })))
       if (session.market.ships) assertSent(await call('POST', path, formRequest({ step: 'details', shippingMethod: 'post' })))
       await look()
     }
@@ -497,14 +497,14 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     const sent = { tool: isCart ? 'get_cart' : 'get_checkout', id }
     const reads: Json[] = []
     for (const release of platform.profile === null ? [platform.release] : releases)
-      await speaking(platform, release, async () => {
+      await withRelease(platform, release, async () => {
         const over = (transport: Transport) => requestIn(market)(platform, transport, sent, release)
         const { status, body } = await over('MCP')
         expect(status).toBe(200)
         if (platform.profile !== null) expect(await over('REST')).toEqual({ status, body })
         reads.push(body)
       })
-    const [first, second] = reads.map(withoutRelease)
+    const [first, second] = reads.map(withoutReleaseDifferences)
     if (second) expect(second).toEqual(first)
     if (reads[0].totals !== undefined) session.shown = new Set([totalOf(reads[0])])
     assertEnded(session, { status: 200, body: reads[0] })
@@ -528,7 +528,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     faults = [...given]
     const { db } = app.deps
     const { write } = db
-    const { stopped } = stopping(app, undefined, stopAfter)
+    const { stopped } = simulateKill(app, undefined, stopAfter)
     const work = Promise.all(actions.map(act))
     work.catch(() => undefined)
     const isKilled = (await Promise.race([work, stopped])) === 'stopped'
@@ -538,7 +538,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       note('killed')
       const restartAt = app.clock.now() + restartMs
       await app.abandon()
-      ;({ app, speaking } = await open(restartAt))
+      ;({ app, withRelease } = await open(restartAt))
     }
     await app.jobs.messages()
     const after = await booksOf(app)

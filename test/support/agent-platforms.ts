@@ -21,7 +21,7 @@ export type Platform = {
 }
 
 /** An unnamed platform has all capabilities of the newest release. */
-export const unnamed = (nth: number, capabilities: readonly Capability[]): Platform => ({
+export const unnamedPlatform = (nth: number, capabilities: readonly Capability[]): Platform => ({
   nth,
   profile: null,
   release: newestRelease,
@@ -59,7 +59,7 @@ export function publishProfiles({ deps }: Pick<TestApp, 'deps'>, platforms: read
     },
   })
   return {
-    async speaking<Result>({ profile }: Platform, release: Release, work: () => Promise<Result>): Promise<Result> {
+    async withRelease<Result>({ profile }: Platform, release: Release, work: () => Promise<Result>): Promise<Result> {
       if (profile !== null) changed.set(profile, release)
       try {
         return await work()

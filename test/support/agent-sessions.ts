@@ -10,13 +10,13 @@ const sessionMs = 6 * 60 * 60_000
 type Row = typeof agentSessions.$inferInsert
 
 /** Stores settings of a shop that has none, with agents on. */
-export async function switchAgentsOn(app: TestApp, shopId: string): Promise<void> {
+export async function enableAgentsIfUnset(app: TestApp, shopId: string): Promise<void> {
   const row = { shopId, enabled: true, access: 'OPEN' as const, policies: [], updatedAt: app.clock.now(), version: 1 }
   await app.deps.db.write((tx) => tx.insert(agentSettings).values(row).onConflictDoNothing())
 }
 
 /** Puts a session of an unnamed platform beside a cart, in a shop with agents on. */
-export async function sessionBeside(app: TestApp, shopId: string, cartId: string, more: Partial<Row> = {}) {
+export async function insertAgentSession(app: TestApp, shopId: string, cartId: string, more: Partial<Row> = {}) {
   const now = app.clock.now()
   const row: Row = {
     id: newSecretId('checkoutSession', app.deps.randomBytes),
@@ -25,7 +25,7 @@ export async function sessionBeside(app: TestApp, shopId: string, cartId: string
     ...{ expiresAt: now + sessionMs, createdAt: now, updatedAt: now },
     ...more,
   }
-  await switchAgentsOn(app, shopId)
+  await enableAgentsIfUnset(app, shopId)
   await app.deps.db.write((tx) => tx.insert(agentSessions).values(row))
   const { buyUrlOf, sessionTokenOf } = await app.deps.orderLinks.ready()
   return {

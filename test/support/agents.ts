@@ -14,7 +14,7 @@ export const agentApp = (settings: Record<string, string> = {}, options: Paramet
   testApp({ ...agentsOn, ...settings }, options)
 
 /** Switches agents on in a shop. */
-export async function openToAgents(app: TestApp, shopId: string, access: 'OPEN' | 'SIGNED' = 'OPEN', enabled = true): Promise<void> {
+export async function enableAgents(app: TestApp, shopId: string, access: 'OPEN' | 'SIGNED' = 'OPEN', enabled = true): Promise<void> {
   const row = { shopId, enabled, access, policies: [], updatedAt: app.clock.now(), version: 1 }
   await app.deps.db.write((tx) => tx.insert(agentSettings).values(row).onConflictDoUpdate({ target: agentSettings.shopId, set: row }))
 }

@@ -27,7 +27,7 @@ export type CallOptions = {
 export type LogLine = { level: string; event: string; fields: Record<string, unknown> }
 
 /** A Tuesday. Tests move it with `clock.advance`. */
-export const startOfTime = Date.UTC(2026, 0, 6, 12)
+export const startTime = Date.UTC(2026, 0, 6, 12)
 
 /** Costs nothing, unlike argon2id, which has tests of its own. */
 const cheapPasswords: Passwords = {
@@ -54,7 +54,7 @@ export type TestAppOptions = Partial<InstanceOptions> & {
 export async function testApp(settings: Record<string, string> = {}, { database: given, startAt, ...options }: TestAppOptions = {}) {
   const database = given ?? (await testDatabase())
   const drop = async () => (given ? undefined : database.drop())
-  let now = startAt ?? startOfTime
+  let now = startAt ?? startTime
   let elapsed = 0
   const clock = {
     now: () => now,
@@ -86,7 +86,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     ...(realPasswords ? {} : { passwords: cheapPasswords }),
     routes(appDeps) {
       const shared = sharedRoutes(appDeps)
-      giveBack = shared.giveBack
+      giveBack = shared.release
       return shared
     },
     ...rest,

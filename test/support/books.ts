@@ -62,7 +62,7 @@ export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
  * The same without what differs between two runs that did the same: moments are `<time>`, ids are numbered by their first
  * appearance, secrets are `<sealed>`.
  */
-export function comparable(books: Books): unknown {
+export function normalizedBooks(books: Books): unknown {
   const names = new Map<string, string>()
   const counts = new Map<string, number>()
   const named = (id: string): string => {

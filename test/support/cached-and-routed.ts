@@ -7,7 +7,7 @@ export type TestRequest = { method?: string; headers?: Record<string, string> }
 export type TestResponse = { status: number; body: string; headers: Record<string, string> }
 
 /** Queries that no URL may have, also where queries are ignored. */
-export const notOfUrls = ['?y=%00', '?y=%zz', '?y=%ff', '?%00', `?${'y'.repeat(8_200)}`]
+export const invalidQueries = ['?y=%00', '?y=%zz', '?y=%ff', '?%00', `?${'y'.repeat(8_200)}`]
 
 async function seen(response: Response, ...without: string[]): Promise<TestResponse> {
   const headers = Object.fromEntries(response.headers)
@@ -16,7 +16,7 @@ async function seen(response: Response, ...without: string[]): Promise<TestRespo
 }
 
 /** The app on a real server, and both ways to ask it. */
-export function bothWays(app: TestApp) {
+export function serverAndRoute(app: TestApp) {
   const server = serveTestApp(app)
   const { host } = new URL(server.url)
   const viaServer = async (path: string, { method = 'GET', headers = {} }: TestRequest = {}) => {

@@ -10,7 +10,7 @@ import type { Answer, TestApp } from './app.ts'
 export const usd = (amount: number) => ({ amount, currency: 'USD' })
 
 /** Query values as a page has them. */
-export const slice = (page: number, limit: number): PageSlice => sliceOf({ page: String(page), limit: String(limit) })
+export const pageSlice = (page: number, limit: number): PageSlice => sliceOf({ page: String(page), limit: String(limit) })
 
 export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
   const merchant = await app.merchant(settings)

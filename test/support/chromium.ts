@@ -22,7 +22,7 @@ const names = ['/usr/lib/chromium/chromium-headless-shell', 'chromium-headless-s
 export const chromium = Bun.env['CHROMIUM'] ?? names.map((name) => Bun.which(name)).find((path) => path !== null)
 
 /** The full browser, which reads preferences; undefined on a machine that only has the shell. */
-export const chromiumOfDesk =
+export const desktopChromium =
   Bun.env['CHROMIUM'] ??
   names
     .filter((name) => !name.endsWith('shell'))
@@ -30,7 +30,7 @@ export const chromiumOfDesk =
     .find((path) => path !== null)
 
 /** Preferences that block cookies and storage. */
-export const withoutCookies = { profile: { default_content_setting_values: { cookies: 2 } } } as const
+export const blockCookies = { profile: { default_content_setting_values: { cookies: 2 } } } as const
 
 const flags = [
   '--headless=new',

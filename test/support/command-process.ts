@@ -3,7 +3,7 @@ import { engine } from '../../db/columns.ts'
 import { openInstance } from '../../src/instance.ts'
 import type { TestApp } from './app.ts'
 
-export async function commandBeside(app: TestApp) {
+export async function openCommandInstance(app: TestApp) {
   const { deps, close } = await openInstance({
     config: app.deps.config,
     as: 'command',

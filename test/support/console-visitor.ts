@@ -1,6 +1,6 @@
 /** A visitor of the console: finds elements by role and name like a screen reader, and uses keyboard or pointer. */
 import type { BrowserEvent, Page } from './chromium.ts'
-import { isBrowserError, openVisit, requestedUrls, untilThere, type Width } from './visit.ts'
+import { isBrowserError, openVisit, pollUntilFound, requestedUrls, type Width } from './visit.ts'
 
 export type Scheme = 'light' | 'dark'
 export type VisitorOptions = {
@@ -132,7 +132,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   async function waitFor<Found>(what: string, look: () => Promise<Found | undefined | false>): Promise<Found> {
     let last: unknown
     // The node or page can be replaced during the query.
-    const found = await untilThere(
+    const found = await pollUntilFound(
       () =>
         look().catch((error: unknown) => {
           last = error

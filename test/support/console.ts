@@ -1,8 +1,8 @@
 /** Calls of the console's session routes. */
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
-export const path = '/console/session'
-export const here = { origin: 'http://localhost' }
+export const sessionPath = '/console/session'
+export const sameOrigin = { origin: 'http://localhost' }
 
 /** Parses the cookie of a response. */
 export function cookieOf({ headers }: Answer): { name: string; value: string; rest: string } {
@@ -10,13 +10,13 @@ export function cookieOf({ headers }: Answer): { name: string; value: string; re
   return { name, value, rest }
 }
 /** Returns the `Cookie` header that follows a response. */
-export const heldBy = (answer: Answer): string => `${cookieOf(answer).name}=${cookieOf(answer).value}`
+export const cookieHeaderOf = (answer: Answer): string => `${cookieOf(answer).name}=${cookieOf(answer).value}`
 /** Returns whether a response removes the cookie. */
-export const removed = ({ headers }: Answer): boolean => /^[^=]+=; .*Max-Age=0;/.test(headers.get('set-cookie') ?? '')
+export const removesCookie = ({ headers }: Answer): boolean => /^[^=]+=; .*Max-Age=0;/.test(headers.get('set-cookie') ?? '')
 
-export const post = (app: TestApp, body?: unknown, headers: Record<string, string> = {}, more: CallOptions = {}): Promise<Answer> =>
-  app.call('POST', path, { ...(body === undefined ? {} : { body }), headers: { ...here, ...headers }, ...more })
-export const resume = (app: TestApp, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  post(app, undefined, { cookie, ...headers })
-export const end = (app: TestApp, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  app.call('DELETE', path, { headers: { ...here, cookie, ...headers } })
+export const postSession = (app: TestApp, body?: unknown, headers: Record<string, string> = {}, more: CallOptions = {}): Promise<Answer> =>
+  app.call('POST', sessionPath, { ...(body === undefined ? {} : { body }), headers: { ...sameOrigin, ...headers }, ...more })
+export const resumeSession = (app: TestApp, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  postSession(app, undefined, { cookie, ...headers })
+export const endSession = (app: TestApp, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  app.call('DELETE', sessionPath, { headers: { ...sameOrigin, cookie, ...headers } })

@@ -6,11 +6,11 @@ import { payments } from '../../db/schema/payments.ts'
 import { bookFindings } from '../../src/modules/payments/ledger/index.ts'
 import { workMessages } from '../../src/modules/selling/order/saga/payment-messages.ts'
 import { resumeOrders } from '../../src/modules/selling/order/saga/resume-orders.ts'
-import type { Act, ActRequest } from './act-until-killed.ts'
+import type { KillableRun, OperationRequest } from './act-until-killed.ts'
 import { type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
 import { copyOf, type TestDatabase, temporaryDir } from './database.ts'
-import { type Outside, type Played, playOn } from './persistent-processors.ts'
+import { type ProcessorStates, type SimulatedProcessors, simulateProcessors } from './persistent-processors.ts'
 import { startChild } from './process.ts'
 
 /** Longer than the lease of an idempotency key, shorter than any order waits. */
@@ -21,37 +21,40 @@ const killedCode = 128 + constants.signals.SIGKILL
 export const fewConnections = { DATABASE_CONNECTIONS: '2' }
 
 /** What a program is sent, or which job it runs. */
-export type Deed = ActRequest | 'closeOrders' | 'resume' | 'sweep' | 'mailAbandonedCarts'
+export type Operation = OperationRequest | 'closeOrders' | 'resume' | 'sweep' | 'mailAbandonedCarts'
 /** Where a program begins that will stop, and what it begins with. */
-export type Stage = {
+export type CrashScenario = {
   database: TestDatabase
   startAt: number
-  deed: Deed
+  operation: Operation
   settings?: Record<string, string>
   /** What is true at the processors; without it there is the sandbox alone, whose books are in the database. */
-  outside?: Outside
+  processorStates?: ProcessorStates
   /** What else of the database counts. */
-  also?: (app: TestApp) => Promise<unknown>
+  extraRows?: (app: TestApp) => Promise<unknown>
 }
 /** What a program that comes next does: what a start takes up, the same request once more, or all that there is to do until nothing is left. */
-export type Doing = 'resume' | 'sendAgain' | 'untilQuiet'
+export type RecoveryStep = 'resume' | 'sendAgain' | 'untilQuiet'
 
 /** Opens the program at a stage, on a database and before processors that are as somebody has left them. */
-export async function openAt(
-  { startAt, settings }: Omit<Stage, 'deed'>,
+export async function openScenario(
+  { startAt, settings }: Omit<CrashScenario, 'operation'>,
   database: TestDatabase,
-  outside: Outside | undefined,
+  processorStates: ProcessorStates | undefined,
   laterMs = 0,
 ) {
-  const lookUpTxt = async () => ({ strings: played?.outside.txt ?? [] })
+  const lookUpTxt = async () => ({ strings: processors?.states.txt ?? [] })
   const app = await testApp({ ...fewConnections, ...settings }, { database, startAt: startAt + laterMs, lookUpTxt })
-  const played: Played | undefined = outside && playOn(app, structuredClone(outside))
-  return { app, played }
+  const processors: SimulatedProcessors | undefined = processorStates && simulateProcessors(app, structuredClone(processorStates))
+  return { app, processors }
 }
 
 /** Does what a stage is for. Returns the status of the answer; undefined where nobody is answered. */
-export async function doIt(app: TestApp, deed: Deed): Promise<number | undefined> {
-  const status = typeof deed === 'string' ? void (await app.jobs[deed]()) : (await app.call(deed.method, deed.path, deed.options)).status
+export async function runOperation(app: TestApp, operation: Operation): Promise<number | undefined> {
+  const status =
+    typeof operation === 'string'
+      ? void (await app.jobs[operation]())
+      : (await app.call(operation.method, operation.path, operation.options)).status
   await app.jobs.messages()
   return status
 }
@@ -62,7 +65,7 @@ export async function doIt(app: TestApp, deed: Deed): Promise<number | undefined
  * @param stopAfter 0: never
  * @returns how much there was by now, and what resolves when it has stopped
  */
-export function stopping({ deps: { db } }: Pick<TestApp, 'deps'>, played: Played | undefined, stopAfter: number) {
+export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors: SimulatedProcessors | undefined, stopAfter: number) {
   const { promise: stopped, resolve } = Promise.withResolvers<'stopped'>()
   let done = 0
   const isOver = () => stopAfter > 0 && done >= stopAfter
@@ -76,7 +79,7 @@ export function stopping({ deps: { db } }: Pick<TestApp, 'deps'>, played: Played
   }
   const write = db.write.bind(db)
   db.write = async (work, options) => (isOver() ? never() : outlasts(await write(work, options)))
-  played?.around(async (call, hasChanged) => {
+  processors?.around(async (call, hasChanged) => {
     if (isOver()) return never()
     // A lost response belongs to a call that the processor received.
     const settled = await call().then(
@@ -91,21 +94,27 @@ export function stopping({ deps: { db } }: Pick<TestApp, 'deps'>, played: Played
 }
 
 /** What a program leaves that ran, or stopped: a database and what is true at the processors. */
-type Left = { copy: TestDatabase; outside: Outside | undefined; status: number | undefined; isOver: boolean; count: number }
+type RunResult = {
+  copy: TestDatabase
+  processorStates: ProcessorStates | undefined
+  status: number | undefined
+  isOver: boolean
+  count: number
+}
 
 /** Runs a program on a copy of the stage, in this process. */
-async function stopOn(stage: Stage, stopAfter: number): Promise<Left> {
+async function runAndStop(stage: CrashScenario, stopAfter: number): Promise<RunResult> {
   const copy = await copyOf(stage.database)
-  const { app, played } = await openAt(stage, copy, stage.outside)
-  const { stopped, count } = stopping(app, played, stopAfter)
-  const work = doIt(app, stage.deed)
+  const { app, processors } = await openScenario(stage, copy, stage.processorStates)
+  const { stopped, count } = simulateKill(app, processors, stopAfter)
+  const work = runOperation(app, stage.operation)
   // Whoever waits in it for a database that is closed by then is of no interest.
   work.catch(() => undefined)
   const came = await Promise.race([work, stopped])
   await app.abandon()
   return {
     copy,
-    outside: played?.outside,
+    processorStates: processors?.states,
     status: came === 'stopped' ? undefined : came,
     isOver: came !== 'stopped',
     count: count(),
@@ -128,79 +137,88 @@ async function bundle(): Promise<string> {
 let program: Promise<string> | undefined
 
 /** The same in a process of its own, which kills itself. It prints nothing if it died, as it was to. */
-async function killOn({ database, startAt, deed }: Stage, killAfter: number): Promise<Left> {
+async function runAndKill({ database, startAt, operation }: CrashScenario, killAfter: number): Promise<RunResult> {
   const copy = await copyOf(database)
-  const act: Act = { database: { url: copy.url, dataDir: copy.dataDir }, startAt, deed, killAfter }
+  const act: KillableRun = { database: { url: copy.url, dataDir: copy.dataDir }, startAt, operation, killAfter }
   program ??= bundle()
   await using child = startChild(await program, [JSON.stringify(act)])
   const { value: printed } = await child.lines.next()
   const code = await child.exited
   if (code !== (printed === undefined ? killedCode : 0)) throw new Error(`the process ended with ${code}`)
   const [status, count = 0] = (printed ?? '').split(' ').map(Number)
-  return { copy, outside: undefined, status, isOver: printed !== undefined, count }
+  return { copy, processorStates: undefined, status, isOver: printed !== undefined, count }
 }
 
 export type CrashMethod = 'here' | 'process'
-const run = (stage: Stage, way: CrashMethod, after: number) => (way === 'here' ? stopOn : killOn)(stage, after)
+const run = (stage: CrashScenario, way: CrashMethod, after: number) => (way === 'here' ? runAndStop : runAndKill)(stage, after)
 
 /** Runs a program to its end: how it answered, what of it outlasts it, and what the next one finds, and does. */
-export async function runUninterrupted(stage: Stage, way: CrashMethod, doings: readonly Doing[] = []) {
-  const { copy, outside, status, count } = await run(stage, way, 0)
-  const outcome = await goOn(stage, copy, outside, doings)
+export async function runUninterrupted(stage: CrashScenario, way: CrashMethod, recoveries: readonly RecoveryStep[] = []) {
+  const { copy, processorStates, status, count } = await run(stage, way, 0)
+  const outcome = await recover(stage, copy, processorStates, recoveries)
   await copy.drop()
   return { ...outcome, status, count }
 }
 
 /** What comes after a program that never began. */
-export async function runAfterNone(stage: Stage, doings: readonly Doing[]) {
+export async function recoverWithoutRun(stage: CrashScenario, recoveries: readonly RecoveryStep[]) {
   const copy = await copyOf(stage.database)
-  const outcome = await goOn(stage, copy, stage.outside, doings)
+  const outcome = await recover(stage, copy, stage.processorStates, recoveries)
   await copy.drop()
   return outcome
 }
 
 /** Has a program stop, and the next one go on, in each of these ways. */
-export async function crash(stage: Stage, way: CrashMethod, stopAfter: number, doings: readonly (readonly Doing[])[]) {
-  const { copy, outside, isOver } = await run(stage, way, stopAfter)
+export async function crash(stage: CrashScenario, way: CrashMethod, stopAfter: number, recoveries: readonly (readonly RecoveryStep[])[]) {
+  const { copy, processorStates, isOver } = await run(stage, way, stopAfter)
   if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
   const outcomes = []
-  for (const [nth, doing] of doings.entries()) {
+  for (const [nth, steps] of recoveries.entries()) {
     // The last one may have what the others were given a copy of.
-    const database = nth === doings.length - 1 ? copy : await copyOf(copy)
-    outcomes.push({ ...(await goOn(stage, database, outside, doing)), doing, what: `stopped after ${stopAfter}, then ${doing.join(', ')}` })
+    const database = nth === recoveries.length - 1 ? copy : await copyOf(copy)
+    outcomes.push({
+      ...(await recover(stage, database, processorStates, steps)),
+      steps,
+      what: `stopped after ${stopAfter}, then ${steps.join(', ')}`,
+    })
     await database.drop()
   }
   return outcomes
 }
 
 /** What the next program finds, does and leaves, in this order. What was no request is not sent again. */
-export async function goOn(stage: Stage, database: TestDatabase, outside: Outside | undefined, doing: readonly Doing[]) {
-  const { deed } = stage
-  const { app, played } = await openAt(stage, database, outside, restartMs)
+export async function recover(
+  stage: CrashScenario,
+  database: TestDatabase,
+  processorStates: ProcessorStates | undefined,
+  steps: readonly RecoveryStep[],
+) {
+  const { operation } = stage
+  const { app, processors } = await openScenario(stage, database, processorStates, restartMs)
   try {
     const found = await booksOf(app)
     const answers: number[] = []
     const states: Books[] = []
-    const isToEnd = doing.includes('untilQuiet')
-    for (const what of doing) {
+    const isToEnd = steps.includes('untilQuiet')
+    for (const what of steps) {
       if (what === 'resume')
         await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
-      if (what === 'sendAgain') answers.push((await doIt(app, deed)) ?? 0)
-      if (what === 'untilQuiet') await untilQuiet(app, played)
-      if (deed === 'closeOrders') await app.jobs.closeOrders()
+      if (what === 'sendAgain') answers.push((await runOperation(app, operation)) ?? 0)
+      if (what === 'untilQuiet') await untilQuiet(app, processors)
+      if (operation === 'closeOrders') await app.jobs.closeOrders()
       // On the way to where nothing is left, they are of no interest.
-      if (what === doing.at(-1) || !isToEnd) states.push(await booksOf(app))
+      if (what === steps.at(-1) || !isToEnd) states.push(await booksOf(app))
     }
     const errors = app.logged.filter(({ level }) => level === 'error')
-    const [also, wrong] = isToEnd ? await Promise.all([stage.also?.(app), wrongIn(app)]) : []
-    return { found, answers, states, errors, also, wrong, outside: played?.outside }
+    const [extraRows, problems] = isToEnd ? await Promise.all([stage.extraRows?.(app), problemsIn(app)]) : []
+    return { found, answers, states, errors, extraRows, problems, processorStates: processors?.states }
   } finally {
     await app.close()
   }
 }
 
 /** What `souk check` finds wrong with the books. */
-async function wrongIn({ deps: { db } }: TestApp): Promise<string[]> {
+async function problemsIn({ deps: { db } }: TestApp): Promise<string[]> {
   const found: string[] = []
   for await (const { problems, isWork } of bookFindings(db)) if (!isWork) found.push(...problems)
   return found
@@ -223,10 +241,10 @@ async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; know
 const roundsMax = 60
 
 /** Lets the time pass in which everybody is heard, from one thing that is due to the next, until nothing is. */
-async function untilQuiet(app: TestApp, played: Played | undefined): Promise<void> {
+async function untilQuiet(app: TestApp, processors: SimulatedProcessors | undefined): Promise<void> {
   for (let round = 0; round < roundsMax; round++) {
     const { due, known } = await lookAhead(app)
-    played?.passTime(known)
+    processors?.passTime(known)
     if (due === Number.POSITIVE_INFINITY) return
     app.clock.advance(Math.max(1_000, due - app.clock.now()))
     await app.jobs.messages()

@@ -9,7 +9,7 @@ export type CredentialKind = (typeof credentialKinds)[number]
 export type Credentials = Record<CredentialKind, CallOptions>
 
 /** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
-export const refused: Record<
+export const refusedCredentials: Record<
   Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'platform' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
 > = {
@@ -43,14 +43,14 @@ export const refused: Record<
 }
 
 /** The kinds of credential that open a route. */
-export function accepted(access: Access): readonly CredentialKind[] {
-  if (!(access in refused)) return []
-  const { unknown, forbidden } = refused[access as keyof typeof refused]
+export function acceptedCredentials(access: Access): readonly CredentialKind[] {
+  if (!(access in refusedCredentials)) return []
+  const { unknown, forbidden } = refusedCredentials[access as keyof typeof refusedCredentials]
   return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
 }
 
 /** A credential of every kind, all about one shop. */
-export async function everyCredential(app: TestApp) {
+export async function createCredentials(app: TestApp) {
   const merchant = await app.merchant()
   const admin = await app.superAdmin()
   const login = { shopName: merchant.shop.name, email: 'customer@example.com', password: 'password-of-customer' }
@@ -68,7 +68,7 @@ export async function everyCredential(app: TestApp) {
 }
 
 /** What the app's routes say of themselves, by method and path. */
-export function statedAccess(app: TestApp): Map<string, Access | undefined> {
+export function declaredAccess(app: TestApp): Map<string, Access | undefined> {
   const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
   return new Map(
     routes.map(({ method, path, hooks }) => [`${method} ${path}`, (hooks.detail as { 'x-access'?: Access } | undefined)?.['x-access']]),

@@ -9,7 +9,11 @@ import type { TestApp } from './app.ts'
 type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
 
 /** An application of a merchant's that was decided, with figures unless they are null. */
-export async function decided({ deps }: TestApp, merchantId: string, given: Given): Promise<{ decisionId: string; applicationId: string }> {
+export async function insertDecision(
+  { deps }: TestApp,
+  merchantId: string,
+  given: Given,
+): Promise<{ decisionId: string; applicationId: string }> {
   const { decision = 'APPROVED', requestedUsd = null, assessment } = given
   const [applicationId, decisionId, now] = [deps.newId('lendingApplication'), deps.newId('lendingDecision'), deps.clock.now()]
   await deps.db.write(async (tx) => {

@@ -1,14 +1,14 @@
 /** A wire to a Postgres server that can be cut where a test says. */
 import { connect, createServer, type Socket } from 'node:net'
 
-export type Cut = 'before' | 'behind' | 'spoiled'
+export type CutMode = 'before' | 'behind' | 'spoiled'
 
 /**
  * Listens on a port of its own and hands on what goes to and from the server.
  * @param cutAt text of a statement, at which a connection is cut: before the server receives it, or after its answer.
  *   `spoiled` makes the text unreadable instead
  */
-export async function wireTo(serverUrl: string, cutAt: string, cut: Cut) {
+export async function cuttableProxy(serverUrl: string, cutAt: string, cut: CutMode) {
   const { hostname, port } = new URL(serverUrl)
   const sockets = new Set<Socket>()
   let armed = false

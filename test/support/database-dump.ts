@@ -3,7 +3,7 @@ import { engine } from '../../db/columns.ts'
 import type { TestApp } from './app.ts'
 
 /** Every value of every row of every table, as text. */
-export async function everything({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
+export async function allValues({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
   const tables = await db.read.rows<{ name: string }>(
     engine === 'sqlite'
       ? sql`select name from sqlite_master where type = 'table' and sql not like '%VIRTUAL%' and name not like '%fts%'`

@@ -270,7 +270,7 @@ function urlOf(database: string): string {
 }
 
 /** Past the pooler: whoever comes by this has a session that begins now, with the settings of now. */
-export const unpooled = (url: string): string => urlOf(new URL(url).pathname.slice(1))
+export const unpooledUrl = (url: string): string => urlOf(new URL(url).pathname.slice(1))
 
 /** Of a database that tests use. */
 function pooledUrlOf(database: string): string {

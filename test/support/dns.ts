@@ -13,7 +13,7 @@ export type NameServer = Awaited<ReturnType<typeof nameServer>>
 
 export async function nameServer() {
   const names = new Map<string, Said>()
-  const asked: string[] = []
+  const queriedNames: string[] = []
   const udp = createSocket('udp4')
   const open = new Set<Socket>()
   const tcp = createServer((socket) => {
@@ -46,7 +46,7 @@ export async function nameServer() {
 
   function answerTo(message: Buffer, bytesMax: number): Buffer | undefined {
     const { name, end } = questionOf(message)
-    asked.push(name)
+    queriedNames.push(name)
     const said = names.get(name) ?? 'NXDOMAIN'
     if (said === 'SILENT') return undefined
     const question = message.subarray(12, end)
@@ -59,9 +59,9 @@ export async function nameServer() {
     /** As the setting DNS_SERVER has it. */
     address: `127.0.0.1:${port}`,
     /** The names that were asked for, in lower case. */
-    asked,
+    queriedNames,
     /** From now on a name has these TXT records; one that comes in parts is an array of them. */
-    say: (name: string, ...values: (string | readonly string[])[]) => void names.set(name, values),
+    setRecords: (name: string, ...values: (string | readonly string[])[]) => void names.set(name, values),
     /** From now on this is all that is heard of a name. */
     fail: (name: string, how: Exclude<Said, readonly unknown[]>) => void names.set(name, how),
     async close() {

@@ -39,26 +39,26 @@ export const testFiles = (): string[] => filesThatMatch('test/**/*.test.ts')
 export const heavyTestFiles = (): string[] => filesThatMatch('test/**/*.heavy.ts')
 
 /** The files of tests that nowhere load what decides the dialect, from the root of the checkout. */
-export const engineNeutral = (): string[] =>
+export const engineNeutralFiles = (): string[] =>
   [...testFiles(), ...heavyTestFiles()].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
 
 /**
  * Tests of the API's document and its page. They do not depend on the engine: openapi.test.ts compares the document with
  * docs/ on both engines.
  */
-export const ofTheDocument = ['test/http/docs-browser.heavy.ts', 'test/http/openapi-lint.heavy.ts'] as const
+export const apiDocumentTests = ['test/http/docs-browser.heavy.ts', 'test/http/openapi-lint.heavy.ts'] as const
 
 /**
  * Buying in the demo's shops. fill.heavy.ts tests the filled demo on both engines; processor-calls.test.ts,
  * invariants.heavy.ts and payments-crash.heavy.ts test the processors on both.
  */
-export const ofTheDemo = ['test/demo/paying.test.ts'] as const
+export const demoTests = ['test/demo/paying.test.ts'] as const
 
 /** The storefront of docs/ in a browser. The tests of its routes run on both engines. */
-export const ofTheStorefront = ['test/storefront/storefront.heavy.ts'] as const
+export const storefrontTests = ['test/storefront/storefront.heavy.ts'] as const
 
 /** The console in a browser, and its files. The tests of the routes that it calls run on both engines. */
-export const ofTheConsole = filesThatMatch('test/console/**/*.{test,heavy}.ts')
+export const consoleTestFiles = filesThatMatch('test/console/**/*.{test,heavy}.ts')
 
 /** Tests of following and shipping the log of the SQLite file, which they open themselves on either engine. */
-export const ofTheFile = ['test/db/log-tail.test.ts', 'test/modules/operations/log-shipping/shipping.test.ts'] as const
+export const sqliteFileTests = ['test/db/log-tail.test.ts', 'test/modules/operations/log-shipping/shipping.test.ts'] as const

@@ -5,10 +5,10 @@ export type ReceivedEvent = { event: string; data: Record<string, unknown>; id: 
 export type Stream = Awaited<ReturnType<typeof streamIn>>
 
 /** Takes the text of a stream apart; what is not whole yet stays. */
-export function parsed(text: string): { told: ReceivedEvent[]; ids: string[]; rest: string } {
+export function parseEvents(text: string): { events: ReceivedEvent[]; ids: string[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''
-  const told: ReceivedEvent[] = []
+  const events: ReceivedEvent[] = []
   const ids: string[] = []
   for (const block of blocks) {
     const fields = new Map(
@@ -17,13 +17,13 @@ export function parsed(text: string): { told: ReceivedEvent[]; ids: string[]; re
     const id = fields.get('id')
     if (id !== undefined) ids.push(id)
     const data = fields.get('data')
-    if (data !== undefined) told.push({ event: fields.get('event') ?? 'message', data: JSON.parse(data), id })
+    if (data !== undefined) events.push({ event: fields.get('event') ?? 'message', data: JSON.parse(data), id })
   }
-  return { told, ids, rest }
+  return { events, ids, rest }
 }
 
-type Asking = { token?: string; key?: string; lastEventId?: string | undefined; headers?: Record<string, string> }
-const headersOf = ({ token, key, lastEventId, headers = {} }: Asking) => ({
+type StreamOptions = { token?: string; key?: string; lastEventId?: string | undefined; headers?: Record<string, string> }
+const headersOf = ({ token, key, lastEventId, headers = {} }: StreamOptions) => ({
   ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   ...(key === undefined ? {} : { 'x-service-api-key': key }),
   ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
@@ -31,10 +31,10 @@ const headersOf = ({ token, key, lastEventId, headers = {} }: Asking) => ({
 })
 
 /** Follows an answer. */
-export function following(response: Response) {
+export function followStream(response: Response) {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
-  const told: ReceivedEvent[] = []
+  const events: ReceivedEvent[] = []
   let rest = ''
   let lastId: string | undefined
   let isOver = false
@@ -44,9 +44,9 @@ export function following(response: Response) {
       for (;;) {
         const piece = await reader?.read()
         if (!piece || piece.done) break
-        const found = parsed(rest + decoder.decode(piece.value, { stream: true }))
+        const found = parseEvents(rest + decoder.decode(piece.value, { stream: true }))
         rest = found.rest
-        told.push(...found.told)
+        events.push(...found.events)
         lastId = found.ids.at(-1) ?? lastId
         arrived.resolve()
         arrived = Promise.withResolvers()
@@ -60,14 +60,14 @@ export function following(response: Response) {
   return {
     status: response.status,
     headers: response.headers,
-    told,
+    events,
     lastId: () => lastId,
     isOver: () => isOver,
     ended: () => reading,
     /** Resolves once this holds; fails when the stream is over before. */
     async until(isSo: () => boolean): Promise<void> {
       while (!isSo()) {
-        if (isOver) throw new Error(`the stream is over after ${told.map(({ event }) => event).join(' ')}`)
+        if (isOver) throw new Error(`the stream is over after ${events.map(({ event }) => event).join(' ')}`)
         await arrived.promise
       }
     },
@@ -79,16 +79,16 @@ export function following(response: Response) {
 }
 
 /** Opens a stream in process. Resolves once it is let in, or refused. */
-export async function streamIn(app: Pick<TestApp, 'edge' | 'deps'>, path: '/v2/events' | '/admin/events', asking: Asking) {
+export async function streamIn(app: Pick<TestApp, 'edge' | 'deps'>, path: '/v2/events' | '/admin/events', asking: StreamOptions) {
   const request = new Request(`http://localhost${path}`, { headers: headersOf(asking) })
-  const stream = following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+  const stream = followStream(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
   if (stream.status === 200) await stream.until(() => stream.lastId() !== undefined)
   return stream
 }
 
 /** The same from a server that listens. */
-export async function streamFrom(url: string, path: '/v2/events' | '/admin/events', asking: Asking) {
-  const stream = following(await fetch(`${url}${path}`, { headers: headersOf(asking) }))
+export async function streamFrom(url: string, path: '/v2/events' | '/admin/events', asking: StreamOptions) {
+  const stream = followStream(await fetch(`${url}${path}`, { headers: headersOf(asking) }))
   if (stream.status === 200) await stream.until(() => stream.lastId() !== undefined)
   return stream
 }

@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import type { Operation } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
-import { broken, garbage, type Hints, marker, valid } from './fuzz-values.ts'
-import { drawn } from './pictures.ts'
+import { brokenValue, garbageValue, type Hints, marker, validValue } from './fuzz-values.ts'
+import { drawPng } from './pictures.ts'
 
-export type Draft = {
+export type RequestDraft = {
   path: string
   headers: Record<string, string>
   body: { json: unknown } | { raw: string | Uint8Array<ArrayBuffer>; type: string } | undefined
@@ -15,10 +15,10 @@ export type Target = { method: string; path: string; operation: Operation }
 type Parameter = NonNullable<Operation['parameters']>[number]
 
 /** Requests that the document allows. */
-export function allowed({ path, operation }: Target, hints: Hints): fc.Arbitrary<Draft> {
+export function allowedRequests({ path, operation }: Target, hints: Hints): fc.Arbitrary<RequestDraft> {
   const { parameters = [], requestBody } = operation
   const [media = '', content] = Object.entries(requestBody?.content ?? {})[0] ?? []
-  const json = content ? valid(content.schema, hints) : fc.constant(undefined)
+  const json = content ? validValue(content.schema, hints) : fc.constant(undefined)
   const body =
     media in uploaded
       ? fc.constantFrom(...(uploaded[media] ?? [])).map((raw) => ({ raw, type: media }))
@@ -31,7 +31,7 @@ export function allowed({ path, operation }: Target, hints: Hints): fc.Arbitrary
 }
 
 /** Requests with something wrong about them; a few happen to be right. */
-export function twisted(target: Target, hints: Hints): fc.Arbitrary<Draft> {
+export function invalidRequests(target: Target, hints: Hints): fc.Arbitrary<RequestDraft> {
   const { path, operation } = target
   const { parameters = [] } = operation
   const schema = operation.requestBody?.content['application/json']?.schema
@@ -39,9 +39,12 @@ export function twisted(target: Target, hints: Hints): fc.Arbitrary<Draft> {
     ...parameters.map((one) => fc.oneof({ weight: 2, arbitrary: parameterValue(one, hints) }, { weight: 1, arbitrary: wrongText })),
   )
   const wrongBody = schema
-    ? fc.oneof({ weight: 3, arbitrary: broken(valid(schema, hints)).map((json) => ({ json })) }, { weight: 1, arbitrary: wrongBytes })
+    ? fc.oneof(
+        { weight: 3, arbitrary: brokenValue(validValue(schema, hints)).map((json) => ({ json })) },
+        { weight: 1, arbitrary: wrongBytes },
+      )
     : fc.option(wrongBytes, { nil: undefined })
-  const whole = allowed(target, hints)
+  const whole = allowedRequests(target, hints)
   const requests = fc.oneof(
     fc.record({ values: wrongValues, rest: whole }).map(({ values, rest }) => draft(path, parameters, values, rest.body)),
     fc.record({ rest: whole, body: wrongBody }).map(({ rest, body }) => ({ ...rest, body })),
@@ -87,16 +90,16 @@ const documents = ['%PDF-1.7\n', `%PDF-1.4\n${'x'.repeat(100_000)}`, '%PDF-2.0\n
 const uploaded: Record<string, readonly (string | Uint8Array<ArrayBuffer>)[]> = {
   'text/csv': files,
   'application/pdf': documents,
-  'image/jpeg': [drawn(), drawn(10, 200), drawn(200, 30)],
+  'image/jpeg': [drawPng(), drawPng(10, 200), drawPng(200, 30)],
 }
 
 const wrongText: fc.Arbitrary<unknown> = fc.oneof(
-  garbage.filter((value) => typeof value !== 'object' || value === null),
+  garbageValue.filter((value) => typeof value !== 'object' || value === null),
   fc.constantFrom('%', '%zz', '%00', '..%2f', '0x10', '1e1', '-1', '1.5', '٣', ' 1', `${marker}`),
 )
 
 /** Bodies that are no JSON object, or do not say that they are. */
-const wrongBytes: fc.Arbitrary<Draft['body']> = fc.constantFrom(
+const wrongBytes: fc.Arbitrary<RequestDraft['body']> = fc.constantFrom(
   { raw: '', type: 'application/json' },
   { raw: '{', type: 'application/json' },
   { raw: 'null', type: 'application/json' },
@@ -131,11 +134,11 @@ const oddQuery = fc.constantFrom(
 )
 
 function parameterValue({ schema = {}, name, required }: Parameter, hints: Hints): fc.Arbitrary<unknown> {
-  const value = valid(schema as Schema, hints, name)
+  const value = validValue(schema as Schema, hints, name)
   return required ? value : fc.option(value, { nil: undefined })
 }
 
-function draft(path: string, parameters: readonly Parameter[], values: readonly unknown[], body: Draft['body']): Draft {
+function draft(path: string, parameters: readonly Parameter[], values: readonly unknown[], body: RequestDraft['body']): RequestDraft {
   const headers: Record<string, string> = {}
   const query: string[] = []
   let filled = path

@@ -9,15 +9,15 @@ export type Hints = {
   /** The schema that a reference names. */
   resolve: (ref: string) => Schema
   /** Values that mean something for a field of this name, and how much more often they are taken than made-up ones. */
-  known: (name: string) => { values: readonly unknown[]; weight: number }
+  examples: (name: string) => { values: readonly unknown[]; weight: number }
 }
 
 const depthMax = 6
 
 /** Values that the schema allows; often ones that mean something to the app. */
-export function valid(schema: Schema, hints: Hints, name = '', depth = 0): fc.Arbitrary<unknown> {
+export function validValue(schema: Schema, hints: Hints, name = '', depth = 0): fc.Arbitrary<unknown> {
   const made = madeOf(schema, hints, name, depth)
-  const { values, weight } = hints.known(name)
+  const { values, weight } = hints.examples(name)
   const fitting = values.filter((value) => fits(value, schema))
   return fitting.length === 0 ? made : fc.oneof({ weight, arbitrary: fc.constantFrom(...fitting) }, { weight: 1, arbitrary: made })
 }
@@ -31,11 +31,11 @@ function fits(value: unknown, { type, enum: words }: Schema): boolean {
 
 function madeOf(schema: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
   const { $ref, anyOf, type, const: only, enum: words } = schema
-  if (typeof $ref === 'string') return valid(hints.resolve($ref), hints, name, depth)
+  if (typeof $ref === 'string') return validValue(hints.resolve($ref), hints, name, depth)
   if (only !== undefined) return fc.constant(only)
   if (Array.isArray(words)) return fc.constantFrom(...words)
-  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((one: Schema) => valid(one, hints, name, depth)))
-  if (Array.isArray(type)) return fc.oneof(...type.map((one: string) => valid({ ...schema, type: one }, hints, name, depth)))
+  if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((one: Schema) => validValue(one, hints, name, depth)))
+  if (Array.isArray(type)) return fc.oneof(...type.map((one: string) => validValue({ ...schema, type: one }, hints, name, depth)))
   switch (type) {
     case 'object':
       return objects(schema, hints, depth)
@@ -64,9 +64,9 @@ function objects({ properties = {}, required = [], additionalProperties }: Schem
   )
   if (fields.length === 0)
     return additionalProperties
-      ? fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), valid(additionalProperties as Schema, hints, '', depth + 1), { maxKeys: 3 })
+      ? fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), validValue(additionalProperties as Schema, hints, '', depth + 1), { maxKeys: 3 })
       : fc.constant({})
-  const model = Object.fromEntries(fields.map(([name, one]) => [name, valid(one, hints, name, depth + 1)]))
+  const model = Object.fromEntries(fields.map(([name, one]) => [name, validValue(one, hints, name, depth + 1)]))
   const needed = fields.map(([name]) => name).filter((name) => (required as string[]).includes(name))
   // Few optional fields at a time: of many, one is usually at odds with another.
   const sparse = Object.fromEntries(Object.entries(model).map(([name, one]) => [name, needed.includes(name) ? one : rarely(one)]))
@@ -79,7 +79,7 @@ const withoutAbsent = (record: object) => Object.fromEntries(Object.entries(reco
 
 function arrays({ items = {}, minItems, maxItems }: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
   const least = numberOr(minItems, 0)
-  return fc.array(valid(items as Schema, hints, name.replace(/s$/, ''), depth + 1), {
+  return fc.array(validValue(items as Schema, hints, name.replace(/s$/, ''), depth + 1), {
     minLength: least,
     maxLength: Math.max(least, Math.min(numberOr(maxItems, 3), 3)),
   })
@@ -118,7 +118,7 @@ function newStrings({ format, pattern, minLength, maxLength }: Schema): fc.Arbit
 const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
 
 /** Values that fit nowhere, or hardly anywhere. */
-export const garbage: fc.Arbitrary<unknown> = fc.oneof(
+export const garbageValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
     true,
@@ -168,9 +168,9 @@ export const garbage: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /** The value with one thing about it changed for the worse: a part replaced, left out or added. */
-export function broken(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function brokenValue(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
-    .tuple(value, fc.nat(), fc.constantFrom('replace', 'replace', 'remove', 'add'), garbage)
+    .tuple(value, fc.nat(), fc.constantFrom('replace', 'replace', 'remove', 'add'), garbageValue)
     .map(([whole, nth, how, junk]) => spoilt(structuredClone(whole), nth, how, junk))
 }
 

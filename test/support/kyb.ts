@@ -16,11 +16,11 @@ export const business = {
 type Merchant = { readonly token: string }
 
 /** Files a business, and answers the record. */
-export const filed = async (app: TestApp, { token }: Merchant, change: object = {}): Promise<Answer['body']> =>
+export const fileBusiness = async (app: TestApp, { token }: Merchant, change: object = {}): Promise<Answer['body']> =>
   ok(await app.call('POST', '/kyb', { token, body: { ...business, ...change } }), 201).body
 
 /** Has a merchant's business approved. */
-export async function approved(app: TestApp, merchant: Merchant, operator: Merchant, change: object = {}): Promise<Answer['body']> {
-  const { id } = await filed(app, merchant, change)
+export async function approveBusiness(app: TestApp, merchant: Merchant, operator: Merchant, change: object = {}): Promise<Answer['body']> {
+  const { id } = await fileBusiness(app, merchant, change)
   return ok(await app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'APPROVED' } })).body
 }

@@ -3,7 +3,7 @@ import { deflateRawSync } from 'node:zlib'
 import { lendingApplications } from '../../db/schema/lending.ts'
 import type { LendingApplication } from '../../src/modules/lending/application/domain.ts'
 import type { TestApp } from './app.ts'
-import { approved } from './kyb.ts'
+import { approveBusiness } from './kyb.ts'
 
 export const lendingOn = { LENDING_PLATFORM_ENABLED: 'true' }
 export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
@@ -11,7 +11,7 @@ export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadshe
 type Merchant = Awaited<ReturnType<TestApp['merchant']>>
 
 /** A draft of a merchant's, as POST /lending-application makes one. */
-export async function draftOf(app: TestApp, { id: merchantId }: Merchant, change: Partial<LendingApplication> = {}): Promise<string> {
+export async function insertDraft(app: TestApp, { id: merchantId }: Merchant, change: Partial<LendingApplication> = {}): Promise<string> {
   const now = app.deps.clock.now()
   const application: LendingApplication = {
     id: app.deps.newId('lendingApplication'),
@@ -43,11 +43,11 @@ export async function draftOf(app: TestApp, { id: merchantId }: Merchant, change
 /** A merchant whose business is approved, with a draft, and an operator. */
 export async function borrower(app: TestApp) {
   const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
-  await approved(app, merchant, operator)
-  return { merchant, operator, id: await draftOf(app, merchant) }
+  await approveBusiness(app, merchant, operator)
+  return { merchant, operator, id: await insertDraft(app, merchant) }
 }
 
-export const pathOf = (id: string, key: string) => `/lending-application/${id}/documents/${key}`
+export const documentPath = (id: string, key: string) => `/lending-application/${id}/documents/${key}`
 
 /** A file of so many bytes that begins as a PDF does. */
 export const pdf = (bytes = 1_000): Buffer => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(Math.max(0, bytes - 9), 'text ')])

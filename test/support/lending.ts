@@ -3,7 +3,7 @@ import type { lendingApplications } from '../../db/schema/lending.ts'
 import { documentsOf } from '../../src/modules/lending/application/checklist.ts'
 import type { KybCohort } from '../../src/modules/shop/kyb/domain.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from './app.ts'
-import { approved } from './kyb.ts'
+import { approveBusiness } from './kyb.ts'
 import { ok } from './selling.ts'
 
 type Application = typeof lendingApplications.$inferSelect
@@ -14,38 +14,44 @@ export async function lendingApp({ cohort = 'US_COMPANY', ...options }: TestAppO
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' }, options)
   const operator = await app.superAdmin()
   const merchant = await app.merchant()
-  await approved(app, merchant, operator, { cohort })
+  await approveBusiness(app, merchant, operator, { cohort })
   return { app, operator, merchant, [Symbol.asyncDispose]: () => app.close() }
 }
 
-export const path = (id: string, rest = '') => `/lending-application/${id}${rest}`
+export const applicationPath = (id: string, rest = '') => `/lending-application/${id}${rest}`
 
-export const drafted = async (app: TestApp, { token }: Named, body: object = {}): Promise<Answer['body']> =>
+export const createDraft = async (app: TestApp, { token }: Named, body: object = {}): Promise<Answer['body']> =>
   ok(await app.call('POST', '/lending-application', { token, body }), 201).body
 
 /** What the merchant says who has handed in all that the application needs. */
-export const allUploaded = (application: Pick<Application, 'cohort' | 'selectedTier1Partner'>) => ({
+export const uploadedDocuments = (application: Pick<Application, 'cohort' | 'selectedTier1Partner'>) => ({
   items: documentsOf(application).flatMap(({ key, required }) => (required ? [{ key, status: 'UPLOADED' }] : [])),
 })
 
 /** A draft with its documents, that can be submitted. */
-export async function completed(app: TestApp, merchant: Named, change: object = {}): Promise<Answer['body']> {
-  const { id, cohort, selectedTier1Partner } = await drafted(app, merchant)
-  const documentationCompleted = allUploaded({ cohort, selectedTier1Partner, ...change })
-  return ok(await app.call('PATCH', path(id), { token: merchant.token, body: { documentationCompleted, ...change } })).body
+export async function createCompleteDraft(app: TestApp, merchant: Named, change: object = {}): Promise<Answer['body']> {
+  const { id, cohort, selectedTier1Partner } = await createDraft(app, merchant)
+  const documentationCompleted = uploadedDocuments({ cohort, selectedTier1Partner, ...change })
+  return ok(await app.call('PATCH', applicationPath(id), { token: merchant.token, body: { documentationCompleted, ...change } })).body
 }
 
-export const submitted = async (app: TestApp, merchant: Named, change: object = {}): Promise<Answer['body']> =>
-  ok(await app.call('POST', path((await completed(app, merchant, change)).id, '/submit'), { token: merchant.token })).body
+export const createSubmitted = async (app: TestApp, merchant: Named, change: object = {}): Promise<Answer['body']> =>
+  ok(await app.call('POST', applicationPath((await createCompleteDraft(app, merchant, change)).id, '/submit'), { token: merchant.token }))
+    .body
 
 export const decide = (app: TestApp, { token }: Named, id: string, decision: string, body: object = {}): Promise<Answer> =>
   app.call('POST', `/admin/lending-application/${id}/decision`, { token, body: { decision, ...body } })
 
 /** An application in any state. */
-export async function inState(app: TestApp, merchant: Named, operator: Named, status: Application['status']): Promise<Answer['body']> {
-  if (status === 'DRAFT') return completed(app, merchant)
-  const application = await submitted(app, merchant)
+export async function createApplicationIn(
+  app: TestApp,
+  merchant: Named,
+  operator: Named,
+  status: Application['status'],
+): Promise<Answer['body']> {
+  if (status === 'DRAFT') return createCompleteDraft(app, merchant)
+  const application = await createSubmitted(app, merchant)
   if (status === 'SUBMITTED') return application
   if (status !== 'WITHDRAWN') return ok(await decide(app, operator, application.id, status)).body
-  return ok(await app.call('POST', path(application.id, '/withdraw'), { token: merchant.token })).body
+  return ok(await app.call('POST', applicationPath(application.id, '/withdraw'), { token: merchant.token })).body
 }

@@ -1,7 +1,7 @@
 import type { ConsoleVisitor } from './console-visitor.ts'
 
 /** In the page: sends the next write to a path and drops its response. */
-export const losesOne = (visitor: ConsoleVisitor, path: string) =>
+export const loseNextResponse = (visitor: ConsoleVisitor, path: string) =>
   visitor.page.evaluate(`{
     const before = globalThis.fetch
     let isLost = false
@@ -14,7 +14,7 @@ export const losesOne = (visitor: ConsoleVisitor, path: string) =>
   }`)
 
 /** Reloads the page without an event stream, so that it learns of other people's changes by conflicts. */
-export async function hearsNothing(visitor: ConsoleVisitor): Promise<void> {
+export async function reloadWithoutEvents(visitor: ConsoleVisitor): Promise<void> {
   const source = `{
     const before = globalThis.fetch
     globalThis.fetch = (request, ...more) =>

@@ -7,7 +7,7 @@ import { certificate, key } from './tls.ts'
 export type Received = ReadMail & { readonly to: readonly string[]; readonly from: string; readonly secure: boolean }
 
 /** An answer of the server that is no success. */
-export const answering = (code: number, text = 'no'): Error => Object.assign(new Error(text), { responseCode: code })
+export const smtpError = (code: number, text = 'no'): Error => Object.assign(new Error(text), { responseCode: code })
 
 export type MailServerOptions = Partial<SMTPServerOptions> & {
   /** Called before a mail is taken; what it throws is the answer. */
@@ -76,12 +76,12 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
     /** For the settings of an app. */
     settings: { ...unlimited, ...own },
     /** The same with the default quotas. */
-    limited: own,
+    limitedSettings: own,
     received,
     errors,
     connections: () => connections,
     /** Resolves once so many mails were taken. */
-    async arrived(count: number): Promise<void> {
+    async waitForMails(count: number): Promise<void> {
       while (received.length < count) {
         await new Promise<void>((resolve) => {
           const look = () => {

@@ -4,7 +4,7 @@ import type { MailData, MailTemplate } from '../../src/modules/messaging/mail/do
 import { queueMail } from '../../src/modules/messaging/mail/index.ts'
 import type { TestApp } from './app.ts'
 
-export const queue = <Template extends MailTemplate>(
+export const queueTestMail = <Template extends MailTemplate>(
   app: TestApp,
   template: Template,
   data: MailData[Template],

@@ -2,7 +2,13 @@
 import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import type { ProcessorName } from '../../src/modules/payments/payment-method/domain.ts'
 import type { TestApp } from './app.ts'
-import { nothingThere, type ProcessorGuarantees, type Simulated, simulated, type TrueThere } from './random-processor.ts'
+import {
+  emptyProcessorState,
+  type ProcessorGuarantees,
+  type ProcessorState,
+  type SimulatedProcessor,
+  simulateProcessor,
+} from './random-processor.ts'
 
 /** As the six promise it (contract, section 5). */
 const promised = {
@@ -16,8 +22,8 @@ const promised = {
 const names = Object.keys(promised) as ProcessorName[]
 
 /** What is true outside. */
-export type Outside = {
-  at: Record<ProcessorName, TrueThere>
+export type ProcessorStates = {
+  at: Record<ProcessorName, ProcessorState>
   /** Which of them begin payments, and never answer that. */
   mute: ProcessorName[]
   /** Whether shoppers whose page shows a payment make it. */
@@ -25,8 +31,8 @@ export type Outside = {
   /** What the DNS has, whatever it is asked. */
   txt: string[]
 }
-export const newOutside = (): Outside => ({
-  at: Object.fromEntries(names.map((name) => [name, nothingThere()])) as Outside['at'],
+export const newProcessorStates = (): ProcessorStates => ({
+  at: Object.fromEntries(names.map((name) => [name, emptyProcessorState()])) as ProcessorStates['at'],
   mute: [],
   isPaid: false,
   txt: [],
@@ -34,13 +40,13 @@ export const newOutside = (): Outside => ({
 
 type Around = <Answer>(call: () => Promise<Answer>, hasChanged: () => boolean) => Promise<Answer>
 
-export type Played = ReturnType<typeof playOn>
+export type SimulatedProcessors = ReturnType<typeof simulateProcessors>
 
 /** Has every account of a program lead to these processors, which others may lead to as well. */
-export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
-  const at = Object.fromEntries(names.map((name) => [name, simulated(promised[name], { name, state: outside.at[name] })])) as Record<
+export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: ProcessorStates) {
+  const at = Object.fromEntries(names.map((name) => [name, simulateProcessor(promised[name], { name, state: states.at[name] })])) as Record<
     ProcessorName,
-    Simulated
+    SimulatedProcessor
   >
   let around: Around = (call) => call()
 
@@ -49,10 +55,10 @@ export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
     const calling =
       <Told, Answer>(call: (told: Told) => Promise<Answer>) =>
       (told: Told): Promise<Answer> => {
-        const stood = JSON.stringify([outside.at[name].there, [...outside.at[name].given]])
+        const stood = JSON.stringify([states.at[name].there, [...states.at[name].given]])
         return around(
           () => call(told),
-          () => stood !== JSON.stringify([outside.at[name].there, [...outside.at[name].given]]),
+          () => stood !== JSON.stringify([states.at[name].there, [...states.at[name].given]]),
         )
       }
     const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
@@ -60,7 +66,7 @@ export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
       ...processor,
       create: calling(async (payment) => {
         const answer = await create(payment)
-        if (outside.mute.includes(name)) throw new ProcessorUnavailable('lost on its way', { counts: false })
+        if (states.mute.includes(name)) throw new ProcessorUnavailable('lost on its way', { counts: false })
         return answer
       }),
       retrieve: calling(retrieve),
@@ -76,7 +82,7 @@ export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
     open: ({ processor }: { processor: ProcessorName }) => clients[processor],
   })
   return {
-    outside,
+    states,
     at,
     /** Puts something around every call that could change something there. */
     around(this: void, put: Around): void {
@@ -88,7 +94,7 @@ export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
      */
     passTime(known: readonly string[]): void {
       for (const name of names) {
-        if (outside.isPaid) for (const reference of known) at[name].pay(reference, 1)
+        if (states.isPaid) for (const reference of known) at[name].pay(reference, 1)
         at[name].settle()
         at[name].claim()
       }
@@ -97,7 +103,7 @@ export function playOn({ deps }: Pick<TestApp, 'deps'>, outside: Outside) {
 }
 
 /** All of it as one processor's. */
-export const allThere = ({ at }: Outside): TrueThere => ({
+export const mergedState = ({ at }: ProcessorStates): ProcessorState => ({
   there: names.flatMap((name) => at[name].there),
   given: new Map(names.flatMap((name) => [...at[name].given])),
 })

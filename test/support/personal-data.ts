@@ -8,7 +8,7 @@ import { mailSeal } from '../../src/modules/messaging/mail/domain.ts'
 import { answerSeal, decodeAnswer } from '../../src/modules/operations/idempotency/domain.ts'
 import type { TestApp } from './app.ts'
 
-export const planted = {
+export const plantedPerson = {
   name: 'Zyxandra Quillfeather',
   email: 'zyx.quill@plantedmail.example',
   phone: '+1 555 0190 4471',
@@ -23,21 +23,21 @@ export const planted = {
   password: 'plantedpassword of theirs',
 }
 export const plantedAddress = {
-  name: planted.name,
-  company: planted.company,
-  line1: planted.line1,
-  line2: planted.line2,
-  city: planted.city,
+  name: plantedPerson.name,
+  company: plantedPerson.company,
+  line1: plantedPerson.line1,
+  line2: plantedPerson.line2,
+  city: plantedPerson.city,
   province: 'ME',
-  postalCode: planted.postalCode,
+  postalCode: plantedPerson.postalCode,
   countryCode: 'US',
-  phone: planted.phone,
+  phone: plantedPerson.phone,
 }
 
 const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as SQLiteTable[]
 
 /** Every table with its rows as text: what is sealed, opened. */
-export async function everyRow(app: TestApp): Promise<[table: string, rows: string][]> {
+export async function allRows(app: TestApp): Promise<[table: string, rows: string][]> {
   const { read } = app.deps.db
   const { unseal } = app.deps.keyring
   const found: [string, string][] = []
@@ -60,8 +60,8 @@ export async function everyRow(app: TestApp): Promise<[table: string, rows: stri
 }
 
 /** Where something of the planted person stands, as `table: what`. */
-export async function tracesOf(app: TestApp, values: readonly string[] = Object.values(planted)): Promise<string[]> {
-  return (await everyRow(app)).flatMap(([table, rows]) =>
+export async function tracesOf(app: TestApp, values: readonly string[] = Object.values(plantedPerson)): Promise<string[]> {
+  return (await allRows(app)).flatMap(([table, rows]) =>
     values.filter((value) => rows.toLowerCase().includes(value.toLowerCase())).map((value) => `${table}: ${value}`),
   )
 }

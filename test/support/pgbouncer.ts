@@ -14,7 +14,7 @@ export const whyNoPgBouncer = program === undefined ? 'PgBouncer is not installe
  * @param url of the database
  * @param connections that it makes to the server at most; everybody's transactions take turns on them
  */
-export async function pgBouncerBefore(url: string, connections: number) {
+export async function startPgBouncer(url: string, connections: number) {
   const dir = temporaryDir()
   const { hostname, port, username, password, pathname } = new URL(url)
   const listenPort = await freePort()

@@ -4,13 +4,13 @@ import { png, pngChunk, pngHeader, pngPixels } from '../../src/demo/pictures.ts'
 export { png, pngChunk, pngHeader }
 
 /** A picture with something in it. */
-export const drawn = (width = 64, height = 48, seed = 1): Buffer<ArrayBuffer> =>
+export const drawPng = (width = 64, height = 48, seed = 1): Buffer<ArrayBuffer> =>
   png(width, height, (x, y) => [(x * 4 * seed) & 255, (y * 5) & 255, (x + y * seed) & 255])
 
 const encoded = async (picture: Uint8Array, to: (image: Bun.Image) => Bun.Image) => Buffer.from(await to(new Bun.Image(picture)).bytes())
-export const jpegOf = (width = 64, height = 48, seed = 1) => encoded(drawn(width, height, seed), (image) => image.jpeg({ quality: 85 }))
-export const webpOf = (width = 64, height = 48, seed = 1) => encoded(drawn(width, height, seed), (image) => image.webp({ quality: 80 }))
-export const losslessWebpOf = (width = 64, height = 48) => encoded(drawn(width, height), (image) => image.webp({ lossless: true }))
+export const jpegOf = (width = 64, height = 48, seed = 1) => encoded(drawPng(width, height, seed), (image) => image.jpeg({ quality: 85 }))
+export const webpOf = (width = 64, height = 48, seed = 1) => encoded(drawPng(width, height, seed), (image) => image.webp({ quality: 80 }))
+export const losslessWebpOf = (width = 64, height = 48) => encoded(drawPng(width, height), (image) => image.webp({ lossless: true }))
 
 const u16le = (value: number) => [value & 255, value >> 8]
 
@@ -55,7 +55,7 @@ export const gifOf = (width = 32, height = 24, frames = 1, beside: readonly Buff
     Buffer.from([0x3b]),
   ])
 /** A GIF of so many frames of a point each, on a canvas of any size. */
-export const gifOfPoints = (width: number, height: number, frames: number): Buffer => {
+export const gifOfPixelFrames = (width: number, height: number, frames: number): Buffer => {
   const frame = gifFrame(1, 1, () => 1)
   return Buffer.concat([gifStart(width, height), ...Array.from({ length: frames }, () => frame), Buffer.from([0x3b])])
 }
@@ -85,7 +85,7 @@ const u24 = (value: number) => [value & 255, (value >> 8) & 255, (value >> 16) &
 export const vp8x = (flags: number, width: number, height: number) => Buffer.from([flags, 0, 0, 0, ...u24(width - 1), ...u24(height - 1)])
 
 /** @param beside the picture, in each frame */
-export async function movingWebp(
+export async function animatedWebp(
   width = 32,
   height = 24,
   frames = 3,
@@ -101,7 +101,7 @@ export async function movingWebp(
 }
 
 /** An APNG: its first picture is also its first frame. */
-export function movingPng(width = 32, height = 24, frames = 3): Buffer {
+export function animatedPng(width = 32, height = 24, frames = 3): Buffer {
   const control = (sequence: number) => {
     const data = Buffer.alloc(26)
     data.writeUInt32BE(sequence, 0)
@@ -120,7 +120,7 @@ export function movingPng(width = 32, height = 24, frames = 3): Buffer {
     return Buffer.concat([control(nth * 2 + 1), pngChunk('fdAT', Buffer.concat([sequence, pixels(nth + 2)]))])
   })
   return Buffer.concat([
-    drawn(1, 1).subarray(0, 8),
+    drawPng(1, 1).subarray(0, 8),
     pngChunk('IHDR', pngHeader(width, height)),
     pngChunk('acTL', announced),
     control(0),
@@ -131,15 +131,15 @@ export function movingPng(width = 32, height = 24, frames = 3): Buffer {
 }
 
 /** Puts segments or chunks into a picture at a place. */
-export const spliced = (picture: Buffer, at: number, ...parts: readonly Uint8Array[]): Buffer =>
+export const insertBytes = (picture: Buffer, at: number, ...parts: readonly Uint8Array[]): Buffer =>
   Buffer.concat([picture.subarray(0, at), ...parts, picture.subarray(at)])
 
 /** A segment of a JPEG. */
-export const segment = (marker: number, data: Uint8Array): Buffer =>
+export const jpegSegment = (marker: number, data: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 255]), data])
 
 /** EXIF with an orientation, and a place on Earth in it as text. */
-export function exif(orientation: number, secret = 'GPS 47.918 N 106.917 E'): Buffer {
+export function exifSegment(orientation: number, secret = 'GPS 47.918 N 106.917 E'): Buffer {
   const entries = Buffer.alloc(2 + 2 * 12 + 4)
   entries.writeUInt16LE(2, 0)
   entries.set([0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0], 2)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 export type Child = {
   lines: AsyncGenerator<string>
-  tell(line: string): void
+  send(line: string): void
   kill(signal?: NodeJS.Signals): void
   exited: Promise<number>
   [Symbol.asyncDispose](): Promise<void>
@@ -19,7 +19,7 @@ export function startChild(program: string, args: readonly string[], env: Record
   })
   return {
     lines: linesOf(child.stdout),
-    tell(line) {
+    send(line) {
       child.stdin.write(`${line}\n`)
       child.stdin.flush()
     },

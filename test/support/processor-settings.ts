@@ -1,5 +1,5 @@
 /** Every setting of the instance's own accounts, of test money; whatever is secret, or nobody's business, says so. */
-export const everySetting = {
+export const processorSettings = {
   STRIPE_PUBLISHABLE_KEY: 'pk_test_stripe',
   STRIPE_SECRET_KEY: 'sk_test_SECRET',
   STRIPE_WEBHOOK_SECRET: 'whsec_SECRET',

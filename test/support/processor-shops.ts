@@ -8,8 +8,8 @@ import { startTapServer, tapKeys } from '../clients/processors/tap-server.ts'
 import { type TestApp, type TestAppOptions, testApp } from './app.ts'
 import { address, ok, sellingIn } from './selling.ts'
 
-export const outsideNames = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay'] as const
-export type OutsideName = (typeof outsideNames)[number]
+export const processorNames = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'btcpay'] as const
+export type ProcessorName = (typeof processorNames)[number]
 
 type Message = { body: Uint8Array; headers: Headers }
 /** What a processor is told of itself, and what happens there: `reference` is its name for the payment. */
@@ -31,7 +31,7 @@ type Standing = {
   close(): Promise<void>
 }
 
-const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> = {
+const standings: Record<ProcessorName, (now: () => number) => Promise<Standing>> = {
   async stripe(now) {
     const server = await startStripe({ now })
     return {
@@ -142,7 +142,7 @@ const standings: Record<OutsideName, (now: () => number) => Promise<Standing>> =
 }
 
 /** An app whose shop offers this processor, and what happens at it. */
-export async function sellingThrough(name: OutsideName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
+export async function sellingThrough(name: ProcessorName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
   let app: TestApp | undefined
   const standing = await standings[name](() => app?.deps.clock.now() ?? 0)
   app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standing.settings, ...settings }, options)

@@ -39,7 +39,7 @@ export const processorGuarantees: fc.Arbitrary<ProcessorGuarantees> = fc.record(
 })
 
 /** What lies at the processor under one name. */
-type There = {
+type ProcessorPaymentRecord = {
   reference: string
   paymentId: string
   amount: number
@@ -47,9 +47,9 @@ type There = {
   captured: number
   refunded: number
 }
-type RefundThere = RefundAnswer & { paymentId: string; amount: number }
+type ProcessorRefundRecord = RefundAnswer & { paymentId: string; amount: number }
 
-const told: Readonly<Record<There['state'], PaymentState>> = {
+const told: Readonly<Record<ProcessorPaymentRecord['state'], PaymentState>> = {
   OPEN: 'REQUIRES_ACTION',
   SEEN: 'PROCESSING',
   AUTHORIZED: 'AUTHORIZED',
@@ -61,32 +61,32 @@ const told: Readonly<Record<There['state'], PaymentState>> = {
 }
 
 /** What is true at such a processor: plain data, so that it outlives whoever has told it. */
-export type TrueThere = { there: There[]; given: Map<string, RefundThere> }
-export const nothingThere = (): TrueThere => ({ there: [], given: new Map() })
+export type ProcessorState = { there: ProcessorPaymentRecord[]; given: Map<string, ProcessorRefundRecord> }
+export const emptyProcessorState = (): ProcessorState => ({ there: [], given: new Map() })
 
-export type Simulated = ReturnType<typeof simulated>
+export type SimulatedProcessor = ReturnType<typeof simulateProcessor>
 
 /** The headers of a message that it has signed. */
-export const signed = { signed: 'by the processor', 'content-type': 'application/json' }
+export const signatureHeaders = { signed: 'by the processor', 'content-type': 'application/json' }
 
-export function simulated(
+export function simulateProcessor(
   { capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: ProcessorGuarantees,
-  { name: processorName = 'simulated', state = nothingThere() }: { name?: string; state?: TrueThere } = {},
+  { name: processorName = 'simulated', state = emptyProcessorState() }: { name?: string; state?: ProcessorState } = {},
 ) {
   const { there, given } = state
   const forever = Number.POSITIVE_INFINITY
 
-  function named({ reference, paymentId }: PaymentName): There | undefined {
+  function named({ reference, paymentId }: PaymentName): ProcessorPaymentRecord | undefined {
     if (reference !== undefined) return there.find((one) => one.reference === reference)
     if (findable) return there.find((one) => one.paymentId === paymentId)
     throw new ProcessorUnavailable('nothing is found by that', { counts: false })
   }
-  function must(name: PaymentName): There {
+  function must(name: PaymentName): ProcessorPaymentRecord {
     const found = named(name)
     if (!found) throw new ProcessorRefused('not_found')
     return found
   }
-  function seen({ reference, state, captured, refunded, amount }: There): ProcessorPayment {
+  function seen({ reference, state, captured, refunded, amount }: ProcessorPaymentRecord): ProcessorPayment {
     const held = state === 'AUTHORIZED' || state === 'CAPTURING' || state === 'VOIDING'
     return {
       reference,
@@ -98,7 +98,7 @@ export function simulated(
       ...(state === 'DECLINED' ? { failureCode: 'declined' } : {}),
     }
   }
-  function take(one: There, amount: number): void {
+  function take(one: ProcessorPaymentRecord, amount: number): void {
     one.captured += amount
     one.state = one.captured >= one.amount ? 'CAPTURED' : one.state
   }
@@ -120,7 +120,14 @@ export function simulated(
     async create({ paymentId, amount }) {
       const before = repeats ? there.find((one) => one.paymentId === paymentId) : undefined
       if (before) return seen(before)
-      const made: There = { reference: `${paymentId}-${there.length}`, paymentId, amount, state: 'OPEN', captured: 0, refunded: 0 }
+      const made: ProcessorPaymentRecord = {
+        reference: `${paymentId}-${there.length}`,
+        paymentId,
+        amount,
+        state: 'OPEN',
+        captured: 0,
+        refunded: 0,
+      }
       there.push(made)
       return seen(made)
     },
@@ -147,7 +154,7 @@ export function simulated(
       if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
       if (one.captured - one.refunded < amount) throw new ProcessorRefused('refund_exceeds_rest')
       const common = { reference: `re-${refundId}`, paymentId: one.paymentId, amount }
-      const made: RefundThere =
+      const made: ProcessorRefundRecord =
         refunds === 'claim'
           ? { ...common, state: 'CLAIMABLE', claimUrl: `https://processor.example/${refundId}` }
           : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
@@ -161,7 +168,7 @@ export function simulated(
       return given.get(refundId)
     },
     async readMessage({ body, headers }) {
-      if (headers.get('signed') !== signed.signed) throw new BadSignature()
+      if (headers.get('signed') !== signatureHeaders.signed) throw new BadSignature()
       return JSON.parse(new TextDecoder().decode(body)) as ProcessorMessage
     },
     probe: async () => undefined,
@@ -217,7 +224,7 @@ export function simulated(
 }
 
 /** Where the books and the processor differ. */
-export function untruths({ payments, orders, refunds }: Books, { there, given }: TrueThere): string[] {
+export function processorMismatches({ payments, orders, refunds }: Books, { there, given }: ProcessorState): string[] {
   const found: string[] = []
   for (const payment of payments) {
     const own = there.filter(({ paymentId }) => paymentId === payment.id)

@@ -20,7 +20,7 @@ export type Instalment = {
 
 let loans = 0
 /** An instalment that was paid on the day it was due, of a loan of its own; what is given stands in its place. */
-export const instalment = (given: Instalment) => ({
+export const instalmentBody = (given: Instalment) => ({
   loanRef: `loan-${++loans}`,
   outcome: 'ON_TIME',
   amountUsd: 100,
@@ -29,12 +29,12 @@ export const instalment = (given: Instalment) => ({
   ...given,
 })
 
-export const record = (app: TestApp, { token }: Operator, given: Instalment): Promise<Answer> =>
-  app.call('POST', '/admin/repayments', { token, body: instalment(given) })
+export const recordRepayment = (app: TestApp, { token }: Operator, given: Instalment): Promise<Answer> =>
+  app.call('POST', '/admin/repayments', { token, body: instalmentBody(given) })
 /** Records an instalment, and answers its id. */
-export const recorded = async (app: TestApp, operator: Operator, given: Instalment): Promise<string> =>
-  ok(await record(app, operator, given), 201).body.id
-export const reverse = (app: TestApp, { token }: Operator, id: string, reason = 'Reported twice'): Promise<Answer> =>
+export const createRepayment = async (app: TestApp, operator: Operator, given: Instalment): Promise<string> =>
+  ok(await recordRepayment(app, operator, given), 201).body.id
+export const reverseRepayment = (app: TestApp, { token }: Operator, id: string, reason = 'Reported twice'): Promise<Answer> =>
   app.call('POST', `/admin/repayments/${id}/reverse`, { token, body: { reason } })
 
 /** What the public is told of a merchant. */

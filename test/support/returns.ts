@@ -2,8 +2,8 @@
 import { ok, type Selling } from './selling.ts'
 
 /** An order of some mugs that were all sent, and the body that asks for the return of one. */
-export async function returnableOf(shop: Selling, options: Parameters<Selling['bought']>[0] = {}) {
-  const order = await shop.bought(options)
+export async function returnableOf(shop: Selling, options: Parameters<Selling['placeOrder']>[0] = {}) {
+  const order = await shop.placeOrder(options)
   ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
   const lineId: string = order.lines[0].id
   const orderId: string = order.id
@@ -13,8 +13,8 @@ export async function returnableOf(shop: Selling, options: Parameters<Selling['b
 }
 
 /** A return of one unit that the shop requested. `path`: of the return. */
-export async function requestedReturnOf(shop: Selling, options: Parameters<Selling['bought']>[0] = {}) {
+export async function requestedReturnOf(shop: Selling, options: Parameters<Selling['placeOrder']>[0] = {}) {
   const found = await returnableOf(shop, options)
-  const made = ok(await shop.post(found.path, found.body), 201).body
-  return { ...found, id: made.id as string, made, path: `${found.path}/${made.id}`, listPath: found.path }
+  const returnRecord = ok(await shop.post(found.path, found.body), 201).body
+  return { ...found, id: returnRecord.id as string, returnRecord, path: `${found.path}/${returnRecord.id}`, listPath: found.path }
 }

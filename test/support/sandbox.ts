@@ -47,7 +47,7 @@ export function changeProcessor({ deps }: Pick<TestApp, 'deps'>, change: (proces
   processors.set('sandbox', { ...processor, ...change(processor) })
 }
 
-export const lost = () => new ProcessorUnavailable('lost on its way')
+export const connectionLost = () => new ProcessorUnavailable('lost on its way')
 
 /** What becomes of a call to a processor: it does not come through, or its answer does not come back. */
 export type Fault = 'none' | 'unheard' | 'unanswered'
@@ -58,9 +58,9 @@ export function withFaults(processor: Processor, next: () => Fault): Processor {
     <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
     async (...given: Arguments): Promise<T> => {
       const fault = next()
-      if (fault === 'unheard') throw lost()
+      if (fault === 'unheard') throw connectionLost()
       const answer = await call(...given)
-      if (fault === 'unanswered') throw lost()
+      if (fault === 'unanswered') throw connectionLost()
       return answer
     }
   const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
@@ -76,14 +76,14 @@ export function withFaults(processor: Processor, next: () => Fault): Processor {
 }
 
 /** tok_timeout without the time: the sandbox notes the payment, and its answer never comes. */
-export const impatiently =
+export const withInstantTimeout =
   (app: Pick<TestApp, 'deps'>) =>
   (processor: Processor): Partial<Processor> => ({
     async create(payment) {
       if (payment.token !== 'tok_timeout') return processor.create(payment)
       const { paymentId: id, amount, currency, token } = payment
       await sandboxReply(app.deps, 'POST payments', '', { id, amount, currency, token })
-      throw lost()
+      throw connectionLost()
     },
   })
 
@@ -96,7 +96,7 @@ export async function manualRefundOf(shop: Selling): Promise<string> {
       throw new ProcessorRefused('refund_not_supported')
     },
   }))
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const refund = ok(await shop.refund(id)).body
   if (before) processors.set('sandbox', before)
   return `/v2/orders/${id}/refunds/${refund.id}/settled`

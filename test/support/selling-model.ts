@@ -6,7 +6,15 @@ import { type Answer, type Json, type TestApp, testApp } from './app.ts'
 import { type Books, booksOf } from './books.ts'
 import { shopIn } from './catalog.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
-import { changeProcessor, confirmAtSandbox, type Fault, impatiently, sandboxMessage, succeedAtSandbox, withFaults } from './sandbox.ts'
+import {
+  changeProcessor,
+  confirmAtSandbox,
+  type Fault,
+  sandboxMessage,
+  succeedAtSandbox,
+  withFaults,
+  withInstantTimeout,
+} from './sandbox.ts'
 import { address, customerOf, ok } from './selling.ts'
 
 const minuteMs = 60_000
@@ -36,10 +44,10 @@ export type Market = {
   variants: string[]
   cards: string[]
 }
-export type Ground = { database: TestDatabase; markets: Market[] }
+export type ModelFixture = { database: TestDatabase; markets: Market[] }
 
 /** The shops, in a database that every run gets a copy of. */
-export async function layGround(): Promise<Ground> {
+export async function createModelFixture(): Promise<ModelFixture> {
   const database = await testDatabase()
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })
   const opened: Market[] = []
@@ -183,11 +191,11 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 })
 
 /** A run begins with some carts, and goes on batch by batch. */
-export const story = fc.record({
+export const scenario = fc.record({
   carts: fc.array(begin, { minLength: 4, maxLength: 8, size: 'max' }),
   batches: fc.array(batch, { minLength: 8, maxLength: batchesMax, size: 'max' }),
 })
-export type Story = { carts: Begin[]; batches: Batch[] }
+export type Scenario = { carts: Begin[]; batches: Batch[] }
 
 type Begun = {
   id: string
@@ -199,7 +207,7 @@ type Begun = {
 }
 
 /** Does what actions say, to an app on a copy of the ground. */
-export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>) {
+export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, 'markets'>) {
   const carts: Begun[] = []
   let books: Books
   let faults: Fault[] = []
@@ -207,7 +215,7 @@ export function modelOn(app: TestApp, { markets: all }: Pick<Ground, 'markets'>)
   const at = <T>(list: readonly T[], nth: number): T | undefined => list[nth % Math.max(1, list.length)]
   const newKey = () => `key-${keys++}`
 
-  changeProcessor(app, impatiently(app))
+  changeProcessor(app, withInstantTimeout(app))
   changeProcessor(app, (processor) => withFaults(processor, () => faults.shift() ?? 'none'))
 
   /** What the shops have drawn up: the prices of variants, by the cart. */

@@ -70,7 +70,7 @@ export async function sellingIn(
     order,
     refund,
     /** An order that was bought and paid. */
-    async bought(options: Parameters<typeof cart>[0] = {}): Promise<Answer['body']> {
+    async placeOrder(options: Parameters<typeof cart>[0] = {}): Promise<Answer['body']> {
       return ok(await checkout(await cart(options), {}, undefined, options.token)).body.order
     },
     /** A gift card's code and id. */
@@ -87,8 +87,8 @@ export async function sellingIn(
 }
 
 /** An order that was sent in one parcel, and where that is corrected. */
-export async function sentOf(shop: Selling): Promise<{ orderId: string; fulfilmentId: string; path: string }> {
-  const { id: orderId } = await shop.bought()
+export async function fulfilledOrderOf(shop: Selling): Promise<{ orderId: string; fulfilmentId: string; path: string }> {
+  const { id: orderId } = await shop.placeOrder()
   const { id: fulfilmentId } = ok(await shop.post(`/v2/orders/${orderId}/fulfilments`, {}), 201).body
   return { orderId, fulfilmentId, path: `/v2/orders/${orderId}/fulfilments/${fulfilmentId}` }
 }

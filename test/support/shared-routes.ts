@@ -36,7 +36,7 @@ export function sharedRoutes(deps: AppDeps) {
   Object.assign(deps.routeTable, { get, match, fastReads })
   return {
     fetch: (request: Request) => underWay.run(deps, () => app.fetch(request)),
-    giveBack() {
+    release() {
       user.deps = undefined
       idle.push(composed)
     },

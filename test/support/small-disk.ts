@@ -6,7 +6,7 @@ import { temporaryDir } from './database.ts'
 const mounted: string[] = []
 
 /** Mounts a disk of a few megabytes. Returns its folder, or undefined where this process may not mount one. */
-export function smallDisk(megabytes: number): string | undefined {
+export function mountSmallDisk(megabytes: number): string | undefined {
   const dir = temporaryDir()
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,size=${megabytes}m`, 'tmpfs', dir], {
     stdout: 'ignore',
@@ -20,7 +20,7 @@ export function smallDisk(megabytes: number): string | undefined {
 /** Whether small disks can be mounted, and hold the database. Prints the reason if not. */
 export function canFillDisks(): boolean {
   if (engine !== 'sqlite') return false
-  if (smallDisk(1)) return true
+  if (mountSmallDisk(1)) return true
   process.stdout.write('skipped: a full disk cannot be tried, because this process may not mount a small one\n')
   return false
 }
@@ -30,7 +30,7 @@ export function unmountDisks(): void {
 }
 
 /** Writes a file until the disk is full. */
-export function fillUp(file: string): void {
+export function fillDisk(file: string): void {
   const descriptor = openSync(file, 'w')
   for (const bytes of [65_536, 4_096])
     try {

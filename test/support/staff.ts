@@ -9,7 +9,7 @@ let nth = 0
 export const tokenOfUrl = (url: string): string => url.split('/').at(-1) ?? ''
 
 /** Invites somebody by the route; without mails, so that the answer has the link. */
-export async function invited(app: TestApp, owner: { token: string }, role: StaffRole, email = `staff${++nth}@example.com`) {
+export async function invitePerson(app: TestApp, owner: { token: string }, role: StaffRole, email = `staff${++nth}@example.com`) {
   const answer = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email, role } })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
   return { id: String(answer.body.id), email, token: tokenOfUrl(String(answer.body.inviteUrl)) }
@@ -17,7 +17,7 @@ export async function invited(app: TestApp, owner: { token: string }, role: Staf
 
 /** A person who has accepted an invitation and logged in, which joins the shop. */
 export async function staffOf(app: TestApp, owner: { token: string }, role: StaffRole, email?: string) {
-  const invitation = await invited(app, owner, role, email)
+  const invitation = await invitePerson(app, owner, role, email)
   const joined = await app.call('POST', '/auth/invitation', { body: { token: invitation.token, password: staffPassword } })
   if (joined.status !== 200) throw new Error(`${joined.status} ${joined.text}`)
   const user = await app.deps.userStore.findByEmail(invitation.email.toLowerCase())

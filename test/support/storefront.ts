@@ -4,11 +4,11 @@ import { type TestApp, testApp } from './app.ts'
 import { shopIn } from './catalog.ts'
 import { mailServer } from './mail-server.ts'
 import { sendMails } from './mails.ts'
-import { drawn } from './pictures.ts'
+import { drawPng } from './pictures.ts'
 import { ok } from './selling.ts'
 
 /** Titles that would run if they were markup. */
-export const hostile = '<img src=x onerror=alert(1)>"\'&{{shop}}</h1>'
+export const hostileTitle = '<img src=x onerror=alert(1)>"\'&{{shop}}</h1>'
 
 type Between = (request: Request, answer: () => Promise<Response>) => Promise<Response>
 
@@ -64,7 +64,7 @@ export { address }
 async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): Promise<void> {
   const { secretKey: key } = shop
   const upload = async (seed: number) =>
-    ok(await app.call('POST', '/media', { key, raw: drawn(400, 300, seed), headers: { 'content-type': 'image/png' } })).body.url
+    ok(await app.call('POST', '/media', { key, raw: drawPng(400, 300, seed), headers: { 'content-type': 'image/png' } })).body.url
   const [picture, other] = [await upload(1), await upload(2)]
   const lamp = await app.call('POST', '/product-v2', {
     key,
@@ -86,7 +86,7 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
   })
   const odd = await app.call('POST', '/product-v2', {
     key,
-    body: { title: hostile, handle: 'odd', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 2 }] },
+    body: { title: hostileTitle, handle: 'odd', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 2 }] },
   })
   const publishedAt = new Date(app.clock.now()).toISOString()
   const light = { title: 'Light', descriptionHtml: '<p>Lamps &amp; candles</p>', publishedAt }

@@ -7,7 +7,7 @@ import { type Selling, sellingIn } from './selling.ts'
 export const capabilities = sandboxCapabilities
 
 /** A processor that does what it is told to, a thing a call. */
-export function scripted(script: Partial<Processor>): Processor {
+export function scriptedProcessor(script: Partial<Processor>): Processor {
   const unknown = async (): Promise<never> => {
     throw new ProcessorUnavailable('not in the script')
   }
@@ -34,12 +34,12 @@ export const paymentAnswer = (state: ProcessorPayment['state'], amounts: Partial
   ...amounts,
 })
 
-export async function sellingBy(
+export async function sellingWithProcessor(
   app: TestApp,
   script: Partial<Processor>,
   goods: { onHand?: number } = {},
 ): Promise<Selling & { buy(): ReturnType<Selling['checkout']> }> {
   const shop = await sellingIn(app, goods)
-  ;(app.deps.processors as Map<string, Processor>).set('scripted', scripted(script))
+  ;(app.deps.processors as Map<string, Processor>).set('scripted', scriptedProcessor(script))
   return { ...shop, buy: async () => shop.checkout(await shop.cart(), { processor: 'scripted' }) }
 }

@@ -22,12 +22,12 @@ export function codeAt(secret: string, at: number, steps = 0): string {
 type Person = { readonly token: string; readonly password: string }
 
 /** Begins a second factor; its secret. */
-export const begunTotp = async (app: TestApp, { token, password }: Person): Promise<string> =>
+export const beginTotp = async (app: TestApp, { token, password }: Person): Promise<string> =>
   ok(await app.call('POST', '/auth/totp', { token, body: { password } }), 201).body.secret
 
 /** Turns a second factor on, by the code of the step at hand, which is used up then. */
-export async function confirmedTotp(app: TestApp, person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
-  const secret = await begunTotp(app, person)
+export async function enableTotp(app: TestApp, person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const secret = await beginTotp(app, person)
   const code = codeAt(secret, app.clock.now())
   const { body } = ok(await app.call('POST', '/auth/totp/confirm', { token: person.token, body: { code } }))
   return { secret, recoveryCodes: body.recoveryCodes }

@@ -21,18 +21,18 @@ export async function providerIn(
   body: object = {},
   status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE',
 ): Promise<string> {
-  return (await sendingIn(app, token, body, status)).id
+  return (await signingProviderIn(app, token, body, status)).id
 }
 
 /** The same, with what it signs by. */
-export async function sendingIn(app: TestApp, token: string, body: object = {}, status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE') {
+export async function signingProviderIn(app: TestApp, token: string, body: object = {}, status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE') {
   const made = ok(await app.call('POST', '/admin/service-providers', { token, body: { ...provider, ...body } }), 201).body
   if (status === 'ACTIVE') ok(await app.call('PATCH', `/admin/service-providers/${made.id}`, { token, body: { status } }))
   return made as { id: string; webhookSecret: string }
 }
 
 /** The headers of a message as the library of the standard makes them. */
-export const signedBy = (secret: string, id: string, at: number, body: string): Record<string, string> => ({
+export const signatureHeaders = (secret: string, id: string, at: number, body: string): Record<string, string> => ({
   'webhook-id': id,
   'webhook-timestamp': String(Math.floor(at / 1_000)),
   'webhook-signature': new Webhook(secret).sign(id, new Date(at), body),

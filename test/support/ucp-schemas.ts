@@ -18,9 +18,9 @@ export type UcpOperation = {
 type Version = { readonly schemas: Readonly<Record<string, Schema>>; readonly operations: readonly UcpOperation[] }
 
 const path = join(import.meta.dir, '../../../shared/ucp/schemas.json')
-export const haveUcpSchemas = existsSync(path)
+export const hasUcpSchemas = existsSync(path)
 /** Ends the title of a test that is skipped without the schemas. */
-export const withoutUcpSchemas = haveUcpSchemas ? '' : ' (skipped: ../shared/ucp/schemas.json is absent)'
+export const ucpSkipNote = hasUcpSchemas ? '' : ' (skipped: ../shared/ucp/schemas.json is absent)'
 
 let read: Readonly<Record<Release, Version>> | undefined
 function versions(): Readonly<Record<Release, Version>> {
@@ -132,7 +132,7 @@ export function answerBreaches(release: Release, operation: string, answer: unkn
  * @param operation the tool, such as `create_checkout`
  */
 export function assertUcpAnswer(release: Release, operation: string, answer: unknown): void {
-  if (!haveUcpSchemas) return
+  if (!hasUcpSchemas) return
   const breaches = [...new Set(answerBreaches(release, operation, answer))]
   if (breaches.length > 0) throw new Error(`${operation} in ${release}:\n${breaches.join('\n')}\n${JSON.stringify(answer, null, 1)}`)
 }

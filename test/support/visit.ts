@@ -1,5 +1,5 @@
 /** Pages of the browser that a test file shares. */
-import { type Browser, type BrowserEvent, chromium, chromiumOfDesk, type Page, startBrowser, withoutCookies } from './chromium.ts'
+import { type Browser, type BrowserEvent, blockCookies, chromium, desktopChromium, type Page, startBrowser } from './chromium.ts'
 
 export const widths = { phone: 360, desk: 1280 } as const
 export type Width = keyof typeof widths
@@ -26,7 +26,7 @@ const betweenLooksMs = 10
 const looksMax = 2_000
 
 /** Repeats a look until it finds something; undefined after `most` attempts. */
-export async function untilThere<Found>(
+export async function pollUntilFound<Found>(
   look: () => Promise<Found | undefined | null | false>,
   most = looksMax,
 ): Promise<Found | undefined> {
@@ -41,7 +41,7 @@ export async function untilThere<Found>(
 /** Opens a page, or another tab beside one. */
 async function pageOf(beside: Page | undefined, cookies: boolean): Promise<Page> {
   if (!cookies) {
-    browserWithoutCookies ??= startBrowser(chromiumOfDesk ?? '', withoutCookies)
+    browserWithoutCookies ??= startBrowser(desktopChromium ?? '', blockCookies)
     return (await browserWithoutCookies).openPage(beside)
   }
   browser ??= startBrowser(chromium ?? '')
@@ -135,7 +135,7 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
   /** Waits until an expression is true, also across navigations. */
   async function until(expression: string, what: string): Promise<unknown> {
     // The page can be replaced before it answers.
-    const found = await untilThere(() => page.evaluate(expression).catch((error: unknown) => void error))
+    const found = await pollUntilFound(() => page.evaluate(expression).catch((error: unknown) => void error))
     if (!found)
       throw new Error(
         `not there: ${what}; there is, at ${await page.evaluate('location.href')}: ${await page.evaluate('document.body.innerText')}`,
@@ -154,14 +154,14 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
       await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(unlessGone)
     },
     /** Reloads after a pending navigation. */
-    reload: () => untilThere(() => page.command('Page.reload').catch(unlessGone)),
+    reload: () => pollUntilFound(() => page.command('Page.reload').catch(unlessGone)),
     /** Goes through the history, after the call returned. */
     traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
     /** Returns cut content. */
     cut: () => cutOf(page),
     /** Returns axe's findings and cut content of a stable page. */
     async breaches(): Promise<string[]> {
-      const found = await untilThere(() => breachesOf(page).catch(unlessGone))
+      const found = await pollUntilFound(() => breachesOf(page).catch(unlessGone))
       if (!found) throw new Error(`no page stays for long enough, at ${await page.evaluate('location.href')}`)
       return found
     },

@@ -35,7 +35,7 @@ export function receiver(answer: (received: Received) => Response | Promise<Resp
 export type Shop = Awaited<ReturnType<TestApp['merchant']>>
 
 /** Registers an endpoint as the shop's server would. */
-export async function endpointOf(
+export async function registerEndpoint(
   app: TestApp,
   shop: Shop,
   url: string,
@@ -47,7 +47,7 @@ export async function endpointOf(
 }
 
 /** Writes a message as another module would, whatever it holds. */
-export const tell = (
+export const enqueueEvent = (
   app: TestApp,
   shop: Shop,
   key: string,
@@ -81,7 +81,7 @@ export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: strin
 }
 
 /** A delivery that was given up, of an endpoint of its own. @returns the path of it, and the endpoint's id */
-export async function givenUpDelivery(app: TestApp, shop: Shop): Promise<{ path: string; endpointId: string; id: string }> {
+export async function insertFailedDelivery(app: TestApp, shop: Shop): Promise<{ path: string; endpointId: string; id: string }> {
   const now = app.clock.now()
   const endpointId = app.deps.newId('endpoint')
   const { shop: of } = shop

@@ -6,7 +6,7 @@ import { decodeStatement, encodeStatement, refOf, registrationOf, uidOfSchema } 
 import { deployments } from '../../../src/lib/chain-settings.ts'
 import { attestedTopic, revokedTopic, schemaNames, schemaTexts, schemaUids, zeroAddress } from '../../../src/lib/eas.ts'
 import { describeChain, RpcError } from '../../support/chain/anvil.ts'
-import { anyData, type Chain, deployer, type Grant, startChain } from '../../support/chain/eas.ts'
+import { type Chain, deployer, type Grant, sampleData, startChain } from '../../support/chain/eas.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -47,7 +47,7 @@ test('the built-in deployments are those of the package of the contracts', () =>
 
 test('attestation data is decoded as it was encoded, and other data is refused', () => {
   for (const name of schemaNames) {
-    const data = anyData(name, 7)
+    const data = sampleData(name, 7)
     const says = decodeStatement(name, data)
     if (!says) throw new Error(`${name} was not read back`)
     expect(encodeStatement(name, says)).toBe(data)
@@ -55,13 +55,13 @@ test('attestation data is decoded as it was encoded, and other data is refused',
     expect(decodeStatement(name, data.slice(0, -2) as `0x${string}`)).toBeUndefined()
     expect(decodeStatement(name, '0x')).toBeUndefined()
   }
-  const c = anyData('C', 7)
+  const c = sampleData('C', 7)
   expect(decodeStatement('C', c)).toMatchObject({ merchantRef: refOf('merchant 7'), outcome: 0, amountUsdCents: 123_456n })
   // An outcome of 256 in the word of an uint8.
   const word = 2 + 3 * 64
   expect(decodeStatement('C', `${c.slice(0, word - 3)}1${c.slice(word - 2)}` as `0x${string}`)).toBeUndefined()
   // The offset of a text points elsewhere.
-  expect(decodeStatement('A', anyData('A', 7).replace('00a0', '00c0') as `0x${string}`)).toBeUndefined()
+  expect(decodeStatement('A', sampleData('A', 7).replace('00a0', '00c0') as `0x${string}`)).toBeUndefined()
 })
 
 describeChain('the Ethereum Attestation Service on a node', () => {
@@ -121,7 +121,7 @@ describeChain('the Ethereum Attestation Service on a node', () => {
   test('a reorg removes a block of attestations, and the same uid may appear in another block', async () => {
     const head = await chain.block()
     const snapshot = await chain.snapshot()
-    const data = anyData('B', 9_000)
+    const data = sampleData('B', 9_000)
     const at = head.at + 100
     await chain.nextBlockAt(at)
     const [uid] = await chain.attest([{ schema: 'B', attester: lender, data }])

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ProviderError } from '../../../src/core/operations.ts'
 import { type Fault, faults } from '../../support/providers/stand-in.ts'
-import { type World, worlds } from '../../support/providers/worlds.ts'
+import { type ProviderFixture, providerFixtures } from '../../support/providers/worlds.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -11,8 +11,8 @@ setDefaultTimeout(longTestMs)
 const totalMs = 60_000
 const silentMs = 200
 
-async function failureOf(world: World, kind: Fault, from = 1): Promise<ProviderError> {
-  world.server.asked.length = 0
+async function failureOf(world: ProviderFixture, kind: Fault, from = 1): Promise<ProviderError> {
+  world.server.requests.length = 0
   world.server.fault = { kind, from }
   try {
     return await world.provider.ask().then(
@@ -24,18 +24,18 @@ async function failureOf(world: World, kind: Fault, from = 1): Promise<ProviderE
   }
 }
 
-describe.each(Object.keys(worlds))('the provider %s', (name) => {
-  let world: World
+describe.each(Object.keys(providerFixtures))('the provider %s', (name) => {
+  let world: ProviderFixture
   let calls = 0
   beforeAll(async () => {
-    world = (await worlds[name]?.(totalMs)) as World
+    world = (await providerFixtures[name]?.(totalMs)) as ProviderFixture
   })
   afterAll(() => world.server.close())
 
   test('returns all pages with requests and responses as documented by the provider', async () => {
     expect(await world.provider.ask()).toEqual(world.expected)
     expect(world.server.breaches).toEqual([])
-    calls = world.server.asked.length
+    calls = world.server.requests.length
     expect(calls).toBeGreaterThan(1)
   })
 
@@ -61,7 +61,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
   })
 
   test.each(['slow', 'silent'] as const)('times out for all calls together when the provider is %s', async (kind) => {
-    const impatient = (await worlds[name]?.(silentMs)) as World
+    const impatient = (await providerFixtures[name]?.(silentMs)) as ProviderFixture
     try {
       expect((await failureOf(impatient, kind)).message).toMatch(faults[kind])
     } finally {
@@ -78,7 +78,7 @@ describe.each(Object.keys(worlds))('the provider %s', (name) => {
 
 describe('the provider ecs', () => {
   test('a service that no longer exists is omitted, and a service that ECS cannot describe is an error', async () => {
-    const world = (await worlds['ecs']?.(20_000)) as World
+    const world = (await providerFixtures['ecs']?.(20_000)) as ProviderFixture
     try {
       for (const [reason, told] of [
         ['MISSING', true],
@@ -97,11 +97,11 @@ describe('the provider ecs', () => {
 
 describe('the provider github', () => {
   test('unchanged responses of GitHub are requested by ETag and reused', async () => {
-    const world = (await worlds['github']?.(totalMs)) as World
+    const world = (await providerFixtures['github']?.(totalMs)) as ProviderFixture
     await world.provider.ask()
-    world.server.asked.length = 0
+    world.server.requests.length = 0
     expect(await world.provider.ask()).toEqual(world.expected)
-    const [tagged, all] = [world.server.asked.filter(({ headers }) => headers['if-none-match']), world.server.asked]
+    const [tagged, all] = [world.server.requests.filter(({ headers }) => headers['if-none-match']), world.server.requests]
     expect(all.filter((asked) => !tagged.includes(asked)).every(({ path }) => path.includes('/commits/'))).toBe(true)
     expect(tagged.length).toBeGreaterThan(3)
     await world.server.close()

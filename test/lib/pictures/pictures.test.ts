@@ -21,8 +21,8 @@ function refusalOf(picture: Uint8Array): string {
 
 const samples: Record<string, () => Promise<Buffer> | Buffer> = {
   jpeg: () => make.jpegOf(),
-  'progressive jpeg': async () => Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes()),
-  png: () => make.drawn(),
+  'progressive jpeg': async () => Buffer.from(await new Bun.Image(make.drawPng()).jpeg({ quality: 80, progressive: true }).bytes()),
+  png: () => make.drawPng(),
   'lossy webp': () => make.webpOf(),
   'lossless webp': () => make.losslessWebpOf(),
   gif: () => make.gifOf(64, 48),
@@ -66,9 +66,9 @@ describe('reading images', () => {
 
   test('an animated image keeps its number of frames', async () => {
     expect(cleanPicture(make.gifOf(32, 24, 5)).frames).toBe(5)
-    expect(cleanPicture(await make.movingWebp(32, 24, 4)).frames).toBe(4)
-    expect(cleanPicture(make.movingPng(32, 24, 3)).frames).toBe(3)
-    for (const picture of [make.gifOf(32, 24, 5), await make.movingWebp(), make.movingPng()])
+    expect(cleanPicture(await make.animatedWebp(32, 24, 4)).frames).toBe(4)
+    expect(cleanPicture(make.animatedPng(32, 24, 3)).frames).toBe(3)
+    for (const picture of [make.gifOf(32, 24, 5), await make.animatedWebp(), make.animatedPng()])
       expect(bytesOf(picture).equals(picture)).toBe(true)
   })
 })
@@ -85,14 +85,14 @@ describe('metadata of images', () => {
   test('metadata, thumbnails and trailing data are removed from a JPEG', async () => {
     const { plain, at } = await createJpeg()
     const withMetadata = Buffer.concat([
-      make.spliced(
+      make.insertBytes(
         plain,
         at,
-        make.segment(0xe1, make.exif(1, secret)),
-        make.segment(0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x>${secret}</x>`)),
-        make.segment(0xed, Buffer.from(`Photoshop 3.0\0${secret}`)),
-        make.segment(0xe2, Buffer.from(`MPF\0${secret}`)),
-        make.segment(0xfe, Buffer.from(secret)),
+        make.jpegSegment(0xe1, make.exifSegment(1, secret)),
+        make.jpegSegment(0xe1, Buffer.from(`http://ns.adobe.com/xap/1.0/\0<x>${secret}</x>`)),
+        make.jpegSegment(0xed, Buffer.from(`Photoshop 3.0\0${secret}`)),
+        make.jpegSegment(0xe2, Buffer.from(`MPF\0${secret}`)),
+        make.jpegSegment(0xfe, Buffer.from(secret)),
       ),
       Buffer.from(`PK\x03\x04 ${secret} <script>alert(1)</script>`),
     ])
@@ -102,7 +102,7 @@ describe('metadata of images', () => {
   for (const orientation of [2, 3, 4, 5, 6, 7, 8])
     test(`the orientation of a JPEG is kept (${orientation}), and its size is that when shown`, async () => {
       const { plain, at } = await createJpeg()
-      const rotated = make.spliced(plain, at, make.segment(0xe1, make.exif(orientation, secret)))
+      const rotated = make.insertBytes(plain, at, make.jpegSegment(0xe1, make.exifSegment(orientation, secret)))
       const clean = cleanPicture(rotated)
       const bytes = bytesOf(rotated)
       expect([clean.width, clean.height]).toEqual(orientation >= 5 ? [48, 64] : [64, 48])
@@ -117,15 +117,15 @@ describe('metadata of images', () => {
 
   test('the color profile of a JPEG is kept', async () => {
     const { plain, at } = await createJpeg()
-    const profile = make.segment(0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0'), Buffer.from([1, 1]), Buffer.alloc(40, 7)]))
-    const colored = make.spliced(plain, at, profile)
+    const profile = make.jpegSegment(0xe2, Buffer.concat([Buffer.from('ICC_PROFILE\0'), Buffer.from([1, 1]), Buffer.alloc(40, 7)]))
+    const colored = make.insertBytes(plain, at, profile)
     expect(bytesOf(colored).equals(colored)).toBe(true)
   })
 
   test('texts, times, EXIF, unknown chunks and trailing data are removed from a PNG', () => {
-    const plain = make.drawn()
+    const plain = make.drawPng()
     const texts = ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf', 'prVt'].map((type) => make.pngChunk(type, Buffer.from(secret)))
-    expect(bytesOf(Buffer.concat([make.spliced(plain, 33, ...texts), Buffer.from(secret)])).equals(plain)).toBe(true)
+    expect(bytesOf(Buffer.concat([make.insertBytes(plain, 33, ...texts), Buffer.from(secret)])).equals(plain)).toBe(true)
   })
 
   test('metadata is removed from a WebP, and its flags are updated', async () => {
@@ -133,7 +133,7 @@ describe('metadata of images', () => {
     const withMetadata = make.riff([
       ['VP8X', make.vp8x(0x0c, 64, 48)],
       pixels,
-      ['EXIF', make.exif(1, secret)],
+      ['EXIF', make.exifSegment(1, secret)],
       ['XMP ', Buffer.from(secret)],
       ['what', Buffer.from(secret)],
     ])
@@ -146,12 +146,12 @@ describe('metadata of images', () => {
   })
 
   test('metadata is removed from the frames of an animated WebP', async () => {
-    const withMetadata = await make.movingWebp(32, 24, 3, [
-      ['EXIF', make.exif(1, secret)],
+    const withMetadata = await make.animatedWebp(32, 24, 3, [
+      ['EXIF', make.exifSegment(1, secret)],
       ['what', Buffer.from(secret)],
     ])
     expect(withMetadata.includes(secret)).toBe(true)
-    expect(bytesOf(withMetadata).equals(await make.movingWebp(32, 24, 3))).toBe(true)
+    expect(bytesOf(withMetadata).equals(await make.animatedWebp(32, 24, 3))).toBe(true)
   })
 
   test('comments and application data are removed from a GIF, except the loop count', () => {
@@ -205,7 +205,7 @@ describe('refused images', () => {
   })
 
   const bomb = (width: number, height: number) =>
-    Buffer.concat([make.drawn(1, 1).subarray(0, 8), make.pngChunk('IHDR', make.pngHeader(width, height)), make.drawn().subarray(33)])
+    Buffer.concat([make.drawPng(1, 1).subarray(0, 8), make.pngChunk('IHDR', make.pngHeader(width, height)), make.drawPng().subarray(33)])
 
   test('an image with too many pixels is refused by its header', async () => {
     const tooMany = 'TOO_LARGE: The picture has more than 50 megapixels'
@@ -214,7 +214,7 @@ describe('refused images', () => {
     expect(refusalOf(bomb(7_072, 7_070))).toBe('taken')
     expect(refusalOf(bomb(32_768, 100))).toBe('TOO_LARGE: A side of the picture is longer than 32,767 pixels')
     expect(refusalOf(bomb(0, 5))).toStartWith('BROKEN')
-    expect(refusalOf(make.gifOfPoints(65_535, 65_535, 1))).toBe(tooMany)
+    expect(refusalOf(make.gifOfPixelFrames(65_535, 65_535, 1))).toBe(tooMany)
     expect(refusalOf(make.riff([['VP8X', make.vp8x(0, 16_384, 16_384)], make.pixelsOfWebp(await make.webpOf())]))).toBe(tooMany)
     expect(refusalOf(make.avifOf(65_535, 65_535))).toBe(tooMany)
     // The declared size is small and the coded size is large.
@@ -227,9 +227,9 @@ describe('refused images', () => {
   })
 
   test('an image with too many frames, or with too many pixels in all frames, is refused', () => {
-    expect(refusalOf(make.gifOfPoints(10, 10, 1_000))).toBe('taken')
-    expect(refusalOf(make.gifOfPoints(10, 10, 10_000))).toBe('TOO_LARGE: The picture has more than 1,000 frames')
-    const start = make.gifOfPoints(5_000, 5_000, 0).subarray(0, -1)
+    expect(refusalOf(make.gifOfPixelFrames(10, 10, 1_000))).toBe('taken')
+    expect(refusalOf(make.gifOfPixelFrames(10, 10, 10_000))).toBe('TOO_LARGE: The picture has more than 1,000 frames')
+    const start = make.gifOfPixelFrames(5_000, 5_000, 0).subarray(0, -1)
     const large = Buffer.from([0x2c, 0, 0, 0, 0, 0x88, 0x13, 0x88, 0x13, 0, 7, 1, 129, 0])
     const frames = Buffer.concat([start, ...Array.from({ length: 41 }, () => large), Buffer.from([0x3b])])
     expect(refusalOf(frames)).toBe('TOO_LARGE: The frames of the picture have more than 1000 megapixels together')
@@ -240,7 +240,7 @@ describe('refused images', () => {
 
   test('an image with too many parts is refused, in every format', async () => {
     const many = 100_000
-    const [png, jpeg, gif] = [make.drawn(), await make.jpegOf(), make.gifOf(32, 24)]
+    const [png, jpeg, gif] = [make.drawPng(), await make.jpegOf(), make.gifOf(32, 24)]
     const chunk = make.pngChunk('IDAT', Buffer.alloc(0))
     const headerEnd = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 32, 0, 24, 0]))
     const webp = await make.webpOf()
@@ -288,7 +288,7 @@ describe('refused images', () => {
   })
 
   test('a PNG with a wrong checksum and a JPEG with too many scans are refused', async () => {
-    const png = Buffer.from(make.drawn())
+    const png = Buffer.from(make.drawPng())
     png[60] = (png[60] ?? 0) ^ 1
     expect(refusalOf(png)).toBe('BROKEN: The picture is damaged or incomplete: a checksum is wrong')
     const jpeg = await make.jpegOf()
@@ -296,7 +296,7 @@ describe('refused images', () => {
     const steps = Array.from({ length: 101 }, () => jpeg.subarray(scan, -2))
     expect(refusalOf(Buffer.concat([jpeg.subarray(0, scan), ...steps, Buffer.from([0xff, 0xd9])]))).toContain('too many scans')
     // A large image may have fewer scans, because each scan decodes all its pixels.
-    const progressive = Buffer.from(await new Bun.Image(make.drawn()).jpeg({ quality: 80, progressive: true }).bytes())
+    const progressive = Buffer.from(await new Bun.Image(make.drawPng()).jpeg({ quality: 80, progressive: true }).bytes())
     const steps10 = 10 * 64 * 48
     expect(cleanPicture(progressive, { ...pictureBounds, framesPixelsMax: steps10 }).type).toBe('image/jpeg')
     expect(() => cleanPicture(progressive, { ...pictureBounds, framesPixelsMax: steps10 - 1 })).toThrow('too many scans')

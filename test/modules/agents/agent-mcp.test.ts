@@ -4,18 +4,18 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { idempotencyKeys } from '../../../db/schema/people.ts'
 import { shops } from '../../../db/schema/shop.ts'
-import { agentApp, openToAgents, platform, restCall, rpc, toolCall } from '../../support/agents.ts'
+import { agentApp, enableAgents, platform, restCall, rpc, toolCall } from '../../support/agents.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { rawConnection, serveTestApp } from '../../support/server.ts'
 import { longTestMs } from '../../support/timeouts.ts'
-import { haveUcpSchemas, ucpOperations, withoutUcpSchemas } from '../../support/ucp-schemas.ts'
+import { hasUcpSchemas, ucpOperations, ucpSkipNote } from '../../support/ucp-schemas.ts'
 
 setDefaultTimeout(longTestMs)
 
 async function createShop(app: TestApp, access: 'OPEN' | 'SIGNED' = 'OPEN') {
   const shop = await shopIn(app)
-  await openToAgents(app, shop.shop.id, access)
+  await enableAgents(app, shop.shop.id, access)
   const product = await shop.add({ title: 'Linen shirt' })
   return { ...shop, name: shop.shop.name, product, variant: product.variants[0]?.id ?? '' }
 }
@@ -204,7 +204,7 @@ describe('messages', () => {
 })
 
 describe('tools', () => {
-  test.skipIf(!haveUcpSchemas)(`lists a tool for each operation of the protocol${withoutUcpSchemas}`, async () => {
+  test.skipIf(!hasUcpSchemas)(`lists a tool for each operation of the protocol${ucpSkipNote}`, async () => {
     await using app = await agentApp()
     const { name } = await createShop(app)
     const { tools } = (await rpc(app, name, 'tools/list')).body.result

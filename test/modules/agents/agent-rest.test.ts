@@ -1,7 +1,7 @@
 /** Tests the operations over REST: refusals before an operation runs, limits and errors. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startPlatform } from '../../support/agent-platform.ts'
-import { agentApp, openToAgents, restCall } from '../../support/agents.ts'
+import { agentApp, enableAgents, restCall } from '../../support/agents.ts'
 import { testApp } from '../../support/app.ts'
 import { shopIn } from '../../support/catalog.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -10,7 +10,7 @@ setDefaultTimeout(longTestMs)
 
 async function createShop(app: Awaited<ReturnType<typeof agentApp>>, access: 'OPEN' | 'SIGNED' = 'OPEN') {
   const shop = await shopIn(app)
-  await openToAgents(app, shop.shop.id, access)
+  await enableAgents(app, shop.shop.id, access)
   return { ...shop, name: shop.shop.name }
 }
 
@@ -33,7 +33,7 @@ test('a shop with agents off is an unknown path, before any other check', async 
   await using app = await agentApp()
   const [shop, other] = [await createShop(app), await shopIn(app)]
   const hidden = await shopIn(off)
-  await openToAgents(off, hidden.shop.id)
+  await enableAgents(off, hidden.shop.id)
   const unknown = { statusCode: 404, message: 'Unknown path', error: 'Not Found', code: 'not_found' }
   const invalidRequest = { raw: 'no JSON', headers: { 'content-type': 'text/plain' }, profile: null }
   for (const [target, name] of [[off, hidden.shop.name] as const, [app, other.shop.name] as const, [app, 'none'] as const]) {
@@ -41,7 +41,7 @@ test('a shop with agents off is an unknown path, before any other check', async 
     expect([answer.status, answer.body]).toEqual([404, unknown])
   }
   expect((await restCall(app, shop.name, 'search_catalog', undefined, invalidRequest)).status).toBe(400)
-  await openToAgents(app, shop.shop.id, 'OPEN', false)
+  await enableAgents(app, shop.shop.id, 'OPEN', false)
   expect((await restCall(app, shop.name, 'search_catalog', undefined, invalidRequest)).status).toBe(404)
 })
 

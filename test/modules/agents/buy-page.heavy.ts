@@ -1,6 +1,6 @@
 /** Tests the page on which a shopper pays the cart of an agent, in Chromium, on a phone and on a desktop. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { agentsOn, sessionBeside } from '../../support/agent-sessions.ts'
+import { agentsOn, insertAgentSession } from '../../support/agent-sessions.ts'
 import { testApp } from '../../support/app.ts'
 import { chromium, type Page, startBrowser } from '../../support/chromium.ts'
 import { address, ok, sellingIn } from '../../support/selling.ts'
@@ -50,7 +50,7 @@ test.skipIf(!browser).each(screens)(
     const methods = [{ code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates: [{ amount: shop.money(500) }] }]
     ok(await shop.put('/shops/v2/shipping-methods', { data: methods }))
     ok(await shop.post('/discounts', { title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 }), 201)
-    const session = await sessionBeside(app, shop.shop.id, await shop.cart({ email: null }))
+    const session = await insertAgentSession(app, shop.shop.id, await shop.cart({ email: null }))
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
     try {
       if (!browser) throw new Error('no browser')

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentApp, openToAgents, rpc } from '../../support/agents.ts'
+import { agentApp, enableAgents, rpc } from '../../support/agents.ts'
 import type { Json } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { ok } from '../../support/selling.ts'
@@ -15,7 +15,7 @@ const root = join(import.meta.dir, '../../..')
 test.each(['README.md', 'docs/agents.md'])('the calls of %s find a product and buy it', async (page) => {
   await using app = await agentApp()
   const shop = await shopIn(app)
-  await openToAgents(app, shop.shop.id)
+  await enableAgents(app, shop.shop.id)
   await shop.add({ title: 'Linen shirt', variants: [{ price: usd(4_000) }] })
   ok(await shop.put('/shops/v2/shipping-methods', { data: [{ code: 'standard', title: 'Standard', price: usd(650), countries: ['US'] }] }))
   const calls = [...readFileSync(join(root, page), 'utf8').matchAll(/^call (\w+) '(.+)'$/gm)]

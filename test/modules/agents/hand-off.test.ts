@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { carts } from '../../../db/schema/selling.ts'
 import { continueUrlOf } from '../../../src/modules/agents/hand-off/index.ts'
 import { readShop } from '../../../src/modules/shop/shop/index.ts'
-import { agentsOn, sessionBeside } from '../../support/agent-sessions.ts'
+import { agentsOn, insertAgentSession } from '../../support/agent-sessions.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { browserOn, formOf } from '../../support/drafts.ts'
 import { address, customerOf, ok, type Selling, sellingIn } from '../../support/selling.ts'
@@ -29,7 +29,7 @@ test('takes details and a discount code, and charges the total that it showed, w
   })
   ok(await shop.post('/discounts', { title: 'Ten', code: 'TEN', kind: 'PERCENT', valueBps: 1_000 }))
   const cartId = await shop.cart({ email: null })
-  const session = await sessionBeside(app, shop.shop.id, cartId)
+  const session = await insertAgentSession(app, shop.shop.id, cartId)
   const { look, send } = browserOn(app, session.url)
   const first = await look()
   for (const hidden of ['<script', ' style=', cartId, session.id]) expect(first.text).not.toContain(hidden)
@@ -60,7 +60,7 @@ test('asks for the fields of the address that the agent did not send', async () 
   const cartId = await shop.cart()
   const partial = { ...address, name: '', line1: '', city: '', line2: null, company: null, phone: null }
   await app.deps.db.write((tx) => tx.update(carts).set({ shippingAddress: partial }).where(eq(carts.id, cartId)))
-  const { look, send } = browserOn(app, (await sessionBeside(app, shop.shop.id, cartId)).url)
+  const { look, send } = browserOn(app, (await insertAgentSession(app, shop.shop.id, cartId)).url)
   const page = await look()
   expect(() => formOf(page, 'pay')).toThrow()
   expect(page.text).toContain('Fill in your details')
@@ -73,7 +73,7 @@ test('asks for the fields of the address that the agent did not send', async () 
 test('slows down guesses of discount codes', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
-  const { send } = browserOn(app, (await sessionBeside(app, shop.shop.id, await shop.cart())).url)
+  const { send } = browserOn(app, (await insertAgentSession(app, shop.shop.id, await shop.cart())).url)
   const texts: string[] = []
   for (let nth = 0; nth < 30; nth++) texts.push((await send({ step: 'code', code: `NOPE${nth}` })).text)
   expect(texts[0]).toContain('doesn’t apply')
@@ -85,9 +85,9 @@ test('opens until the session ends, and shows the order after that', async () =>
   const shop = await sellingIn(app)
   const [unpaid, waiting, canceled] = [await shop.cart(), await shop.cart(), await shop.cart()]
   const sessions = {
-    unpaid: await sessionBeside(app, shop.shop.id, unpaid),
-    waiting: await sessionBeside(app, shop.shop.id, waiting),
-    canceled: await sessionBeside(app, shop.shop.id, canceled, { canceledAt: app.clock.now() }),
+    unpaid: await insertAgentSession(app, shop.shop.id, unpaid),
+    waiting: await insertAgentSession(app, shop.shop.id, waiting),
+    canceled: await insertAgentSession(app, shop.shop.id, canceled, { canceledAt: app.clock.now() }),
   }
   const textAt = async (url: string) => (await browserOn(app, url).look()).text
   expect(await textAt(sessions.unpaid.url)).toContain('Mug')
@@ -109,7 +109,7 @@ test('returns the cart to the storefront of its shop while the session is open',
   await using app = await testApp(agentsOn)
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
   const cartId = await shop.cart({ shippingAddress: address })
-  const session = await sessionBeside(app, shop.shop.id, cartId)
+  const session = await insertAgentSession(app, shop.shop.id, cartId)
   expect(ok(await post(app, shop, session.token), 200).body).toMatchObject({ id: cartId, email: 'guest@example.com', status: 'OPEN' })
   expect((await post(app, other, session.token)).status).toBe(404)
   for (const token of [session.id, cartId, `${session.token}A`, 'A'.repeat(43), session.token.toLowerCase(), 'x'])
@@ -126,9 +126,9 @@ test('returns the cart to the storefront of its shop while the session is open',
 test('does not open with tokens of other pages, and its token opens no other page', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
-  const session = await sessionBeside(app, shop.shop.id, await shop.cart())
+  const session = await insertAgentSession(app, shop.shop.id, await shop.cart())
   const draft = ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] })).body
-  const { publicUrl } = await shop.bought()
+  const { publicUrl } = await shop.placeOrder()
   const tail = (url: string) => url.split('/').at(-1)
   for (const path of [
     `/pages/buy/${tail(draft.payUrl)}`,
@@ -147,7 +147,7 @@ test('pays a cart that a customer took over on the storefront', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const cartId = await shop.cart({ email: null })
-  const session = await sessionBeside(app, shop.shop.id, cartId)
+  const session = await insertAgentSession(app, shop.shop.id, cartId)
   const ann = await customerOf(app, shop.shop.name)
   const handedOff = await app.call('POST', '/cart/handoff', { token: ann.token, body: { token: session.token } })
   expect(ok(handedOff).body.id).toBe(cartId)
@@ -160,7 +160,7 @@ test('pays a cart that a customer took over on the storefront', async () => {
 test('returns 404 while agents are off', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://souk.example' })
   const shop = await sellingIn(app)
-  const session = await sessionBeside(app, shop.shop.id, await shop.cart())
+  const session = await insertAgentSession(app, shop.shop.id, await shop.cart())
   expect((await browserOn(app, session.url).look()).status).toBe(404)
   expect((await browserOn(app, session.url).send({})).status).toBe(404)
   expect((await post(app, shop, session.token)).status).toBe(404)
@@ -171,8 +171,8 @@ test('does not open a cart while the shop has agents off, but shows an order tha
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
   const [unpaid, waiting] = [await shop.cart(), await shop.cart()]
-  const session = await sessionBeside(app, shop.shop.id, unpaid)
-  const paying = await sessionBeside(app, shop.shop.id, waiting)
+  const session = await insertAgentSession(app, shop.shop.id, unpaid)
+  const paying = await insertAgentSession(app, shop.shop.id, waiting)
   ok(await shop.checkout(waiting, { paymentToken: 'tok_action' }))
   ok(await shop.put('/shops/v2/agents', { enabled: false }))
   const textAt = async (url: string) => (await browserOn(app, url).look()).text
@@ -186,7 +186,7 @@ test('does not open a cart while the shop has agents off, but shows an order tha
 test('the link leads to the checkout page of the shop, or to souk’s page if the cart can be paid there', async () => {
   await using app = await testApp(agentsOn)
   const shop = await sellingIn(app)
-  const session = await sessionBeside(app, shop.shop.id, await shop.cart())
+  const session = await insertAgentSession(app, shop.shop.id, await shop.cart())
   const url = async (amountDue = 1_000) => continueUrlOf(app.deps, await readShop(app.deps, shop.shop.id), { id: session.id, amountDue })
   expect(await url()).toBe(session.url)
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { pages: { checkout: 'https://shop.example/buy.html?a=1' } } }))

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { Client as StatelessClient, StreamableHTTPClientTransport as StatelessTransport } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { buyer, paidBy, shippedTo } from '../../support/agent-calls.ts'
-import { agentApp, openToAgents } from '../../support/agents.ts'
+import { buyer, fulfillmentTo, paymentWithToken } from '../../support/agent-calls.ts'
+import { agentApp, enableAgents } from '../../support/agents.ts'
 import type { Json } from '../../support/app.ts'
 import { sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
@@ -20,7 +20,7 @@ setDefaultTimeout(longTestMs)
 async function serveShop() {
   const app = await agentApp()
   const shop = await sellingIn(app)
-  await openToAgents(app, shop.shop.id)
+  await enableAgents(app, shop.shop.id)
   const serving = serveTestApp(app)
   app.deps.life.url = `http://127.0.0.1:${serving.port}`
   return {
@@ -57,11 +57,11 @@ async function buyAs(client: ToolCaller, { shop }: Awaited<ReturnType<typeof ser
   expect((await call('get_product', { catalog: { id: 'none' } })).messages[0].code).toBe('not_found')
   expect((await call('lookup_catalog', { catalog: { ids: [item] } })).products).toHaveLength(1)
   const cart = await call('create_cart', { cart: { line_items: [{ item: { id: item }, quantity: 1 }] } })
-  const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: shippedTo() }
+  const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: fulfillmentTo() }
   const checkout = await call('create_checkout', { checkout: { cart_id: cart.id, line_items: [] } })
   const ready = await call('update_checkout', { id: checkout.id, checkout: content })
   expect(ready.status).toBe('ready_for_complete')
-  const completed = await call('complete_checkout', { id: checkout.id, meta: key(), checkout: paidBy('tok_success') })
+  const completed = await call('complete_checkout', { id: checkout.id, meta: key(), checkout: paymentWithToken('tok_success') })
   expect([completed.status, (await shop.order(completed.order.id)).total]).toEqual([
     'completed',
     { amount: ready.totals.at(-1).amount, currency: 'USD' },

@@ -1,8 +1,8 @@
 /** Runs many random stories of platforms, shoppers and shops that use the same checkouts; see `agent-model.ts`. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../db/columns.ts'
-import { checkAgentModel, layAgentGround } from '../../support/agent-model.ts'
-import type { Ground } from '../../support/selling-model.ts'
+import { checkAgentModel, createAgentFixture } from '../../support/agent-model.ts'
+import type { ModelFixture } from '../../support/selling-model.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -10,11 +10,11 @@ setDefaultTimeout(longTestMs)
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_408)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 60 : 20))
 
-let ground: Ground | undefined
+let ground: ModelFixture | undefined
 afterAll(() => ground?.database.drop())
 
 test('charges the total that was shown, once, and isolates the checkouts of platforms', async () => {
-  ground = await layAgentGround()
+  ground = await createAgentFixture()
   const eventCounts = await checkAgentModel(ground, { seed, runs })
   if (Bun.env['FUZZ_PRINT']) for (const [event, times] of eventCounts) process.stderr.write(`${times} × ${event}\n`)
   const expectedEvents = [

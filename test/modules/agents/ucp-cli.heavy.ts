@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newestRelease, type Release, releases } from '../../../src/lib/ucp/releases.ts'
-import { buyer, paidBy, shippedTo } from '../../support/agent-calls.ts'
+import { buyer, fulfillmentTo, paymentWithToken } from '../../support/agent-calls.ts'
 import { startPlatform } from '../../support/agent-platform.ts'
-import { agentApp, openToAgents } from '../../support/agents.ts'
+import { agentApp, enableAgents } from '../../support/agents.ts'
 import type { Json } from '../../support/app.ts'
 import { sellingIn } from '../../support/selling.ts'
 import { serveTestApp } from '../../support/server.ts'
@@ -24,7 +24,7 @@ const program = join(import.meta.dir, '../../../node_modules/@shopify/ucp-cli/di
 async function startShopping(release: Release, access: 'OPEN' | 'SIGNED') {
   const app = await agentApp()
   const shop = await sellingIn(app)
-  await openToAgents(app, shop.shop.id, access)
+  await enableAgents(app, shop.shop.id, access)
   const serving = serveTestApp(app)
   const platform = await startPlatform({ release })
   let business = ''
@@ -92,10 +92,10 @@ test.each([...releases.map((release) => [release, 'SIGNED'] as const), [newestRe
     const cart = await call('create_cart', 'cart create', { line_items: [{ item: { id: item }, quantity: 2 }] })
     const checkout = await call('create_checkout', 'checkout create', { cart_id: cart.id, line_items: [] })
     expect(checkout.line_items).toMatchObject([{ item: { id: item, price: 1_000 }, quantity: 2 }])
-    const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: shippedTo() }
+    const content = { line_items: [{ item: { id: item }, quantity: 2 }], buyer, fulfillment: fulfillmentTo() }
     const ready = await call('update_checkout', `checkout update ${checkout.id}`, content)
     expect(ready.status).toBe('ready_for_complete')
-    const completed = await call('complete_checkout', `checkout complete ${checkout.id}`, paidBy('tok_success'))
+    const completed = await call('complete_checkout', `checkout complete ${checkout.id}`, paymentWithToken('tok_success'))
     expect(completed.status).toBe('completed')
     expect((await shop.order(completed.order.id)).total).toEqual({ amount: ready.totals.at(-1).amount, currency: 'USD' })
     const other = await call('create_checkout', 'checkout create', content)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { envelopeOf, refusalOf } from '../../../src/lib/ucp/call.ts'
 import { notFoundMessage } from '../../../src/lib/ucp/messages.ts'
 import { capabilityNames, releaseRules, releases } from '../../../src/lib/ucp/releases.ts'
-import { answerBreaches, assertUcpAnswer, haveUcpSchemas, ucpOperations, withoutUcpSchemas } from '../../support/ucp-schemas.ts'
+import { answerBreaches, assertUcpAnswer, hasUcpSchemas, ucpOperations, ucpSkipNote } from '../../support/ucp-schemas.ts'
 
 const allCapabilities = new Set(capabilityNames)
 
@@ -32,14 +32,14 @@ describe.each(releases)('schemas of %s', (release) => {
   }
   const cart = { ucp: envelopeOf(platform, 'cart'), id: 'ucart_1', currency: 'USD', line_items: [line], totals: checkout.totals }
 
-  test.skipIf(!haveUcpSchemas)(`accepts responses with and without a resource${withoutUcpSchemas}`, () => {
+  test.skipIf(!hasUcpSchemas)(`accepts responses with and without a resource${ucpSkipNote}`, () => {
     expect(answerBreaches(release, 'create_checkout', checkout)).toEqual([])
     expect(answerBreaches(release, 'get_cart', cart)).toEqual([])
     expect(answerBreaches(release, 'get_order', refusalOf(release, notFoundMessage))).toEqual([])
     expect(answerBreaches(release, 'search_catalog', { ucp: envelopeOf(platform, 'search'), products: [] })).toEqual([])
   })
 
-  test.skipIf(!haveUcpSchemas).each<[string, string, object]>([
+  test.skipIf(!hasUcpSchemas).each<[string, string, object]>([
     ['without a status', 'create_checkout', { ...checkout, status: undefined }],
     ['in an unknown status', 'create_checkout', { ...checkout, status: 'open' }],
     ['of another release', 'create_checkout', { ...checkout, ucp: { ...checkout.ucp, version: '2020-01-01' } }],
@@ -54,13 +54,13 @@ describe.each(releases)('schemas of %s', (release) => {
     ['without a resource, but with an id', 'get_cart', { ...refusalOf(release, notFoundMessage), id: 'ucart_1' }],
     ['of an unknown operation', 'sell', cart],
     ['without fields', 'get_cart', {}],
-  ])(`refuses a response %s${withoutUcpSchemas}`, (_, operation, answer) => {
+  ])(`refuses a response %s${ucpSkipNote}`, (_, operation, answer) => {
     const sent = JSON.parse(JSON.stringify(answer))
     expect(answerBreaches(release, operation, sent)).not.toEqual([])
     expect(() => assertUcpAnswer(release, operation, sent)).toThrow(operation)
   })
 
-  test.skipIf(!haveUcpSchemas)(`has a schema for every operation of the protocol${withoutUcpSchemas}`, () => {
+  test.skipIf(!hasUcpSchemas)(`has a schema for every operation of the protocol${ucpSkipNote}`, () => {
     expect(ucpOperations(release)).toHaveLength(13)
     for (const { tool } of ucpOperations(release)) expect(answerBreaches(release, tool, refusalOf(release, notFoundMessage))).toEqual([])
   })

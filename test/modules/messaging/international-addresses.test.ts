@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { carts } from '../../../db/schema/selling.ts'
 import { testApp } from '../../support/app.ts'
 import { mailServer } from '../../support/mail-server.ts'
-import { mailRows, queue, sendMails } from '../../support/mails.ts'
+import { mailRows, queueTestMail, sendMails } from '../../support/mails.ts'
 import { ok, sellingIn } from '../../support/selling.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 
@@ -69,7 +69,7 @@ describe('international mail addresses', () => {
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
     for (const email of spellings) {
-      const { id } = await shop.bought({ email })
+      const { id } = await shop.placeOrder({ email })
       ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
     }
     for (const email of spellings)
@@ -110,9 +110,9 @@ describe('international mail addresses', () => {
     await using unable = await mailServer({ hideSMTPUTF8: true })
     for (const server of [able, unable]) {
       await using app = await testApp(server.settings)
-      await queue(app, 'test', {}, { key: 'local', to: 'Ж@пример.рф' })
-      await queue(app, 'test', {}, { key: 'domain', to: 'ann@exämple.de' })
-      await queue(app, 'test', {}, { key: 'plain', to: 'ann@example.com' })
+      await queueTestMail(app, 'test', {}, { key: 'local', to: 'Ж@пример.рф' })
+      await queueTestMail(app, 'test', {}, { key: 'domain', to: 'ann@exämple.de' })
+      await queueTestMail(app, 'test', {}, { key: 'plain', to: 'ann@example.com' })
       await sendMails(app)
       const rows = await mailRows(app)
       const local = rows.find(({ key }) => key === 'local')

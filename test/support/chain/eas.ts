@@ -51,7 +51,7 @@ export const deployerKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae
 const attestationsPerTransaction = 50
 const gas = hexOf(16_000_000)
 
-export type Attesting = {
+export type AttestationInput = {
   schema: SchemaName
   attester: Hex
   recipient?: Hex
@@ -95,15 +95,15 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
   let said = 0
 
   const send = (from: Hex, data: Hex) => ['eth_sendTransaction', [{ from, to: eas.contract, data, gas, gasPrice: '0x0' }]] as const
-  const requestOf = ({ schema, recipient = zeroAddress, data = anyData(schema, said++) }: Attesting) => ({
+  const requestOf = ({ schema, recipient = zeroAddress, data = sampleData(schema, said++) }: AttestationInput) => ({
     schema: schemaUids[schema],
     recipient,
     data,
   })
 
   /** Hands them to the node and mines nothing. @returns the transactions: one for up to 50 of an attester, in the order given */
-  async function sendAttests(all: readonly Attesting[]): Promise<Hex[]> {
-    const groups: Attesting[][] = []
+  async function sendAttests(all: readonly AttestationInput[]): Promise<Hex[]> {
+    const groups: AttestationInput[][] = []
     for (const one of all) {
       const last = groups.at(-1)
       if (last?.[0]?.attester === one.attester && last.length < attestationsPerTransaction) last.push(one)
@@ -126,7 +126,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
   }
 
   /** In one block. @returns the uids, in the order given */
-  async function attest(all: readonly Attesting[]): Promise<Hex[]> {
+  async function attest(all: readonly AttestationInput[]): Promise<Hex[]> {
     const transactions = await sendAttests(all)
     await anvil.mine()
     return uidsOf(transactions)
@@ -198,7 +198,7 @@ function countsOf(attestations: readonly Attestation[], grants: readonly Grant[]
 }
 
 /** What an attestation of the schema may say, another for every number. */
-export function anyData(schema: SchemaName, number: number): Hex {
+export function sampleData(schema: SchemaName, number: number): Hex {
   const [at, hash] = [BigInt(1_700_000_000 + number), refOf(`document ${number}`)]
   const says: Statements = {
     A: {

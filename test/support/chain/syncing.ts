@@ -6,7 +6,7 @@ import { type Step, syncChains } from '../../../src/modules/trust/attestation/in
 import { type TestApp, type TestAppOptions, testApp } from '../app.ts'
 import type { Chain, Counts, Grant } from './eas.ts'
 
-export const names = ['A', 'B', 'C', 'D'] as const
+export const schemaLetters = ['A', 'B', 'C', 'D'] as const
 export const wallets = {
   platform: '0x00000000000000000000000000000000000000a1',
   lender: '0x00000000000000000000000000000000000000b2',
@@ -17,7 +17,7 @@ export const wallets = {
 type ChainOf = { chain: Pick<Chain, 'chainId' | 'contract' | 'startBlock'>; urls: readonly string[]; confirmations?: number }
 type Options = { settings?: Record<string, string>; app?: TestAppOptions }
 
-export type Syncing = Awaited<ReturnType<typeof syncing>>
+export type ChainInstance = Awaited<ReturnType<typeof openChainInstance>>
 
 export const chainsSetting = (chains: readonly ChainOf[]): string =>
   JSON.stringify(
@@ -31,7 +31,7 @@ export const chainsSetting = (chains: readonly ChainOf[]): string =>
   )
 
 /** Wallets of everybody but the stranger, for all that they may attest, from ever on. */
-export const everybody: readonly Grant[] = [
+export const allGrants: readonly Grant[] = [
   { address: wallets.platform, schema: 'A', fromAt: 0, toAt: null },
   { address: wallets.platform, schema: 'C', fromAt: 0, toAt: null },
   { address: wallets.lender, schema: 'B', fromAt: 0, toAt: null },
@@ -39,7 +39,7 @@ export const everybody: readonly Grant[] = [
   { address: wallets.provider, schema: 'D', fromAt: 0, toAt: null },
 ]
 
-export async function syncing(chains: readonly ChainOf[], { settings = {}, app: options }: Options = {}) {
+export async function openChainInstance(chains: readonly ChainOf[], { settings = {}, app: options }: Options = {}) {
   const app = await testApp({ CHAINS: chainsSetting(chains), ...settings }, options)
   return { ...instanceOf(app), [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }
@@ -98,7 +98,7 @@ function instanceOf(app: TestApp) {
       const rows = await deps.db.read.select().from(trustCounts)
       const counts: Counts = { A: 0, B: 0, C: 0, D: 0 }
       for (const { name, chainId: of, value } of rows)
-        for (const schema of names) if (of === chainId && name === `attestations.${schema}`) counts[schema] = value
+        for (const schema of schemaLetters) if (of === chainId && name === `attestations.${schema}`) counts[schema] = value
       return counts
     },
     rows: (chainId: number) => deps.db.read.select().from(attestations).where(sql`chain_id = ${chainId}`),

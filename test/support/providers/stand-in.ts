@@ -40,7 +40,7 @@ export type StandIn = {
   /** From the how manieth call on what goes wrong; undefined: nothing. */
   fault: { kind: Fault; from: number } | undefined
   /** What each call was. */
-  readonly asked: ReceivedRequest[]
+  readonly requests: ReceivedRequest[]
   /** What was asked, or told, otherwise than the description has it. */
   readonly breaches: string[]
   close(): Promise<void>
@@ -48,7 +48,7 @@ export type StandIn = {
 
 export type StandInOptions = {
   description: Description
-  answer: (asked: ReceivedRequest) => SentResponse
+  answer: (requests: ReceivedRequest) => SentResponse
   /** How a call that comes too often is refused. */
   throttled: { status: number; headers?: Record<string, string>; json: unknown }
   contentType?: string
@@ -100,11 +100,11 @@ export async function startStandIn({
     for await (const chunk of request) text += chunk
     const url = new URL(request.url ?? '', 'http://stand-in')
     const body = text === '' ? undefined : JSON.parse(text)
-    const asked = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body, text }
-    standIn.asked.push(asked)
+    const requests = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body, text }
+    standIn.requests.push(requests)
     const { fault } = standIn
-    if (fault && standIn.asked.length >= fault.from) return spoil(response, fault.kind)
-    const { operation, status = 200, headers = {}, json } = answer(asked)
+    if (fault && standIn.requests.length >= fault.from) return spoil(response, fault.kind)
+    const { operation, status = 200, headers = {}, json } = answer(requests)
     const known = description.operations[operation]
     if (!known) standIn.breaches.push(`no operation ${operation}`)
     check(`what ${operation} was asked`, known?.query, asWritten(known?.query ?? {}, url.searchParams), lenient)
@@ -141,7 +141,7 @@ export async function startStandIn({
   const standIn: StandIn = {
     url: socket ? '' : `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fault: undefined,
-    asked: [],
+    requests: [],
     breaches: [],
     close: () =>
       new Promise((resolve) => {

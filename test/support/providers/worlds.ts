@@ -14,7 +14,7 @@ import sentryDescription from '../../data/providers/sentry.json'
 import { temporaryDir } from '../database.ts'
 import { type Description, type ReceivedRequest, type SentResponse, type StandIn, type StandInOptions, startStandIn } from './stand-in.ts'
 
-export type World = {
+export type ProviderFixture = {
   provider: Provider<unknown>
   server: StandIn
   /** What it is to tell. */
@@ -24,7 +24,7 @@ export type World = {
   /** Of ECS: why its first service is not described. */
   failing?(reason: string): void
 }
-type Start = (totalMs: number) => Promise<World>
+type Start = (totalMs: number) => Promise<ProviderFixture>
 
 export const now = Date.UTC(2026, 0, 6, 12)
 const iso = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
@@ -359,4 +359,4 @@ function filled(schema: { [name: string]: unknown }): Filled {
   return { array: [], string: 'text', integer: 1, number: 1, boolean: false, null: null }[kind ?? 'null'] ?? null
 }
 
-export const worlds: Record<string, Start> = { ecs, swarm, sentry, glitchtip, github }
+export const providerFixtures: Record<string, Start> = { ecs, swarm, sentry, glitchtip, github }

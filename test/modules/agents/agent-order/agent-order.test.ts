@@ -7,7 +7,7 @@ import { releases } from '../../../../src/lib/ucp/releases.ts'
 import { readAgentOrder } from '../../../../src/modules/agents/agent-order/index.ts'
 import { forgetSessions, loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
 import { forgetCarts } from '../../../../src/modules/selling/cart/index.ts'
-import { type AgentOptions, agentOf, amountsOf, buyer, home, shippedTo } from '../../../support/agent-calls.ts'
+import { type AgentOptions, agentOf, amountsOf, buyer, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -47,7 +47,7 @@ async function startAgentShop() {
   const agent = by(proven)
   /** Checks out the session's cart, as the page does. */
   async function buy(quantity = 2, more: object = {}) {
-    const session = await agent.create({ line_items: [line(quantity)], buyer, fulfillment: shippedTo(home, 'post'), ...more })
+    const session = await agent.create({ line_items: [line(quantity)], buyer, fulfillment: fulfillmentTo(home, 'post'), ...more })
     const { order } = ok(await shop.checkout(await agent.cartOf(session.id))).body
     return { session, id: order.id as string, order }
   }
@@ -217,7 +217,7 @@ describe('the destination', () => {
     const { id, session } = await here.buy()
     const before = await here.agent.readOrder(id)
     const open = here.by({ profile })
-    const other = await open.create({ line_items: [here.line(1)], buyer, fulfillment: shippedTo(home, 'post') })
+    const other = await open.create({ line_items: [here.line(1)], buyer, fulfillment: fulfillmentTo(home, 'post') })
     const { order: unproven } = ok(await here.shop.checkout(await open.cartOf(other.id))).body
     here.app.clock.advance(100 * dayMs)
     await forgetSessions(here.app.deps)
@@ -244,11 +244,11 @@ describe('access to an order', () => {
     expect(await world.agent.readOrder('order_unknown')).toMatchObject(missing)
 
     const open = world.by({ profile })
-    const session = await open.create({ line_items: [world.line(1)], buyer, fulfillment: shippedTo(home, 'post') })
+    const session = await open.create({ line_items: [world.line(1)], buyer, fulfillment: fulfillmentTo(home, 'post') })
     const { order } = ok(await world.shop.checkout(await open.cartOf(session.id))).body
     expect(await world.agent.readOrder(order.id)).toMatchObject(missing)
 
-    const unpaid = await world.agent.create({ line_items: [world.line(1)], buyer, fulfillment: shippedTo(home, 'post') })
+    const unpaid = await world.agent.create({ line_items: [world.line(1)], buyer, fulfillment: fulfillmentTo(home, 'post') })
     const declined = ok(await world.shop.checkout(await world.agent.cartOf(unpaid.id), { paymentToken: 'tok_decline' })).body.order
     expect(await world.agent.readOrder(declined.id)).toMatchObject(missing)
   })

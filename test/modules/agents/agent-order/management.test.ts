@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../../../db/schema/selling.ts'
 import { loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
-import { agentOf, buyer, home, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, buyer, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -19,14 +19,14 @@ test('orders of agents are marked, and found by a filter, combined with other fi
     const session = await agent.create({
       line_items: [{ item: { id: shop.variantId }, quantity: 1 }],
       buyer,
-      fulfillment: shippedTo(home),
+      fulfillment: fulfillmentTo(home),
       ...more,
     })
     const cartId = (await loadSession(app.deps, agent.call(), session.id))?.cart.id ?? ''
     ok(await app.call('GET', `/cart/${cartId}`, { key: shop.publishableKey }))
     return ok(await shop.checkout(cartId)).body.order
   }
-  const shopperOrder = await shop.bought()
+  const shopperOrder = await shop.placeOrder()
   const namedOrder = await buyAs({ profile, isProven: true }, { attribution: { campaign: 'spring' } })
   const unnamedOrder = await buyAs({})
   // The response to a shopper does not contain the platform.
@@ -64,7 +64,7 @@ test('a customer does not see the agent of their order', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await customerOf(app, shop.shop.name)
-  const order = await shop.bought({ token })
+  const order = await shop.placeOrder({ token })
   await app.deps.db.write((tx) => tx.update(orders).set({ agent: { profile, attribution: { campaign: 'spring' } } }))
   expect(ok(await app.call('GET', `/v2/orders/${order.id}`, { token })).body.agent).toBeNull()
 })

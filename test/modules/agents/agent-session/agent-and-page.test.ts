@@ -4,7 +4,7 @@ import { eq, inArray } from 'drizzle-orm'
 import { agentSessions } from '../../../../db/schema/agents.ts'
 import { orders } from '../../../../db/schema/selling.ts'
 import { UcpError } from '../../../../src/lib/ucp/errors.ts'
-import { agentOf, amountsOf, buyer, paidBy, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, amountsOf, buyer, fulfillmentTo, paymentWithToken } from '../../../support/agent-calls.ts'
 import { agentsOn } from '../../../support/agent-sessions.ts'
 import { type Answer, type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
@@ -28,7 +28,7 @@ async function startWorld() {
     shop,
     agent,
     async ready(quantity = 1) {
-      const session = await agent.create({ line_items: [line(shop.variantId, quantity)], buyer, fulfillment: shippedTo() })
+      const session = await agent.create({ line_items: [line(shop.variantId, quantity)], buyer, fulfillment: fulfillmentTo() })
       return { session, page: browserOn(app, session.continue_url) }
     },
     async [Symbol.asyncDispose]() {
@@ -53,13 +53,13 @@ const resultOrRefusal = (work: Promise<Json>): Promise<Json> =>
 type Action = { readonly name: string; readonly act: (world: World, session: Json, form: Record<string, string>) => Promise<Json> }
 const completes = (token: string): Action => ({
   name: `the agent completes with ${token}`,
-  act: ({ agent }, { id }) => resultOrRefusal(agent.complete(id, paidBy(token))),
+  act: ({ agent }, { id }) => resultOrRefusal(agent.complete(id, paymentWithToken(token))),
 })
 const pays: Action = { name: 'the page pays', act: ({ app }, { continue_url }, form) => browserOn(app, continue_url).send(form) }
 const puts: Action = {
   name: 'the agent changes',
   act: ({ agent, shop }, { id }) =>
-    resultOrRefusal(agent.put(id, { line_items: [line(shop.variantId, 3)], buyer, fulfillment: shippedTo() })),
+    resultOrRefusal(agent.put(id, { line_items: [line(shop.variantId, 3)], buyer, fulfillment: fulfillmentTo() })),
 }
 const cancels: Action = { name: 'the agent cancels', act: ({ agent }, { id }) => resultOrRefusal(agent.cancel(id)) }
 const savesDetails: Action = {
@@ -126,7 +126,7 @@ test('the page charges the changed total that it showed, and an outdated page ch
   await using here = await startWorld()
   const { session, page } = await here.ready()
   const outdatedForm = formOf(await page.look(), 'pay')
-  const changed = await here.agent.put(session.id, { line_items: [line(here.shop.variantId, 2)], buyer, fulfillment: shippedTo() })
+  const changed = await here.agent.put(session.id, { line_items: [line(here.shop.variantId, 2)], buyer, fulfillment: fulfillmentTo() })
   expect((await page.send(outdatedForm)).text).toContain('The order has changed')
   expect((await page.send(formOf((await page.look()) as Answer, 'pay'))).status).toBe(303)
   await assertPaidOnce(here, session, [changed], 'changed')

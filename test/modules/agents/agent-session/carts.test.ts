@@ -5,7 +5,7 @@ import { forgetSessions } from '../../../../src/modules/agents/agent-session/ind
 import { agentOf, amountsOf, buyer, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { sellingIn } from '../../../support/selling.ts'
-import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+import { ucpSkipNote } from '../../../support/ucp-schemas.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const day = 86_400_000
@@ -17,7 +17,7 @@ async function startCartShop() {
 }
 
 for (const release of ['2026-08-25', '2026-04-08'] as const)
-  test(`a cart of ${release} has contents and prices, but neither status nor payment${withoutUcpSchemas}`, async () => {
+  test(`a cart of ${release} has contents and prices, but neither status nor payment${ucpSkipNote}`, async () => {
     await using world = await startCartShop()
     const { app, shop } = world
     const agent = agentOf(app, shop, { release })

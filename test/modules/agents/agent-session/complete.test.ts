@@ -1,14 +1,14 @@
 /** Tests that a platform pays the total that it was last shown, once, and can cancel. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { UcpError } from '../../../../src/lib/ucp/errors.ts'
-import { agentOf, amountsOf, buyer, codesOf, home, paidBy, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home, paymentWithToken } from '../../../support/agent-calls.ts'
 import { agentsOn } from '../../../support/agent-sessions.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { browserOn, formOf } from '../../../support/drafts.ts'
 import { confirmAtSandbox } from '../../../support/sandbox.ts'
 import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+import { ucpSkipNote } from '../../../support/ucp-schemas.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -21,7 +21,7 @@ async function startShop(agent: Parameters<typeof agentOf>[2] = {}, settings: Pa
     app,
     shop,
     agent: platform,
-    ready: (quantity = 1) => platform.create({ line_items: [line(shop.variantId, quantity)], buyer, fulfillment: shippedTo() }),
+    ready: (quantity = 1) => platform.create({ line_items: [line(shop.variantId, quantity)], buyer, fulfillment: fulfillmentTo() }),
     async [Symbol.asyncDispose]() {
       await app.close()
     },
@@ -44,7 +44,7 @@ const reprice = (app: TestApp, shop: Selling, amount: number) =>
   })
 
 for (const release of ['2026-08-25', '2026-04-08'] as const)
-  test(`a platform of ${release} pays the total that it was shown, and sees the order${withoutUcpSchemas}`, async () => {
+  test(`a platform of ${release} pays the total that it was shown, and sees the order${ucpSkipNote}`, async () => {
     await using world = await startShop({ release, profile: 'https://platform.example/ucp.json' })
     const { shop, agent, ready } = world
     const session = await ready(2)
@@ -89,7 +89,7 @@ test('an instrument must be the selected one of a handler that was offered', asy
   await using world = await startShop()
   const { shop, agent, ready } = world
   const session = await ready()
-  const [one] = paidBy('tok_success').payment.instruments
+  const [one] = paymentWithToken('tok_success').payment.instruments
   for (const instruments of [
     [],
     [{ ...one, handler_id: 'stripe' }],
@@ -107,7 +107,7 @@ test('an instrument must be the selected one of a handler that was offered', asy
       ['handler_unavailable $.payment.instruments'],
     ])
   }
-  const bare = await agent.complete(session.id, paidBy('', { credential: { type: 'token' } }))
+  const bare = await agent.complete(session.id, paymentWithToken('', { credential: { type: 'token' } }))
   expect(codesOf(bare)).toEqual(['missing $.payment.instruments[0].credential.token'])
   expect(await listOrders(shop)).toEqual([])
   expect((await agent.complete(session.id, { payment: { instruments: [{ ...one, selected: false, id: 'pi_0' }, one] } })).status).toBe(
@@ -120,10 +120,10 @@ test('a card number in any field is refused before any other check', async () =>
   const { app, shop, agent, ready } = world
   const session = await ready()
   for (const body of [
-    paidBy('4242424242424242'),
-    paidBy('tok_success', { credential: { type: 'card', number: '4242 4242 4242 4242', token: 'tok_success' } }),
-    paidBy('tok_success', { display: { anything: [{ deep: 4242424242424242 }] } }),
-    { ...paidBy('tok_success'), attribution: { source: '4242-4242-4242-4242' } },
+    paymentWithToken('4242424242424242'),
+    paymentWithToken('tok_success', { credential: { type: 'card', number: '4242 4242 4242 4242', token: 'tok_success' } }),
+    paymentWithToken('tok_success', { display: { anything: [{ deep: 4242424242424242 }] } }),
+    { ...paymentWithToken('tok_success'), attribution: { source: '4242-4242-4242-4242' } },
   ])
     expect([body, await refusalOf(agent.complete(session.id, body))]).toEqual([body, 'raw_card_refused'])
   expect(await listOrders(shop)).toEqual([])
@@ -198,7 +198,7 @@ test('missing stock is reported instead of charged', async () => {
   await using world = await startShop({}, { onHand: 2 })
   const { shop, agent, ready } = world
   const session = await ready(2)
-  await shop.bought()
+  await shop.placeOrder()
   const response = await agent.complete(session.id)
   expect([response.status, codesOf(response)]).toEqual(['incomplete', ['out_of_stock $.line_items[0]']])
   expect(await shop.stock()).toEqual({ onHand: 1, reserved: 0 })
@@ -209,14 +209,15 @@ test('a declined payment can be tried again ten times', async () => {
   const { shop, agent, ready } = world
   const session = await ready()
   for (const token of ['tok_decline', 'tok_unknown']) {
-    const response = await agent.complete(session.id, paidBy(token))
+    const response = await agent.complete(session.id, paymentWithToken(token))
     expect([token, response.status, codesOf(response)]).toEqual([token, 'ready_for_complete', ['payment_failed']])
     expect(response.continue_url).toBe(session.continue_url)
   }
   expect((await agent.complete(session.id)).status).toBe('completed')
   expect(await listChargedTotals(shop)).toEqual([1_000])
   const other = await ready()
-  for (let nth = 0; nth < 10; nth++) expect(codesOf(await agent.complete(other.id, paidBy('tok_decline')))).toEqual(['payment_failed'])
+  for (let nth = 0; nth < 10; nth++)
+    expect(codesOf(await agent.complete(other.id, paymentWithToken('tok_decline')))).toEqual(['payment_failed'])
   expect(codesOf(await agent.complete(other.id))).toEqual(['payment_failed'])
   expect(await listChargedTotals(shop)).toEqual([1_000])
 })
@@ -225,7 +226,7 @@ test('a payment that the payer must confirm continues on the hand-off page', asy
   await using world = await startShop()
   const { app, shop, agent, ready } = world
   const session = await ready()
-  const response = await agent.complete(session.id, paidBy('tok_action'))
+  const response = await agent.complete(session.id, paymentWithToken('tok_action'))
   expect([response.status, codesOf(response), response.continue_url]).toEqual(['requires_escalation', [], session.continue_url])
   expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
   const page = browserOn(app, response.continue_url)
@@ -239,7 +240,7 @@ test('an undecided payment is in progress, and a retry with its key returns the 
   const { app, shop, agent, ready } = world
   const session = await ready()
   const attempt = { ...agent.call().attempt, key: 'one' }
-  const response = await agent.complete(session.id, paidBy('tok_timeout'), { attempt })
+  const response = await agent.complete(session.id, paymentWithToken('tok_timeout'), { attempt })
   expect([response.status, codesOf(response)]).toEqual(['complete_in_progress', []])
   expect((await agent.complete(session.id)).status).toBe('complete_in_progress')
   expect(await listOrders(shop)).toHaveLength(1)
@@ -247,7 +248,7 @@ test('an undecided payment is in progress, and a retry with its key returns the 
   await app.jobs.resume()
   await app.jobs.closeOrders()
   await app.jobs.resume()
-  const after = await agent.complete(session.id, paidBy('tok_timeout'), { attempt: { ...attempt, isResumed: true } })
+  const after = await agent.complete(session.id, paymentWithToken('tok_timeout'), { attempt: { ...attempt, isResumed: true } })
   expect([after.status, codesOf(after)]).toEqual(['ready_for_complete', ['payment_failed']])
 })
 
@@ -300,7 +301,7 @@ test('no platform sees what a person types on the page', async () => {
   const response = await agent.complete(session.id)
   // The person changed the destination, so the platform must see the session again before it can pay.
   expect(codesOf(response)).toEqual(['price_changed'])
-  const answers = [response, await agent.complete(session.id, paidBy('tok_decline')), await agent.read(session.id)]
+  const answers = [response, await agent.complete(session.id, paymentWithToken('tok_decline')), await agent.read(session.id)]
   await page.send(formOf(await page.look(), 'pay'))
   answers.push(await agent.read(session.id))
   expect(answers.at(-1).status).toBe('completed')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { agentOf, amountsOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 
@@ -63,7 +63,7 @@ test('free shipping is one discount, beside the price of shipping', async () => 
   const answer = await agent.create({
     line_items: [line(shop.variantId)],
     buyer,
-    fulfillment: shippedTo(home, 'post'),
+    fulfillment: fulfillmentTo(home, 'post'),
     discounts: { codes: ['SHIP'] },
   })
   expect(answer.totals).toEqual([
@@ -90,7 +90,7 @@ test('a platform without the discount extension can neither send codes nor see d
   expect([answer.discounts, amountsOf(answer)['total']]).toEqual([undefined, 1_000])
   const bare = await agentOf(app, shop, { capabilities: ['checkout'] }).create({
     line_items: [line(shop.variantId)],
-    fulfillment: shippedTo(),
+    fulfillment: fulfillmentTo(),
   })
   expect([bare.fulfillment, bare.status]).toEqual([undefined, 'incomplete'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type AgentOptions, agentOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
+import { type AgentOptions, agentOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 
@@ -109,7 +109,7 @@ test('concurrent changes are each applied completely, and a read returns one of 
   const { id } = await agent.create({ line_items: [line(shop.variantId)], buyer })
   const quantities = [2, 3, 4, 5, 6]
   const answers = await Promise.all(
-    quantities.map((quantity) => agent.put(id, { line_items: [line(shop.variantId, quantity)], buyer, fulfillment: shippedTo(home) })),
+    quantities.map((quantity) => agent.put(id, { line_items: [line(shop.variantId, quantity)], buyer, fulfillment: fulfillmentTo(home) })),
   )
   expect(answers.map(({ line_items: [item] }) => item.quantity)).toEqual(quantities)
   const read = await agent.read(id)

@@ -1,7 +1,7 @@
 /** Tests that a changed total is shown before it can be charged. */
 import { expect, test } from 'bun:test'
 import { loadCurrentSession, shownDigestOf } from '../../../../src/modules/agents/agent-session/index.ts'
-import { agentOf, amountsOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 
@@ -23,7 +23,7 @@ async function startPricedShop() {
     const loaded = await loadCurrentSession(app.deps, agent.call(), id)
     return loaded !== undefined && shownDigestOf(loaded.view) === loaded.session.shown
   }
-  const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo(home, 'post'), discounts: { codes: ['TEN'] } }
+  const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: fulfillmentTo(home, 'post'), discounts: { codes: ['TEN'] } }
   return { app, shop, agent, rate, tax, discount, isAsShown, body, [Symbol.asyncDispose]: () => app.close() }
 }
 type Priced = Awaited<ReturnType<typeof startPricedShop>>

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { orders } from '../../../../db/schema/selling.ts'
 import { publicUrlOf } from '../../../../src/core/public-url.ts'
 import { loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
-import { agentOf, amountsOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
+import { agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { address, ok, sellingIn } from '../../../support/selling.ts'
 
@@ -19,7 +19,7 @@ async function startPaidShop() {
     })) as never,
   )
   const agent = agentOf(app, shop)
-  const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo(home, 'post') }
+  const body = { line_items: [line(shop.variantId, 2)], buyer, fulfillment: fulfillmentTo(home, 'post') }
   /** Returns the id of a session's cart after a person has seen the cart. */
   async function cartOf(id: string): Promise<string> {
     const cartId = (await loadSession(app.deps, agent.call(), id))?.cart.id ?? ''

@@ -6,7 +6,7 @@ import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { agentSessionFindings, loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
 import { agentOf, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
-import { planted, tracesOf } from '../../../support/personal-data.ts'
+import { plantedPerson, tracesOf } from '../../../support/personal-data.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -15,15 +15,15 @@ setDefaultTimeout(longTestMs)
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const destination = {
   id: 'home',
-  street_address: planted.line1,
-  extended_address: planted.line2,
-  address_locality: planted.city,
+  street_address: plantedPerson.line1,
+  extended_address: plantedPerson.line2,
+  address_locality: plantedPerson.city,
   address_region: 'ME',
   address_country: 'US',
-  postal_code: planted.postalCode,
+  postal_code: plantedPerson.postalCode,
 }
-const [first_name, last_name] = planted.name.split(' ')
-const buyer = { first_name, last_name, email: planted.email, phone_number: planted.phone }
+const [first_name, last_name] = plantedPerson.name.split(' ')
+const buyer = { first_name, last_name, email: plantedPerson.email, phone_number: plantedPerson.phone }
 
 async function startPlantedShop() {
   const app = await testApp()
@@ -84,7 +84,7 @@ test('an erasure removes the personal data of open sessions, carts, and sessions
   ok(await shop.post(`/v2/orders/${orderId}/fulfil`, {}, { 'idempotency-key': 'sent' }))
   app.clock.advance(15 * 86_400_000)
   await app.jobs.closeOrders()
-  const { id } = ok(await shop.post('/customer', { email: planted.email }, {})).body
+  const { id } = ok(await shop.post('/customer', { email: plantedPerson.email }, {})).body
   ok(await shop.post(`/customer/${id}/erase`, {}))
   expect(await tracesOf(app)).toEqual([])
 })

@@ -6,7 +6,7 @@ import { agentOf, amountsOf, buyer } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+import { ucpSkipNote } from '../../../support/ucp-schemas.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -44,7 +44,7 @@ const steps = fc.array(fc.oneof({ weight: 3, arbitrary: contents.map((sent) => (
   maxLength: 6,
 })
 
-test(`amounts of random sessions add up, and reads repeat responses${withoutUcpSchemas}`, async () => {
+test(`amounts of random sessions add up, and reads repeat responses${ucpSkipNote}`, async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   const put = async (path: string, body: unknown) => void ok((await shop.put(path, body)) as never)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type AgentOptions, agentOf, amountsOf, buyer, codesOf, home, shippedTo } from '../../../support/agent-calls.ts'
+import { type AgentOptions, agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { sellingIn } from '../../../support/selling.ts'
-import { withoutUcpSchemas } from '../../../support/ucp-schemas.ts'
+import { ucpSkipNote } from '../../../support/ucp-schemas.ts'
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 
@@ -29,7 +29,7 @@ const setShippingMethods = (shop: { put: (path: string, body: unknown) => Promis
   })
 
 for (const release of ['2026-08-25', '2026-04-08'] as const) {
-  test(`a session of ${release} becomes ready step by step${withoutUcpSchemas}`, async () => {
+  test(`a session of ${release} becomes ready step by step${ucpSkipNote}`, async () => {
     await using world = await startShop({ release, policies: [{ type: 'terms_of_service', url: 'https://shop.example/terms' }] })
     const { shop, agent } = world
     await setShippingMethods(shop)
@@ -50,7 +50,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const) {
     // Clients of the protocol send the instruments back, and mistake an empty list of destinations for addresses.
     expect([created.payment, created.fulfillment.methods[0].destinations]).toEqual([{ instruments: [] }, undefined])
 
-    const addressed = await agent.put(created.id, { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo() })
+    const addressed = await agent.put(created.id, { line_items: [line(shop.variantId, 2)], buyer, fulfillment: fulfillmentTo() })
     expect(codesOf(addressed)).toEqual(['missing $.fulfillment.methods[0].groups[0].selected_option_id'])
     const [method] = addressed.fulfillment.methods
     expect(method.destinations).toEqual([release === '2026-08-25' ? { ...home, type: 'shipping_address' } : home])
@@ -59,7 +59,7 @@ for (const release of ['2026-08-25', '2026-04-08'] as const) {
       ['express', [{ type: 'total', amount: 1_500 }]],
     ])
 
-    const ready = await agent.put(created.id, { line_items: [line(shop.variantId, 2)], buyer, fulfillment: shippedTo(home, 'post') })
+    const ready = await agent.put(created.id, { line_items: [line(shop.variantId, 2)], buyer, fulfillment: fulfillmentTo(home, 'post') })
     expect(ready.status).toBe('ready_for_complete')
     expect(ready.buyer).toEqual(buyer)
     expect(ready.totals).toEqual([

@@ -4,11 +4,11 @@ import { eq } from 'drizzle-orm'
 import { shops } from '../../../../db/schema/index.ts'
 import { authorityOf, capabilityNames, fullNameOf, type Release, releases } from '../../../../src/lib/ucp/releases.ts'
 import { type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
-import { bothWays } from '../../../support/cached-and-routed.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { serverAndRoute } from '../../../support/cached-and-routed.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { breachesOf, haveUcpSchemas, profileBreaches } from '../../../support/ucp-schemas.ts'
+import { breachesOf, hasUcpSchemas, profileBreaches } from '../../../support/ucp-schemas.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -81,7 +81,7 @@ describe('a profile', () => {
       expect(Object.keys(published[0]).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
       expect(headers.get('cache-control')).toBe('public, max-age=300')
       expect(headers.get('access-control-allow-origin')).toBe('*')
-      if (haveUcpSchemas) {
+      if (hasUcpSchemas) {
         expect(profileBreaches(release, body)).toEqual([])
         // Throws if the release has no such definition.
         for (const [at, entries] of Object.entries<{ schema: string }[]>(ucp.capabilities))
@@ -113,7 +113,7 @@ describe('a profile', () => {
         ['cart', 'catalog.search', 'catalog.lookup'].map((name) => `dev.ucp.shopping.${name}`),
       )
       expect(body.ucp.payment_handlers).toEqual({})
-      if (haveUcpSchemas) expect(profileBreaches(release, body)).toEqual([])
+      if (hasUcpSchemas) expect(profileBreaches(release, body)).toEqual([])
     }
     ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { pages: { checkout: 'https://shop.example/buy' } } }))
     const { body } = ok(await getPath(app))
@@ -122,7 +122,7 @@ describe('a profile', () => {
   })
 
   test('of a live shop with a processor that pays by link has the checkout', async () => {
-    await using app = await testApp({ ...everySetting, ...on })
+    await using app = await testApp({ ...processorSettings, ...on })
     const merchant = await createAgentMerchant(app)
     await setLive(app, merchant)
     const checkout = async (crypto: boolean) => {
@@ -181,7 +181,7 @@ describe('responses', () => {
   test('from the cache equal those of the route, with 304 and for any origin, and follow each change', async () => {
     await using app = await testApp({ AGENTS_ENABLED: 'true' })
     const merchant = await createAgentMerchant(app)
-    await using server = bothWays(app)
+    await using server = serverAndRoute(app)
     for (const at of [path, older]) {
       const { headers } = await server.same(at)
       expect((await server.same(at, { headers: { 'if-none-match': headers['etag'] ?? '' } })).status).toBe(304)

@@ -14,8 +14,8 @@ import { platformSettings, type ReceivedMessage, startPlatform } from '../../../
 import { testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { breachesOf, haveUcpSchemas } from '../../../support/ucp-schemas.ts'
-import { endpointOf, loopbackAllowed, receiver } from '../../../support/webhooks.ts'
+import { breachesOf, hasUcpSchemas } from '../../../support/ucp-schemas.ts'
+import { loopbackAllowed, receiver, registerEndpoint } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 const second = 1_000
@@ -80,7 +80,7 @@ test.each(releases)('an order is sent to its platform in release %s, signed, at 
     [id, release, 0],
     [id, release, 1],
   ])
-  if (haveUcpSchemas) for (const body of bodies) expect(breachesOf(release, 'schemas/shopping/order.json', body)).toEqual([])
+  if (hasUcpSchemas) for (const body of bodies) expect(breachesOf(release, 'schemas/shopping/order.json', body)).toEqual([])
   for (const message of it.platform.messages) {
     expect(message.url).toBe('/orders')
     expect(message.headers.get('webhook-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -195,7 +195,7 @@ test('a crash after an attempt sends the same bytes again', async () => {
 test('an order whose platform has no profile or no URL for messages is sent to no platform, and webhooks continue', async () => {
   await using shopServer = await receiver()
   await using it = await startWorld({ capabilities: ['checkout'] }, loopbackAllowed)
-  await endpointOf(it.app, it.shop as never, shopServer.url)
+  await registerEndpoint(it.app, it.shop as never, shopServer.url)
   await it.order()
   await it.order(agentOf(it.app, it.shop))
   await it.deliver()

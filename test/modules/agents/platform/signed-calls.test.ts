@@ -1,7 +1,7 @@
 /** Tests signed requests through the routes, with SIGNED and OPEN access. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startPlatform } from '../../../support/agent-platform.ts'
-import { agentApp, openToAgents } from '../../../support/agents.ts'
+import { agentApp, enableAgents } from '../../../support/agents.ts'
 import { sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -11,8 +11,8 @@ const origin = 'https://souk.example'
 async function startSignedShop() {
   const app = await agentApp({ PUBLIC_URL: origin })
   const [shop, other] = [await sellingIn(app), await sellingIn(app)]
-  await openToAgents(app, shop.shop.id, 'SIGNED')
-  await openToAgents(app, other.shop.id, 'SIGNED')
+  await enableAgents(app, shop.shop.id, 'SIGNED')
+  await enableAgents(app, other.shop.id, 'SIGNED')
   const platform = await startPlatform()
   const body = JSON.stringify({ line_items: [{ item: { id: shop.variantId }, quantity: 1 }] })
   const path = `/ucp/${shop.shop.name}/carts`
@@ -67,7 +67,7 @@ test('another platform, proven or not, does not find the cart of a proven one', 
   // Names the profile of the platform, but is signed by the stranger.
   const forged = { ...(await it.signed(stranger, 'GET', path, null)), ...platform.unsigned }
   expect((await read(forged)).status).toBe(401)
-  await openToAgents(it.app, it.shop.shop.id, 'OPEN')
+  await enableAgents(it.app, it.shop.shop.id, 'OPEN')
   expect((await read(platform.unsigned)).body.messages[0].code).toBe('not_found')
   expect((await read(forged)).status).toBe(401)
 })
@@ -98,7 +98,7 @@ test('proof over MCP has the statuses of REST and the codes of JSON-RPC', async 
   expect(await ask(accept)).toEqual([400, -32001, 'invalid_profile_url'])
   // This signature is for the path of REST.
   expect(await ask(await it.signed(platform, 'POST', it.path, call()))).toEqual([401, -32000, 'signature_invalid'])
-  await openToAgents(it.app, it.shop.shop.id, 'OPEN')
+  await enableAgents(it.app, it.shop.shop.id, 'OPEN')
   expect(await ask(accept)).toEqual([200, 'success'])
   expect(await ask(accept, call({}, 'get_order'))).toEqual([400, -32001, 'invalid_profile_url'])
   expect(await ask({ ...platform.unsigned, ...accept }, call({}, 'get_order'))).toEqual([401, -32000, 'signature_missing'])

@@ -431,7 +431,7 @@ test('repeating an import after a crash completes it without duplicates', async 
     for await (const read of child.lines) {
       // The file is read twice: first to find where its products end, then to write them.
       if (Number(read) > size * (1 + 1 / 3)) child.kill('SIGKILL')
-      else child.tell('go on')
+      else child.send('go on')
     }
     expect(await child.exited).not.toBe(0)
   }
@@ -446,7 +446,7 @@ test('repeating an import after a crash completes it without duplicates', async 
   expect((await app.call('GET', shop.list)).body.total).toBe(partial.products)
   {
     await using child = startChild('import-file.ts', args)
-    for await (const _ of child.lines) child.tell('go on')
+    for await (const _ of child.lines) child.send('go on')
     expect(await child.exited).toBe(0)
   }
   catchUp()

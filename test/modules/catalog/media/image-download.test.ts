@@ -14,7 +14,7 @@ setDefaultTimeout(longTestMs)
 async function startPictureServer() {
   const requestedPaths: string[] = []
   let flaky = 2
-  const [shirt, hat] = [await make.jpegOf(300, 200), make.drawn(200, 200)]
+  const [shirt, hat] = [await make.jpegOf(300, 200), make.drawPng(200, 200)]
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

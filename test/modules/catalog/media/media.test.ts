@@ -64,13 +64,13 @@ for (const [storeName, open] of Object.entries(stores))
     const { secretKey } = await shopIn(app)
     const formats: [type: string, picture: Buffer, sizes: number[], animated: boolean][] = [
       ['image/jpeg', await make.jpegOf(700, 500), [160, 320, 640], false],
-      ['image/png', make.drawn(330, 200), [160, 320], false],
+      ['image/png', make.drawPng(330, 200), [160, 320], false],
       ['image/webp', await make.webpOf(200, 300), [160], false],
       ['image/gif', make.gifOf(170, 90), [160], false],
       ['image/avif', make.avifOf(700, 500), [], false],
       ['image/gif', make.gifOf(180, 90, 3), [], true],
-      ['image/webp', await make.movingWebp(180, 90), [], true],
-      ['image/png', make.movingPng(180, 90), [], true],
+      ['image/webp', await make.animatedWebp(180, 90), [], true],
+      ['image/png', make.animatedPng(180, 90), [], true],
     ]
     for (const [type, picture, sizes, animated] of formats) {
       const uploaded = await upload(app, secretKey, picture, { type: 'image/x-whatever' })
@@ -109,7 +109,7 @@ for (const [storeName, open] of Object.entries(stores))
 test('serves images as immutable, to any origin, and with headers that prevent scripts', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
-  const { url } = (await upload(app, secretKey, make.drawn())).body
+  const { url } = (await upload(app, secretKey, make.drawPng())).body
   const answer = await read(app, `${url}?v=1&v=2`, { origin: 'https://anywhere.example', authorization: 'Bearer nonsense' })
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -118,7 +118,7 @@ test('serves images as immutable, to any origin, and with headers that prevent s
     'access-control-allow-origin': '*',
     'x-content-type-options': 'nosniff',
     'content-type': 'image/png',
-    'content-length': String(make.drawn().length),
+    'content-length': String(make.drawPng().length),
     etag: `"${url.slice(-32)}-0"`,
   })
   const revalidated = await read(app, url, { 'if-none-match': answer.headers.get('etag') ?? '' })
@@ -146,7 +146,7 @@ test('refuses files that are not images, damaged images and decompression bombs,
   await using app = await testApp(settings)
   const { secretKey, token } = await shopIn(app)
   const jpeg = await make.jpegOf(300, 200)
-  const png = make.drawn(300, 200)
+  const png = make.drawPng(300, 200)
   const bomb = Buffer.concat([png.subarray(0, 8), make.pngChunk('IHDR', make.pngHeader(65_535, 65_535)), png.subarray(33)])
   // A valid PNG, except for the pixels.
   const noise = Buffer.concat([png.subarray(0, 33), make.pngChunk('IDAT', Buffer.alloc(5_000, 7)), make.pngChunk('IEND', Buffer.alloc(0))])
@@ -158,7 +158,7 @@ test('refuses files that are not images, damaged images and decompression bombs,
     ['the beginning', jpeg.subarray(0, 30), 400],
     ['cut short', jpeg.subarray(0, -200), 400],
     ['a bomb', bomb, 413],
-    ['10,000 frames', make.gifOfPoints(10, 10, 10_000), 413],
+    ['10,000 frames', make.gifOfPixelFrames(10, 10, 10_000), 413],
     ['invalid pixels', noise, 400],
     ['too many bytes', Buffer.concat([jpeg, Buffer.alloc(10 * 1024 * 1024)]), 413],
   ]
@@ -185,11 +185,11 @@ test('answers 503 and stores nothing if a picture is not processed in time', asy
   const { receive } = pictureBench
   pictureBench.receive = (chunks, use) =>
     receive(chunks, (picture) => use({ ...picture, render: async () => Promise.reject(new RenderFailed('FAILED', 'SIGKILL')) }))
-  const refused = await upload(app, secretKey, make.drawn(300, 200))
+  const refused = await upload(app, secretKey, make.drawPng(300, 200))
   expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
   expect([await countFiles(app), filesIn(app, 'media-bench'), await usageOf(app)]).toEqual([{ named: 0, others: 1 }, [], []])
   pictureBench.receive = receive
-  expect((await upload(app, secretKey, make.drawn(300, 200))).status).toBe(201)
+  expect((await upload(app, secretKey, make.drawPng(300, 200))).status).toBe(201)
 })
 
 test('stores an image of two shops once, does not reveal it to them, and deletes it with the last one', async () => {
@@ -226,7 +226,7 @@ test('the URL of an image does not reveal its hash and differs between instances
   await using app = await testApp(settings)
   await using otherInstance = await testApp({ ...settings, ENCRYPTION_KEY: 'another-test-only-encryption-key-0123' })
   const [one, other] = [await shopIn(app), await shopIn(otherInstance)]
-  const picture = make.drawn()
+  const picture = make.drawPng()
   const urls = [await upload(app, one.secretKey, picture), await upload(otherInstance, other.secretKey, picture)].map(
     ({ body }) => body.url,
   )
@@ -265,7 +265,7 @@ test('refuses with 429 the uploads of a shop beyond eight at once', async () => 
   const release = await app.deps.decodeQueue.acquire(['test'])
   let refusals = 0
   const uploads = Array.from({ length: 12 }, async (_, nth) => {
-    const answer = await upload(app, secretKey, make.drawn(20 + nth, 20))
+    const answer = await upload(app, secretKey, make.drawPng(20 + nth, 20))
     if (answer.status === 429 && ++refusals === 4) release()
     return answer
   })
@@ -278,7 +278,7 @@ test('refuses with 429 the uploads of a shop beyond eight at once', async () => 
 test('an image stays intact when shops upload and delete it at the same time', async () => {
   await using app = await testApp(settings)
   const shops = [await shopIn(app), await shopIn(app), await shopIn(app)]
-  const picture = make.drawn(200, 100)
+  const picture = make.drawPng(200, 100)
   for (let round = 0; round < 6; round++) {
     const uploaded = await upload(app, shops[0]?.secretKey ?? '', picture)
     const [removed, ...added] = await Promise.all([
@@ -298,7 +298,7 @@ test('an image stays intact when shops upload and delete it at the same time', a
 test('sweeps files without a row, in the store and the work folder, once they are a day old', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
-  const uploaded = await upload(app, secretKey, make.drawn(200, 100))
+  const uploaded = await upload(app, secretKey, make.drawPng(200, 100))
   const before = filesIn(app)
   const stray = [join(app.database.dataDir, 'media', 'a'.repeat(40)), join(app.database.dataDir, 'media-bench', 'left')]
   for (const path of stray) {
@@ -317,7 +317,7 @@ test('sweeps files without a row, in the store and the work folder, once they ar
 test('reports a missing or altered image, and serves 503 for a missing one', async () => {
   await using app = await testApp(settings)
   const { secretKey } = await shopIn(app)
-  const { url } = (await upload(app, secretKey, make.drawn())).body
+  const { url } = (await upload(app, secretKey, make.drawPng())).body
   const [file] = await app.deps.db.read.select().from(pictureFiles)
   const path = join(app.database.dataDir, 'media', file?.storageName ?? '')
   const bytes = readFileSync(path)
@@ -339,13 +339,13 @@ test('a process whose image folder does not belong to its database refuses uploa
   const secretKey = await (async () => {
     await using app = await testApp(settings, { database })
     const shop = await shopIn(app)
-    expect((await upload(app, shop.secretKey, make.drawn())).status).toBe(201)
+    expect((await upload(app, shop.secretKey, make.drawPng())).status).toBe(201)
     return shop.secretKey
   })()
   rmSync(join(database.dataDir, 'media'), { recursive: true })
   await using _ = { [Symbol.asyncDispose]: () => database.drop() }
   await using other = await testApp(settings, { database })
-  const answer = await upload(other, secretKey, make.drawn(30, 30))
+  const answer = await upload(other, secretKey, make.drawPng(30, 30))
   expect([answer.status, answer.body.message]).toEqual([503, 'The picture storage is not available: nothing was changed, try again later'])
   expect(other.logged.map(({ event }) => event)).toContain('documents.other_store')
 })

@@ -19,7 +19,7 @@ test('a product keeps showing an image of its shop, with its true size, after PU
   const original = await (async () => {
     await using app = await testApp({ PUBLIC_URL: 'https://old.example' }, { database })
     const shop = await shopIn(app)
-    const picture = (await upload(app, shop.secretKey, make.drawn(200, 100))).body
+    const picture = (await upload(app, shop.secretKey, make.drawPng(200, 100))).body
     const images = [
       { url: `${picture.url}-160`, alt: 'Mine', width: 5, height: 5 },
       { url: externalUrl, width: 7, height: 9 },
@@ -74,7 +74,7 @@ test('a product keeps showing an image of its shop, with its true size, after PU
 test('every public read of a product has its image URLs, with and without quantities', async () => {
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)
-  const picture = (await upload(app, shop.secretKey, make.drawn(20, 20))).body
+  const picture = (await upload(app, shop.secretKey, make.drawPng(20, 20))).body
   const images = [{ url: picture.url }]
   const { id, handle } = (
     await shop.post('/product-v2', {
@@ -109,9 +109,9 @@ test('an image that a product shows cannot be deleted, and a product cannot show
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const [shop, other] = [await shopIn(app), await shopIn(app)]
   const [one, two, foreign] = [
-    (await upload(app, shop.secretKey, make.drawn(20, 20))).body,
-    (await upload(app, shop.secretKey, make.drawn(30, 20))).body,
-    (await upload(app, other.secretKey, make.drawn(40, 20))).body,
+    (await upload(app, shop.secretKey, make.drawPng(20, 20))).body,
+    (await upload(app, shop.secretKey, make.drawPng(30, 20))).body,
+    (await upload(app, other.secretKey, make.drawPng(40, 20))).body,
   ]
   const refused = await shop.post('/product-v2', { title: 'Hat', images: [{ url: one.url }, { url: foreign.url }] })
   expect([refused.status, refused.body.message]).toEqual([
@@ -146,7 +146,7 @@ test('when a product adds an image while it is deleted, exactly one of the two r
   await using app = await testApp({ PUBLIC_URL: 'https://shop.example' })
   const shop = await shopIn(app)
   for (let round = 0; round < 8; round++) {
-    const picture = (await upload(app, shop.secretKey, make.drawn(20 + round, 20))).body
+    const picture = (await upload(app, shop.secretKey, make.drawPng(20 + round, 20))).body
     const { id } = (await shop.post('/product-v2', { title: `Hat ${round}` })).body
     const [changed, removed] = await Promise.all([
       shop.patch(`/product-v2/${id}`, { images: [{ url: picture.url }] }),

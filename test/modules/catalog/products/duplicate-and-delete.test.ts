@@ -8,7 +8,7 @@ import { findDifferences } from '../../../../src/modules/operations/kpi/facts-st
 import { foldKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn, usd } from '../../../support/catalog.ts'
-import { drawn } from '../../../support/pictures.ts'
+import { drawPng } from '../../../support/pictures.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -103,7 +103,7 @@ describe('POST /product-v2/{id}/duplicate', () => {
     await using app = await testApp({ PUBLIC_URL: 'https://souk.example' })
     const shop = await shopIn(app)
     const { body: picture } = ok(
-      await app.call('POST', '/media', { key: shop.secretKey, raw: drawn(), headers: { 'content-type': 'image/png' } }),
+      await app.call('POST', '/media', { key: shop.secretKey, raw: drawPng(), headers: { 'content-type': 'image/png' } }),
       201,
     )
     const title = `${'x'.repeat(248)}😀 end`
@@ -177,7 +177,7 @@ describe('DELETE /product-v2/{id}', () => {
   test('archives a product that any order contains, also a cancelled one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     for (let time = 0; time < 2; time++) {
       const { body } = ok(await shop.delete(`/product-v2/${shop.productId}`))
       expect(body).toMatchObject({ id: shop.productId, status: 'ARCHIVED', deleted: false })

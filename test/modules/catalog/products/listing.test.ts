@@ -15,7 +15,7 @@ import { createListingCounts } from '../../../../src/modules/catalog/products/li
 import { createListingCache, listPublicProducts, type ReadDeps } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { changeProduct, createProduct, readProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { testApp } from '../../../support/app.ts'
-import { shopIn, slice, usd } from '../../../support/catalog.ts'
+import { pageSlice, shopIn, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -65,7 +65,7 @@ test('a window is the page of a list, read from either end', () => {
       fc.boolean(),
       (total, limit, page, descending) => {
         const ascending = Array.from({ length: total }, (_, at) => at)
-        const { start, count } = pageWindow(total, slice(page, limit), descending)
+        const { start, count } = pageWindow(total, pageSlice(page, limit), descending)
         const read = ascending.slice(start, start + count)
         const expected = (descending ? ascending.toReversed() : ascending).slice((page - 1) * limit, page * limit)
         expect(descending ? read.reverse() : read).toEqual(expected)
@@ -181,7 +181,7 @@ async function expectNaive(deps: ReadDeps, shopId: string, expectedProducts: rea
       const { summaries, total } = await listPublicProducts(
         deps,
         { shopId, showQuantity: false, sort, q: undefined, tag: undefined, collectionId: undefined },
-        slice(page, limit),
+        pageSlice(page, limit),
       )
       const ids = summaries.map((summary) => (JSON.parse(summary) as { id: string }).id)
       expect({ sort, page, ids, total }).toEqual({

@@ -7,7 +7,7 @@ import { collectionProducts, productDocuments, products, productTags, variants }
 import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
 import { listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { shopIn, slice, usd } from '../../../support/catalog.ts'
+import { pageSlice, shopIn, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -121,7 +121,7 @@ test('no combination of sort and filters reads a whole table or sorts an unbound
   const runQuery = async (query: Partial<PublicQuery>, sort: Sort | undefined, page: number) => {
     rows.mockClear()
     const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const found = await listPublicProducts(deps, listQuery, slice(page, 20))
+    const found = await listPublicProducts(deps, listQuery, pageSlice(page, 20))
     for (const [statement] of rows.mock.calls as [SQL][]) {
       const plan = engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`
       for (const row of await read<Record<string, unknown>>(plan)) {
@@ -156,7 +156,7 @@ test('finds the few products that meet all filters when each filter alone matche
   await insertCopies(app, await createCollections(shop), id)
   const pageOf = async (query: Partial<PublicQuery>, sort: Sort | undefined, page = 1) => {
     const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...query }
-    const { total, totalCapped } = await listPublicProducts(app.deps, listQuery, slice(page, 100))
+    const { total, totalCapped } = await listPublicProducts(app.deps, listQuery, pageSlice(page, 100))
     return { total, totalCapped }
   }
   // Tagged products are multiples of 3. None of them is of vendor V1.

@@ -6,7 +6,7 @@ import { type Sort, sortNames } from '../../../../src/modules/catalog/products/d
 import { listPublicProducts } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { changeProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { testApp } from '../../../support/app.ts'
-import { shopIn, slice, usd } from '../../../support/catalog.ts'
+import { pageSlice, shopIn, usd } from '../../../support/catalog.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -125,7 +125,7 @@ test('a list contains exactly the products that meet all conditions, in its orde
         q: undefined,
         collectionId: isInCollection ? collectionId : undefined,
       }
-      const { summaries, total } = await listPublicProducts(app.deps, listQuery, slice(1, 100))
+      const { summaries, total } = await listPublicProducts(app.deps, listQuery, pageSlice(1, 100))
       const titles = summaries.map((summary) => JSON.parse(summary).title)
       const expected = matchesOf(products, collection, testedQuery)
       expect([titles, total]).toEqual([expected, expected.length])

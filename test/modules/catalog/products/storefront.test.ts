@@ -45,7 +45,7 @@ test('public reads show current quantities while the shop enables it: by id, han
   expect((await revalidate()).status).toBe(200)
   ok(await app.call('DELETE', `/cart/${id}/checkout`, { key: shop.publishableKey }))
   expect((await readQuantities())[1]).toEqual(['5'])
-  await shop.bought({ quantity: 5 })
+  await shop.placeOrder({ quantity: 5 })
   const { body } = await app.call('GET', paths[0] as string)
   expect([body.available, body.variants[0].available, body.variants[0].quantityAvailable]).toEqual([false, false, 0])
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity: false } }))
@@ -163,7 +163,7 @@ test('a sold-out product leaves the list of available products, and returns when
   const shop = await sellingIn(app, { onHand: 1 })
   const countAvailable = async () => ok(await app.call('GET', `${shop.list}?available=true`)).body.total
   expect(await countAvailable()).toBe(1)
-  await shop.bought()
+  await shop.placeOrder()
   expect(await countAvailable()).toBe(0)
   ok(await shop.count(shop.productId, shop.variantId, { delta: 1 }))
   expect(await countAvailable()).toBe(1)

@@ -25,9 +25,9 @@ test('a low variant is listed, and notified when a sale, a manual change or a ne
   await using app = await testApp()
   const shop = await createWatchedShop(app, 5, 3)
   expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
-  await shop.bought()
+  await shop.placeOrder()
   expect([(await listLowStock(shop)).total, await readNotices(app)]).toEqual([0, []])
-  const order = await shop.bought()
+  const order = await shop.placeOrder()
   const entry = {
     productId: shop.productId,
     variantId: shop.variantId,
@@ -40,7 +40,7 @@ test('a low variant is listed, and notified when a sale, a manual change or a ne
   }
   expect([(await listLowStock(shop)).data, await readNotices(app)]).toEqual([[entry], [entry]])
   // A further sale sends no notice, and neither does a count above the threshold. Falling to it again does.
-  await shop.bought()
+  await shop.placeOrder()
   expect(await readNotices(app)).toHaveLength(1)
   ok(await shop.count(shop.productId, shop.variantId, { counted: 4 }))
   expect([(await listLowStock(shop)).total, (await readNotices(app)).length]).toEqual([0, 1])

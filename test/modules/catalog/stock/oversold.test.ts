@@ -26,7 +26,7 @@ async function createOversoldShop(app: TestApp): Promise<Selling> {
   const shop = await sellingIn(app, { onHand: 1 })
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { showQuantity: true } }))
   ok(await setBackorder(shop, true))
-  await shop.bought({ quantity: 3 })
+  await shop.placeOrder({ quantity: 3 })
   expect(await shop.stock()).toEqual({ onHand: -2, reserved: 0 })
   return shop
 }
@@ -65,7 +65,7 @@ test('deliveries raise a negative stock step by step, and the variant sells agai
   })
   expect(ok(await count({ delta: 1 }), 200).body).toMatchObject({ onHand: 0, available: false })
   expect(ok(await count({ counted: 1 }), 200).body).toMatchObject({ onHand: 1, available: true })
-  await shop.bought()
+  await shop.placeOrder()
   expect([await shop.stock(), await findProblems(app)]).toEqual([{ onHand: 0, reserved: 0 }, []])
 })
 

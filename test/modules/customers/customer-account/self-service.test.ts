@@ -77,9 +77,9 @@ describe('customer self-service', () => {
     const shop = await sellingIn(app, { onHand: 10 })
     const [one, other] = [await customerIn(app, shop.shop), await customerIn(app, shop.shop)]
     const ids: string[] = []
-    for (let nth = 0; nth < 3; nth++) ids.push((await shop.bought({ token: one.token })).id)
-    await shop.bought({ token: other.token })
-    await shop.bought()
+    for (let nth = 0; nth < 3; nth++) ids.push((await shop.placeOrder({ token: one.token })).id)
+    await shop.placeOrder({ token: other.token })
+    await shop.placeOrder()
     const read = (query: string) => one.get(`/customer/me/orders${query}`)
     const all = (await read('')).body
     expect([all.total, all.data.map(({ id }: { id: string }) => id)]).toEqual([3, ids.toReversed()])

@@ -46,10 +46,10 @@ describe("verification of a customer's email address", () => {
     const [shop, other] = [await sellingIn(app, { onHand: 20 }), await sellingIn(app)]
     const customer = await customerIn(app, shop.shop)
     const guest = { email: customer.email.toUpperCase() }
-    const [one, two] = [await shop.bought(guest), await shop.bought({ ...guest, quantity: 2 })]
+    const [one, two] = [await shop.placeOrder(guest), await shop.placeOrder({ ...guest, quantity: 2 })]
     await shop.refund(two.id, { amount: shop.money(500) })
-    await other.bought(guest)
-    await shop.bought({ email: `x${customer.email}` })
+    await other.placeOrder(guest)
+    await shop.placeOrder({ email: `x${customer.email}` })
     expect([(await readAccount(customer)).emailVerified, ...(await spentOf(customer))]).toEqual([false, 0, 0])
     expect((await customer.get(`/v2/orders/${one.id}`)).status).toBe(404)
     const token = await requestToken(app, server, customer)
@@ -71,7 +71,7 @@ describe("verification of a customer's email address", () => {
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app, { onHand: 10 })
     const customer = await customerIn(app, shop.shop)
-    const { id, number } = await shop.bought({ email: customer.email })
+    const { id, number } = await shop.placeOrder({ email: customer.email })
     const [row] = (await app.deps.db.read.select().from(orders)).filter((one) => one.id === id)
     if (!row) throw new Error('no order')
     const copies = Array.from({ length: guestOrdersPerWrite + 5 }, (_, nth) => ({
@@ -98,7 +98,7 @@ describe("verification of a customer's email address", () => {
     const shop = await sellingIn(app)
     const email = 'made@example.com'
     const { id } = (await shop.post('/customer', { email, name: 'Made' })).body
-    await shop.bought({ email })
+    await shop.placeOrder({ email })
     const signup = (address: string) =>
       app.call('POST', '/customer/signup', { body: { shopName: shop.shop.name, email: address, password: 'a stranger writes this' } })
     const existing = await customerIn(app, shop.shop)
@@ -117,7 +117,7 @@ describe("verification of a customer's email address", () => {
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
-    await shop.bought({ email: customer.email })
+    await shop.placeOrder({ email: customer.email })
     const path = `/pages/verify/${await requestToken(app, server, customer)}`
     const page = await app.call('GET', path)
     expect([page.status, page.text.includes('type="password"')]).toEqual([200, true])
@@ -208,7 +208,7 @@ describe('email verification tokens', () => {
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
-    await shop.bought({ email: customer.email })
+    await shop.placeOrder({ email: customer.email })
     const token = await requestToken(app, server, customer)
     const answers = await Promise.all(Array.from({ length: 5 }, () => verify(customer, token)))
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404, 404])
@@ -232,12 +232,12 @@ test("keeps a customer's order count and spending correct under parallel purchas
         const customer = await customerIn(app, shop.shop)
         const guest = { email: customer.email }
         const orderIds: string[] = []
-        for (let nth = 0; nth < first; nth++) orderIds.push((await shop.bought(guest)).id)
+        for (let nth = 0; nth < first; nth++) orderIds.push((await shop.placeOrder(guest)).id)
         const { id: customerId, email, password } = customer
         const body = { shopName: shop.shop.name, email, password }
         let nth = 0
         const actions = {
-          buy: async () => orderIds.push((await shop.bought(guest)).id),
+          buy: async () => orderIds.push((await shop.placeOrder(guest)).id),
           refund: () => shop.refund(orderIds[nth++ % orderIds.length] ?? '', { amount: shop.money(100) }),
           refundAll: () => shop.refund(orderIds[nth++ % orderIds.length] ?? ''),
           cancel: () => shop.post(`/v2/orders/${orderIds[nth++ % orderIds.length]}/cancel`, {}),

@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { CustomerExport } from '../../../../src/modules/customers/customer-export/model.ts'
 import { testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
-import { planted, plantedAddress } from '../../../support/personal-data.ts'
+import { plantedAddress, plantedPerson } from '../../../support/personal-data.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -15,20 +15,30 @@ describe('the export of a customer', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const [shop, other] = [await sellingIn(app, { onHand: 200 }), await sellingIn(app)]
-    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
-    ok(await app.call('PATCH', '/customer/me', { token, body: { name: planted.name, phone: planted.phone, acceptsMarketing: true } }))
+    const { id, token } = await customerOf(app, shop.shop.name, plantedPerson.email)
+    ok(
+      await app.call('PATCH', '/customer/me', {
+        token,
+        body: { name: plantedPerson.name, phone: plantedPerson.phone, acceptsMarketing: true },
+      }),
+    )
     ok(await shop.post(`/customer/${id}/addresses`, plantedAddress))
     const orderIds: string[] = []
     // More than one page of orders.
     for (let nth = 0; nth < 21; nth++)
-      orderIds.push((await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })).id)
-    ok(await shop.post(`/v2/orders/${orderIds[0]}/notes`, { text: planted.note }))
-    const guest = await shop.bought({ email: planted.email.toUpperCase() })
-    const stranger = await shop.bought({ email: 'stranger@example.com' })
-    await other.bought({ email: planted.email })
-    const carts = [await shop.cart({ token, email: planted.email }), await shop.cart({ email: planted.email })]
+      orderIds.push((await shop.placeOrder({ token, email: plantedPerson.email, shippingAddress: plantedAddress })).id)
+    ok(await shop.post(`/v2/orders/${orderIds[0]}/notes`, { text: plantedPerson.note }))
+    const guest = await shop.placeOrder({ email: plantedPerson.email.toUpperCase() })
+    const stranger = await shop.placeOrder({ email: 'stranger@example.com' })
+    await other.placeOrder({ email: plantedPerson.email })
+    const carts = [await shop.cart({ token, email: plantedPerson.email }), await shop.cart({ email: plantedPerson.email })]
     const card = await shop.giftCard(500, { customerId: id })
-    const draftInput = { customerId: id, note: planted.note, lines: [{ variantId: shop.variantId, quantity: 1 }], email: planted.email }
+    const draftInput = {
+      customerId: id,
+      note: plantedPerson.note,
+      lines: [{ variantId: shop.variantId, quantity: 1 }],
+      email: plantedPerson.email,
+    }
     const draft = ok(await shop.post('/v2/orders/drafts', draftInput), 201).body
     ok(await shop.post(`/v2/orders/drafts/${draft.id}/send`, {}))
 
@@ -42,14 +52,14 @@ describe('the export of a customer', () => {
     const check = TypeCompiler.Compile(CustomerExport)
     expect([...check.Errors(body)].slice(0, 3).map(({ path, message }) => `${path} ${message}`)).toEqual([])
     const ids = (rows: { id: string }[]) => rows.map((row) => row.id).sort()
-    expect(body.customer).toMatchObject({ id, email: planted.email, name: planted.name, ordersCount: 21 })
+    expect(body.customer).toMatchObject({ id, email: plantedPerson.email, name: plantedPerson.name, ordersCount: 21 })
     expect(ids(body.orders)).toEqual(orderIds.toSorted())
-    expect(body.orders[0].notes[0].text).toBe(planted.note)
+    expect(body.orders[0].notes[0].text).toBe(plantedPerson.note)
     expect(ids(body.guestOrders)).toEqual([guest.id])
-    expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([planted.line1])
+    expect(body.addresses.map(({ line1 }: { line1: string }) => line1)).toEqual([plantedPerson.line1])
     for (const cart of carts) expect(ids(body.carts)).toContain(cart)
     expect(body.carts.flatMap((cart: { draft: { id: string; note: string } | null }) => cart.draft ?? [])).toMatchObject([
-      { id: draft.id, note: planted.note, sends: 1 },
+      { id: draft.id, note: plantedPerson.note, sends: 1 },
     ])
     expect(body.mails.map(({ about }: { about: string }) => about)).toContain(`${draft.id}:1`)
     expect(ids(body.giftCards)).toEqual([card.id])
@@ -65,7 +75,7 @@ describe('the export of a customer', () => {
   test('allows two customer exports per shop at once, and frees the slot when one ends', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await customerOf(app, shop.shop.name, planted.email)
+    const { id } = await customerOf(app, shop.shop.name, plantedPerson.email)
     const requestExport = () =>
       app.edge.fetch(new Request(`http://localhost/customer/${id}/export`, { headers: { 'x-service-api-key': shop.secretKey } }), {
         requestIP: () => ({ address: '127.0.0.1' }),

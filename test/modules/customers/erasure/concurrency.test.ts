@@ -8,8 +8,8 @@ import { AppError } from '../../../../src/core/errors.ts'
 import { eraseCustomer } from '../../../../src/modules/customers/erasure/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
-import { commandBeside } from '../../../support/command-process.ts'
-import { planted, plantedAddress, tracesOf } from '../../../support/personal-data.ts'
+import { openCommandInstance } from '../../../support/command-process.ts'
+import { plantedAddress, plantedPerson, tracesOf } from '../../../support/personal-data.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -21,7 +21,7 @@ type Action = (typeof actions)[number]
 
 test('either erases a customer or accepts the checkout when both run at the same time', async () => {
   await using app = await testApp()
-  await using otherProcess = await commandBeside(app)
+  await using otherProcess = await openCommandInstance(app)
   const shop = await sellingIn(app, { onHand: 10_000 })
   const outcomes = new Map<string, number>()
   let round = 0
@@ -33,8 +33,8 @@ test('either erases a customer or accepts the checkout when both run at the same
       fc.integer({ min: -1, max: 40 }),
       async (selected, at, turns) => {
         // Each round uses a new customer without earlier data.
-        const email = `${planted.email.replace('@', `${++round}@`)}`
-        const name = `${planted.name} ${round}.`
+        const email = `${plantedPerson.email.replace('@', `${++round}@`)}`
+        const name = `${plantedPerson.name} ${round}.`
         const addressFields = { shippingAddress: { ...plantedAddress, name } }
         const login = { shopName: shop.shop.name, email: email, password: 'a password of theirs' }
         const { id, token } = await customerOf(app, shop.shop.name, email)

@@ -22,10 +22,10 @@ import { booksOf, violationsOf } from '../../../support/books.ts'
 import { temporaryDir } from '../../../support/database.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../../support/mails.ts'
-import { planted, plantedAddress, tracesInIndexes, tracesOf } from '../../../support/personal-data.ts'
+import { plantedAddress, plantedPerson, tracesInIndexes, tracesOf } from '../../../support/personal-data.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { endpointOf, loopbackAllowed, receiver } from '../../../support/webhooks.ts'
+import { loopbackAllowed, receiver, registerEndpoint } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -34,40 +34,43 @@ const erase = (shop: Selling, id: string) => shop.post(`/customer/${id}/erase`, 
 
 /** Creates a customer with personal data in every kind of record. */
 async function plantCustomer(app: TestApp, shop: Selling) {
-  const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
-  const { id } = ok(await app.call('POST', '/customer/signup', { body: { ...login, name: planted.name } })).body
+  const login = { shopName: shop.shop.name, email: plantedPerson.email, password: plantedPerson.password }
+  const { id } = ok(await app.call('POST', '/customer/signup', { body: { ...login, name: plantedPerson.name } })).body
   const { token } = {
     token: ok(await app.call('POST', '/customer/login', { body: login, headers: { 'user-agent': 'x' } })).body.data.accessToken,
   }
   const callAsCustomer = (method: string, path: string, body?: unknown) =>
     app.call(method, path, { token, body, headers: { 'idempotency-key': randomUUID() } })
-  ok(await callAsCustomer('PATCH', '/customer/me', { phone: planted.phone, acceptsMarketing: true }))
+  ok(await callAsCustomer('PATCH', '/customer/me', { phone: plantedPerson.phone, acceptsMarketing: true }))
   ok(await callAsCustomer('POST', '/customer/me/addresses', plantedAddress))
   ok(await callAsCustomer('POST', '/addresses', plantedAddress))
   ok(await callAsCustomer('POST', '/customer/verify/send', {}), 204)
-  ok(await app.call('POST', '/auth/password/forgot', { body: { email: planted.email, shopName: shop.shop.name } }), 202)
+  ok(await app.call('POST', '/auth/password/forgot', { body: { email: plantedPerson.email, shopName: shop.shop.name } }), 202)
   const addressFields = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
   // An order with a note, a fulfilment with a corrected tracking number, and a partial refund.
-  const one = await shop.bought({ token, email: planted.email, ...addressFields, quantity: 2 })
-  ok(await shop.post(`/v2/orders/${one.id}/notes`, { text: planted.note }))
-  const fulfilment = ok(await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: planted.tracking, carrier: 'DHL' }), 201).body
+  const one = await shop.placeOrder({ token, email: plantedPerson.email, ...addressFields, quantity: 2 })
+  ok(await shop.post(`/v2/orders/${one.id}/notes`, { text: plantedPerson.note }))
+  const fulfilment = ok(
+    await shop.post(`/v2/orders/${one.id}/fulfilments`, { trackingNumber: plantedPerson.tracking, carrier: 'DHL' }),
+    201,
+  ).body
   ok(
     await app.call('PATCH', `/v2/orders/${one.id}/fulfilments/${fulfilment.id}`, {
       key: shop.secretKey,
-      body: { trackingNumber: `${planted.tracking}9` },
+      body: { trackingNumber: `${plantedPerson.tracking}9` },
     }),
   )
-  ok(await shop.refund(one.id, { amount: shop.money(300), reason: planted.reason }))
-  expect(ok(await shop.get(`/v2/orders/${one.id}/invoice`)).text).toContain(planted.line1)
+  ok(await shop.refund(one.id, { amount: shop.money(300), reason: plantedPerson.reason }))
+  expect(ok(await shop.get(`/v2/orders/${one.id}/invoice`)).text).toContain(plantedPerson.line1)
   // An order that is cancelled with a reason, and an order as a guest.
-  const two = await shop.bought({ token, email: planted.email.toUpperCase(), ...addressFields })
-  ok(await shop.post(`/v2/orders/${two.id}/cancel`, { reason: planted.reason }))
-  const guest = await shop.bought({ email: planted.email, ...addressFields })
-  ok(await shop.post(`/v2/orders/${guest.id}/fulfil`, { trackingNumber: planted.tracking }))
+  const two = await shop.placeOrder({ token, email: plantedPerson.email.toUpperCase(), ...addressFields })
+  ok(await shop.post(`/v2/orders/${two.id}/cancel`, { reason: plantedPerson.reason }))
+  const guest = await shop.placeOrder({ email: plantedPerson.email, ...addressFields })
+  ok(await shop.post(`/v2/orders/${guest.id}/fulfil`, { trackingNumber: plantedPerson.tracking }))
   // Carts without an order.
-  await shop.cart({ token, email: planted.email, ...addressFields })
-  await shop.cart({ email: planted.email, ...addressFields })
-  await shop.giftCard(500, { customerId: id, note: planted.note })
+  await shop.cart({ token, email: plantedPerson.email, ...addressFields })
+  await shop.cart({ email: plantedPerson.email, ...addressFields })
+  await shop.giftCard(500, { customerId: id, note: plantedPerson.note })
   await app.deps.backgroundTasks.whenIdle()
   return { id: String(id), token, orders: [one.id, two.id, guest.id] as string[], place: addressFields }
 }
@@ -78,7 +81,7 @@ describe('the erasure of a customer', () => {
     await using hook = await receiver()
     await using app = await testApp({ ...server.settings, ...loopbackAllowed })
     const shop = await sellingIn(app, { onHand: 50 })
-    await endpointOf(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
+    await registerEndpoint(app, shop, hook.url, ['order.confirmed', 'order.cancelled', 'customer.erased'])
     await backfillKpis(app.deps)
     const { id, token, orders } = await plantCustomer(app, shop)
     const before = await Promise.all(orders.map(shop.order))
@@ -116,7 +119,7 @@ describe('the erasure of a customer', () => {
       expect(truncated).toEqual([0, 0, 0])
       const bytes = readFileSync(file).toString('latin1').toLowerCase()
       expect(bytes.includes(shop.shop.name)).toBe(true)
-      expect(Object.values(planted).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
+      expect(Object.values(plantedPerson).filter((value) => bytes.includes(value.toLowerCase()))).toEqual([])
     }
 
     const after = await Promise.all(orders.map(shop.order))
@@ -156,7 +159,7 @@ describe('the erasure of a customer', () => {
     })
     // The token and the password no longer work.
     expect((await app.call('GET', '/customer/me', { token })).status).toBe(401)
-    const login = { shopName: shop.shop.name, email: planted.email, password: planted.password }
+    const login = { shopName: shop.shop.name, email: plantedPerson.email, password: plantedPerson.password }
     expect((await app.call('POST', '/customer/login', { body: login })).status).toBe(401)
 
     // The webhook contains only the id of the customer.
@@ -165,7 +168,7 @@ describe('the erasure of a customer', () => {
     const erasureEvents = hook.received.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'customer.erased')
     expect(erasureEvents.map(({ data }) => data)).toEqual([{ customerId: id }])
     await sendMails(app)
-    expect(server.received.flatMap(({ to }) => to)).not.toContain(planted.email)
+    expect(server.received.flatMap(({ to }) => to)).not.toContain(plantedPerson.email)
     expect((await mailRows(app)).filter(({ status }) => status === 'PENDING')).toEqual([])
 
     // A second erasure has the same result, and the list has one line.
@@ -185,17 +188,17 @@ describe('the erasure of a customer', () => {
   test('rejects an erasure with 409 while an order of the customer or guest address is open, naming the order', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
-    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
-    const order = await shop.bought({ token, email: planted.email, shippingAddress: plantedAddress })
+    const { id, token } = await customerOf(app, shop.shop.name, plantedPerson.email)
+    const order = await shop.placeOrder({ token, email: plantedPerson.email, shippingAddress: plantedAddress })
     const refused = await erase(shop, id)
     expect([refused.status, refused.body.message]).toEqual([
       409,
       `The customer cannot be erased while an order, payment, refund or dispute of theirs is open: order #${order.number} (CONFIRMED)`,
     ])
-    expect(await tracesOf(app, [planted.email])).toContain(`customers: ${planted.email}`)
+    expect(await tracesOf(app, [plantedPerson.email])).toContain(`customers: ${plantedPerson.email}`)
     // An open guest order with the address counts too. The refused erasure does not assign it to the customer.
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
-    const guest = await shop.bought({ email: planted.email })
+    const guest = await shop.placeOrder({ email: plantedPerson.email })
     expect((await erase(shop, id)).body.message).toContain(`order #${guest.number} (CONFIRMED)`)
     expect((await shop.order(guest.id)).customerId).toBeNull()
     ok(await shop.post(`/v2/orders/${guest.id}/cancel`, {}))
@@ -209,27 +212,27 @@ describe('the erasure of a customer', () => {
     const shop = await sellingIn(app, { onHand: 50 })
     const { id, orders } = await plantCustomer(app, shop)
     ok(await erase(shop, id))
-    const newCustomer = await customerOf(app, shop.shop.name, planted.email)
+    const newCustomer = await customerOf(app, shop.shop.name, plantedPerson.email)
     expect(newCustomer.id).not.toBe(id)
     expect((await app.call('GET', '/customer/me/orders', { token: newCustomer.token })).body.data).toEqual([])
-    const newOrder = await shop.bought({ token: newCustomer.token, email: planted.email })
+    const newOrder = await shop.placeOrder({ token: newCustomer.token, email: plantedPerson.email })
     // The next run of the job does not erase orders of the new customer.
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
-    expect((await shop.order(newOrder.id)).email).toBe(planted.email)
+    expect((await shop.order(newOrder.id)).email).toBe(plantedPerson.email)
     expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
   })
 
   test('erases guest orders once the shop has created a customer with their email address', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
-    const order = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    const order = await shop.placeOrder({ email: plantedPerson.email, shippingAddress: plantedAddress })
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
-    const { id } = ok(await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })).body
+    const { id } = ok(await shop.post('/customer', { email: plantedPerson.email }, { 'idempotency-key': 'k' })).body
     ok(await erase(shop, id))
     expect(await tracesOf(app)).toEqual([])
     // The idempotency key stays used, but its response is erased.
-    const replayed = await shop.post('/customer', { email: planted.email }, { 'idempotency-key': 'k' })
+    const replayed = await shop.post('/customer', { email: plantedPerson.email }, { 'idempotency-key': 'k' })
     expect([replayed.status, replayed.body.message]).toEqual([404, 'What this was about was erased'])
   })
 
@@ -238,22 +241,25 @@ describe('the erasure of a customer', () => {
     await using app = await testApp(server.settings)
     const shop = await sellingIn(app, { onHand: 50 })
     const body = {
-      email: planted.email,
-      note: planted.note,
+      email: plantedPerson.email,
+      note: plantedPerson.note,
       shippingAddress: plantedAddress,
       lines: [{ variantId: shop.variantId, quantity: 1 }],
     }
     const draft = ok(await shop.post('/v2/orders/drafts', body, { 'idempotency-key': 'draft' }), 201).body
-    expect(await tracesOf(app, [planted.note])).toEqual([`draft_orders: ${planted.note}`, `idempotency_keys: ${planted.note}`])
-    const { id } = ok(await shop.post('/customer', { email: planted.email })).body
+    expect(await tracesOf(app, [plantedPerson.note])).toEqual([
+      `draft_orders: ${plantedPerson.note}`,
+      `idempotency_keys: ${plantedPerson.note}`,
+    ])
+    const { id } = ok(await shop.post('/customer', { email: plantedPerson.email })).body
     ok(await erase(shop, id))
     expect(await tracesOf(app)).toEqual([])
     expect((await shop.get(`/v2/orders/drafts/${draft.id}`)).body).toMatchObject({ email: null, note: null })
     // A request that read the address just before the erasure queues this mail. The job finds it by its draft.
-    const lateMail = { key: 'order-draft:late', shopId: shop.shop.id, to: planted.email, template: 'order-draft' } as const
+    const lateMail = { key: 'order-draft:late', shopId: shop.shop.id, to: plantedPerson.email, template: 'order-draft' } as const
     const data = { draftId: String(draft.id), lines: [], more: 0, total: shop.money(1) }
     await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...lateMail, data }))
-    expect(await tracesOf(app)).toEqual([`mails: ${planted.email}`])
+    expect(await tracesOf(app)).toEqual([`mails: ${plantedPerson.email}`])
     app.clock.advance(3 * minute)
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
@@ -262,7 +268,7 @@ describe('the erasure of a customer', () => {
   test("rejects addresses and drafts for an erased customer, and lets only the customer's own shop erase", async () => {
     await using app = await testApp()
     const [shop, other] = [await sellingIn(app), await sellingIn(app)]
-    const { id, token } = await customerOf(app, shop.shop.name, planted.email)
+    const { id, token } = await customerOf(app, shop.shop.name, plantedPerson.email)
     expect((await erase(other, id)).status).toBe(404)
     expect((await app.call('POST', `/customer/${id}/erase`, { key: shop.publishableKey, body: {} })).status).toBe(403)
     expect((await app.call('POST', `/customer/${id}/erase`, { token, body: {} })).status).toBe(403)
@@ -280,7 +286,7 @@ describe('an interrupted erasure', () => {
   test('retries a failed write of the erasure list, and later deletes a response that was stored late', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+    const { id } = ok(await shop.post('/customer', { email: plantedPerson.email, name: plantedPerson.name })).body
     const { append } = app.deps.erasedList
     let refusals = 0
     app.deps.erasedList.append = async () => {
@@ -297,7 +303,7 @@ describe('an interrupted erasure', () => {
     const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
     expect(key).toBeUndefined()
     const lateKey = { scope: `secret ${shop.shop.id} POST x`, key: 'late' }
-    const answer = app.deps.keyring.seal(encodeAnswer(201, { id, name: planted.name }), answerSeal(lateKey.scope, lateKey.key))
+    const answer = app.deps.keyring.seal(encodeAnswer(201, { id, name: plantedPerson.name }), answerSeal(lateKey.scope, lateKey.key))
     const row = {
       ...lateKey,
       fingerprint: 'f',
@@ -307,7 +313,7 @@ describe('an interrupted erasure', () => {
       sealedAnswer: answer,
     }
     await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
-    expect(await tracesOf(app)).toEqual([`idempotency_keys: ${planted.name}`])
+    expect(await tracesOf(app)).toEqual([`idempotency_keys: ${plantedPerson.name}`])
     await finishErasures(app.deps)
     expect(await tracesOf(app)).toHaveLength(1)
     app.clock.advance(3 * minute)
@@ -323,7 +329,7 @@ describe('an interrupted erasure', () => {
     const people: string[] = []
     // More erasures than one run of the job finishes.
     for (let nth = 0; nth < 21; nth++) people.push(ok(await shop.post('/customer', { email: `a${nth}@example.com` })).body.id)
-    const laterOrder = await shop.bought({ email: planted.email, shippingAddress: plantedAddress })
+    const laterOrder = await shop.placeOrder({ email: plantedPerson.email, shippingAddress: plantedAddress })
     for (const id of people) ok(await erase(shop, id))
     // As if the first customer had placed the order during the erasure.
     const [customerId = ''] = people
@@ -340,7 +346,7 @@ describe('an interrupted erasure', () => {
       (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
     await finishErasures(app.deps)
     expect(await listOpen()).toEqual([customerId])
-    expect(await tracesOf(app, [planted.email])).toContain(`orders: ${planted.email}`)
+    expect(await tracesOf(app, [plantedPerson.email])).toContain(`orders: ${plantedPerson.email}`)
     let sealed = 0
     const { unseal } = app.deps.keyring
     ok(await shop.post('/customer', { email: 'other@example.com' }, { 'idempotency-key': 'other' }))
@@ -354,7 +360,7 @@ describe('an interrupted erasure', () => {
     ok(await shop.post(`/v2/orders/${laterOrder.id}/fulfil`, {}))
     await finishErasures(app.deps)
     expect(await listOpen()).toEqual([])
-    expect(await tracesOf(app, [planted.email])).toEqual([])
+    expect(await tracesOf(app, [plantedPerson.email])).toEqual([])
   })
 })
 
@@ -395,7 +401,7 @@ describe('the erasure list in the backup targets', () => {
 test('rewrites the search indexes once per interval, and finishes pending erasures then', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = ok(await shop.post('/customer', { email: planted.email, name: planted.name })).body
+  const { id } = ok(await shop.post('/customer', { email: plantedPerson.email, name: plantedPerson.name })).body
   ok(await erase(shop, id))
   app.clock.advance(3 * minute)
   // As if the previous rewrite had taken long.
@@ -422,9 +428,9 @@ describe('the replay of erasures on an older database', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
     const addressFields = { shippingAddress: plantedAddress, billingAddress: plantedAddress }
-    const order = await shop.bought({ email: planted.email.toUpperCase(), ...addressFields })
-    await shop.cart({ email: planted.email, ...addressFields })
-    const other = await shop.bought({ email: 'stays@example.com' })
+    const order = await shop.placeOrder({ email: plantedPerson.email.toUpperCase(), ...addressFields })
+    await shop.cart({ email: plantedPerson.email, ...addressFields })
+    const other = await shop.placeOrder({ email: 'stays@example.com' })
     const customerId = app.deps.newId('customer')
     const erasure = { customerId, shopId: shop.shop.id, at: app.clock.now(), orderIds: [order.id] }
     await app.deps.erasedList.append([encodeErasure(erasure)])

@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../../../db/columns.ts'
 import { testApp } from '../../../support/app.ts'
 import { type Browser, chromium, type Page, startBrowser } from '../../../support/chromium.ts'
-import { path } from '../../../support/console.ts'
+import { sessionPath } from '../../../support/console.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -25,7 +25,7 @@ async function serve() {
     hostname: '127.0.0.1',
     fetch(request, self) {
       const { method, headers } = request
-      const list = new URL(request.url).pathname === path ? sessionRequests : otherRequests
+      const list = new URL(request.url).pathname === sessionPath ? sessionRequests : otherRequests
       list.push({ method, origin: headers.get('origin'), cookie: headers.has('cookie') })
       return app.edge.fetch(request, self)
     },
@@ -66,14 +66,17 @@ test.skipIf(!hasBrowser)(
     await open(page, `${s.origin}/none`)
     // A page with this policy sends no referrer.
     const body = JSON.stringify({ email, password })
-    expect(await fetchIn(page, path, { method: 'POST', headers: json, body, referrerPolicy: 'no-referrer' })).toEqual([200, 'SUPER_ADMIN'])
+    expect(await fetchIn(page, sessionPath, { method: 'POST', headers: json, body, referrerPolicy: 'no-referrer' })).toEqual([
+      200,
+      'SUPER_ADMIN',
+    ])
     expect(await page.evaluate('document.cookie')).toBe('')
     await open(page, `${s.origin}/none?again`)
-    expect(await fetchIn(page, path, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
-    expect(await fetchIn(page, path, { method: 'POST', credentials: 'omit' })).toEqual([401, null])
-    expect(await fetchIn(page, path, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
-    expect(await fetchIn(page, path, { method: 'DELETE' })).toEqual([204, null])
-    expect(await fetchIn(page, path, { method: 'POST' })).toEqual([401, null])
+    expect(await fetchIn(page, sessionPath, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
+    expect(await fetchIn(page, sessionPath, { method: 'POST', credentials: 'omit' })).toEqual([401, null])
+    expect(await fetchIn(page, sessionPath, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
+    expect(await fetchIn(page, sessionPath, { method: 'DELETE' })).toEqual([204, null])
+    expect(await fetchIn(page, sessionPath, { method: 'POST' })).toEqual([401, null])
     expect(s.sessionRequests.map(({ method, cookie }) => `${method} ${cookie}`)).toEqual([
       'POST false',
       'POST true',
@@ -95,12 +98,12 @@ test.skipIf(!hasBrowser)('a page of another port, which browsers treat as the sa
   browser ??= startBrowser(chromium ?? '')
   const page = await (await browser).openPage()
   await open(page, `${s.origin}/none`)
-  expect(await fetchIn(page, path, { method: 'POST', headers: json, body: JSON.stringify({ email, password }) })).toEqual([
+  expect(await fetchIn(page, sessionPath, { method: 'POST', headers: json, body: JSON.stringify({ email, password }) })).toEqual([
     200,
     'SUPER_ADMIN',
   ])
   await open(page, `${other.origin}/none`)
-  const url = `${s.origin}${path}`
+  const url = `${s.origin}${sessionPath}`
   const withCookie = { method: 'POST', credentials: 'include' }
   for (const options of [
     withCookie,
@@ -117,7 +120,7 @@ test.skipIf(!hasBrowser)('a page of another port, which browsers treat as the sa
   // The session still works, and the page of the other app has its own cookie.
   const admin = await other.app.superAdmin()
   const body = JSON.stringify({ email: admin.email, password: admin.password })
-  expect(await fetchIn(page, path, { method: 'POST', headers: json, body })).toEqual([200, 'SUPER_ADMIN'])
+  expect(await fetchIn(page, sessionPath, { method: 'POST', headers: json, body })).toEqual([200, 'SUPER_ADMIN'])
   await open(page, `${s.origin}/none`)
-  expect(await fetchIn(page, path, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
+  expect(await fetchIn(page, sessionPath, { method: 'POST' })).toEqual([200, 'SUPER_ADMIN'])
 })

@@ -1,13 +1,13 @@
 /** Tests which pages may use the console's session, and where its cookie is sent. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Answer, testApp } from '../../../support/app.ts'
-import { cookieOf, end, heldBy, here, path, post, resume } from '../../../support/console.ts'
+import { cookieHeaderOf, cookieOf, endSession, postSession, resumeSession, sameOrigin, sessionPath } from '../../../support/console.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 const published = { PUBLIC_URL: 'https://souk.example.com' }
-const secureRest = `Path=${path}; Max-Age=7200; HttpOnly; SameSite=Strict; Secure`
+const secureRest = `Path=${sessionPath}; Max-Age=7200; HttpOnly; SameSite=Strict; Secure`
 const plainRest = secureRest.replace('; Secure', '')
 
 async function startWithMerchant(settings: Record<string, string> = {}) {
@@ -15,7 +15,7 @@ async function startWithMerchant(settings: Record<string, string> = {}) {
   const { email, password } = await app.merchant()
   /** Logs in from a page, by a request to a host. */
   const from = (origin: string, host: string, headers: Record<string, string> = {}) =>
-    post(app, { email, password }, { origin, host, ...headers })
+    postSession(app, { email, password }, { origin, host, ...headers })
   return { app, login: { email, password }, from, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }
 
@@ -36,7 +36,7 @@ describe('the cookie', () => {
     await using s = await startWithMerchant()
     const answer = await s.from(origin, host)
     expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, name, plainRest])
-    expect((await resume(s.app, heldBy(answer), { origin, host })).status).toBe(200)
+    expect((await resumeSession(s.app, cookieHeaderOf(answer), { origin, host })).status).toBe(200)
   })
 
   test.each([
@@ -51,7 +51,7 @@ describe('the cookie', () => {
     await using s = await startWithMerchant(settings)
     const answer = await s.from(origin, host)
     expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, '__Secure-souk_console', secureRest])
-    const ended = await end(s.app, heldBy(answer), { origin, host })
+    const ended = await endSession(s.app, cookieHeaderOf(answer), { origin, host })
     expect([ended.status, cookieOf(ended).rest]).toEqual([204, secureRest.replace('7200', '0')])
   })
 
@@ -63,7 +63,7 @@ describe('the cookie', () => {
     ]
     for (const headers of [outside, inside]) {
       const answer = await s.from(headers.origin, headers.host)
-      expect((await resume(s.app, heldBy(answer), headers)).status).toBe(200)
+      expect((await resumeSession(s.app, cookieHeaderOf(answer), headers)).status).toBe(200)
     }
   })
 
@@ -72,8 +72,8 @@ describe('the cookie', () => {
     const headers = { origin: 'https://souk.example.com', host: 'souk.example.com' }
     const { value } = cookieOf(await s.from(headers.origin, headers.host))
     for (const name of ['souk_console_443', 'souk_console_80', 'souk_console'])
-      expect((await resume(s.app, `${name}=${value}`, headers)).status).toBe(401)
-    expect((await resume(s.app, `__Secure-souk_console=${value}`, headers)).status).toBe(200)
+      expect((await resumeSession(s.app, `${name}=${value}`, headers)).status).toBe(401)
+    expect((await resumeSession(s.app, `__Secure-souk_console=${value}`, headers)).status).toBe(200)
   })
 })
 
@@ -90,8 +90,8 @@ const foreignOrigins: [what: string, settings: Record<string, string>, headers: 
   ['an origin in capitals', {}, { origin: 'HTTP://LOCALHOST' }],
   ['a file', {}, { origin: 'file://' }],
   ['an extension', {}, { origin: 'chrome-extension://localhost' }],
-  ['the own origin with sec-fetch-site: same-site', {}, { ...here, 'sec-fetch-site': 'same-site' }],
-  ['the own origin with sec-fetch-site: cross-site', {}, { ...here, 'sec-fetch-site': 'cross-site' }],
+  ['the own origin with sec-fetch-site: same-site', {}, { ...sameOrigin, 'sec-fetch-site': 'same-site' }],
+  ['the own origin with sec-fetch-site: cross-site', {}, { ...sameOrigin, 'sec-fetch-site': 'cross-site' }],
   ['PUBLIC_URL over http', published, { origin: 'http://souk.example.com', host: 'souk.example.com' }],
   ['neither PUBLIC_URL nor Host', published, { origin: 'https://other.example.com', host: 'souk.example.com' }],
   ['a subdomain of PUBLIC_URL', published, { origin: 'https://a.souk.example.com', host: 'souk.example.com' }],
@@ -100,27 +100,27 @@ const foreignOrigins: [what: string, settings: Record<string, string>, headers: 
 describe('another page', () => {
   test.each(foreignOrigins)('a foreign origin is refused, even with valid credentials: %s', async (label, settings, headers) => {
     await using s = await startWithMerchant(settings)
-    const loginResponse = await post(s.app, s.login)
-    const cookie = heldBy(loginResponse)
+    const loginResponse = await postSession(s.app, s.login)
+    const cookie = cookieHeaderOf(loginResponse)
     for (const body of [undefined, {}, s.login, { email: s.login.email, password: 'wrong' }])
-      expectForbidden(await post(s.app, body, { cookie, ...headers }), label)
-    expectForbidden(await end(s.app, cookie, headers), label)
+      expectForbidden(await postSession(s.app, body, { cookie, ...headers }), label)
+    expectForbidden(await endSession(s.app, cookie, headers), label)
     const body = { token: 'x'.repeat(43), email: 'a@example.com', password: 'a long password' }
-    expectForbidden(await s.app.call('POST', '/console/setup', { body, headers: { ...here, ...headers } }), label)
+    expectForbidden(await s.app.call('POST', '/console/setup', { body, headers: { ...sameOrigin, ...headers } }), label)
     // The session still works.
-    expect((await resume(s.app, cookie)).status).toBe(200)
+    expect((await resumeSession(s.app, cookie)).status).toBe(200)
   })
 
   test('a request without Origin is refused, because other programs use the API', async () => {
     await using s = await startWithMerchant()
     for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { referer: 'http://localhost/console' }])
-      expectForbidden(await s.app.call('POST', path, { body: s.login, headers }), 'no origin')
-    expectForbidden(await s.app.call('DELETE', path), 'no origin')
+      expectForbidden(await s.app.call('POST', sessionPath, { body: s.login, headers }), 'no origin')
+    expectForbidden(await s.app.call('DELETE', sessionPath), 'no origin')
   })
 
   test('the media types of forms are refused, even with the right origin', async () => {
     await using s = await startWithMerchant()
-    const cookie = heldBy(await post(s.app, s.login))
+    const cookie = cookieHeaderOf(await postSession(s.app, s.login))
     const forms: [type: string, raw: string][] = [
       ['application/x-www-form-urlencoded', `email=${s.login.email}&password=${s.login.password}`],
       ['text/plain', JSON.stringify(s.login)],
@@ -128,31 +128,31 @@ describe('another page', () => {
       ['text/plain', ''],
     ]
     for (const [type, raw] of forms) {
-      const answer = await s.app.call('POST', path, { raw, headers: { ...here, cookie, 'content-type': type } })
+      const answer = await s.app.call('POST', sessionPath, { raw, headers: { ...sameOrigin, cookie, 'content-type': type } })
       expect([type, answer.status]).toEqual([type, 415])
     }
-    expect((await resume(s.app, cookie)).status).toBe(200)
+    expect((await resumeSession(s.app, cookie)).status).toBe(200)
   })
 
   test('no response has CORS headers, and preflights are refused', async () => {
     await using s = await startWithMerchant()
     const evil = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
-    for (const at of [path, '/console/setup']) {
+    for (const at of [sessionPath, '/console/setup']) {
       const preflight = await s.app.call('OPTIONS', at, { headers: evil })
       expect(preflight.status).toBe(405)
       expectNoCors(preflight, at)
       for (const body of [{ unknown: 1 }, s.login]) expectNoCors(await s.app.call('POST', at, { body, headers: evil }), at)
     }
-    expectNoCors(await post(s.app, s.login), 'a login')
-    expectNoCors(await post(s.app), 'a refusal')
-    expectNoCors(await post(s.app, { unknown: 1 }), 'a bad body')
+    expectNoCors(await postSession(s.app, s.login), 'a login')
+    expectNoCors(await postSession(s.app), 'a refusal')
+    expectNoCors(await postSession(s.app, { unknown: 1 }), 'a bad body')
   })
 })
 
 test('a page under a foreign name that resolves to this server (DNS rebinding) has no session, and ALLOWED_HOSTS refuses it', async () => {
   await using s = await startWithMerchant()
   const rebinding = { origin: 'http://evil.example', host: 'evil.example' }
-  expect((await post(s.app, undefined, rebinding)).status).toBe(401)
+  expect((await postSession(s.app, undefined, rebinding)).status).toBe(401)
   const answer = await s.from(rebinding.origin, rebinding.host)
   expect([answer.status, cookieOf(answer).name, cookieOf(answer).rest]).toEqual([200, '__Secure-souk_console', secureRest])
   await using restricted = await startWithMerchant({ ALLOWED_HOSTS: 'localhost,souk.example.com' })

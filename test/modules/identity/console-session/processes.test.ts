@@ -5,7 +5,7 @@ import { engine } from '../../../../db/columns.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { issueSetupToken } from '../../../../src/modules/identity/console-session/index.ts'
 import { testApp } from '../../../support/app.ts'
-import { heldBy, here, post, resume } from '../../../support/console.ts'
+import { cookieHeaderOf, postSession, resumeSession, sameOrigin } from '../../../support/console.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -29,23 +29,23 @@ describe.skipIf(engine === 'sqlite')('two processes', () => {
   test('renew a cookie that is sent to both at once to the same cookie, and the session works in both', async () => {
     await using s = await startTwoProcesses()
     const { email, password } = await s.one.merchant()
-    let cookie = heldBy(await post(s.one, { email, password }))
+    let cookie = cookieHeaderOf(await postSession(s.one, { email, password }))
     for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all([s.one, s.two, s.one, s.two].map((app) => resume(app, cookie)))
+      const answers = await Promise.all([s.one, s.two, s.one, s.two].map((app) => resumeSession(app, cookie)))
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-      expect(new Set(answers.map(heldBy)).size).toBe(1)
+      expect(new Set(answers.map(cookieHeaderOf)).size).toBe(1)
       for (const { body } of answers) expect((await s.two.call('GET', '/merchant/me', { token: body.accessToken })).status).toBe(200)
-      ;[cookie = ''] = answers.map(heldBy)
+      ;[cookie = ''] = answers.map(cookieHeaderOf)
     }
   })
 
   test('share the end of a session', async () => {
     await using s = await startTwoProcesses()
     const { email, password } = await s.one.merchant()
-    const answer = await post(s.one, { email, password })
-    const ended = await s.two.call('DELETE', '/console/session', { headers: { ...here, cookie: heldBy(answer) } })
+    const answer = await postSession(s.one, { email, password })
+    const ended = await s.two.call('DELETE', '/console/session', { headers: { ...sameOrigin, cookie: cookieHeaderOf(answer) } })
     expect(ended.status).toBe(204)
-    expect((await resume(s.one, heldBy(answer))).status).toBe(401)
+    expect((await resumeSession(s.one, cookieHeaderOf(answer))).status).toBe(401)
     expect((await s.one.call('GET', '/merchant/me', { token: answer.body.accessToken })).status).toBe(401)
   })
 
@@ -56,7 +56,7 @@ describe.skipIf(engine === 'sqlite')('two processes', () => {
       [s.two, s.one, s.two, s.one].map((app, nth) =>
         app.call('POST', '/console/setup', {
           body: { token: tokens[nth % 2], email: `root${nth}@example.com`, password: 'password-of-root' },
-          headers: here,
+          headers: sameOrigin,
         }),
       ),
     )

@@ -6,14 +6,15 @@ import { auditLog, users } from '../../../../db/schema/people.ts'
 import { issueSetupToken } from '../../../../src/modules/identity/console-session/index.ts'
 import { createSuperAdmin } from '../../../../src/modules/identity/merchant/index.ts'
 import { type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
-import { cookieOf, heldBy, here, post, resume } from '../../../support/console.ts'
+import { cookieHeaderOf, cookieOf, postSession, resumeSession, sameOrigin } from '../../../support/console.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 const root = { email: 'root@example.com', password: 'password-of-root' }
-const setUp = (app: TestApp, body: unknown, more: CallOptions = {}) => app.call('POST', '/console/setup', { body, headers: here, ...more })
+const setUp = (app: TestApp, body: unknown, more: CallOptions = {}) =>
+  app.call('POST', '/console/setup', { body, headers: sameOrigin, ...more })
 async function issueToken(app: TestApp): Promise<string> {
   const token = await issueSetupToken(app.deps)
   if (token === undefined) throw new Error('no token was issued')
@@ -24,10 +25,14 @@ const readAdmins = (app: TestApp) => app.deps.db.read.select().from(users).where
 describe('the first run', () => {
   test('returns SETUP_REQUIRED, creates the super admin by the token and logs in', async () => {
     await using app = await testApp()
-    const before = await post(app)
+    const before = await postSession(app)
     expect([before.status, before.body.error]).toEqual([401, 'SETUP_REQUIRED'])
     const token = await issueToken(app)
-    const created = await setUp(app, { token, ...root, email: 'Root@Example.com' }, { headers: { ...here, 'x-request-id': 'first-run' } })
+    const created = await setUp(
+      app,
+      { token, ...root, email: 'Root@Example.com' },
+      { headers: { ...sameOrigin, 'x-request-id': 'first-run' } },
+    )
     expect([created.status, created.headers.get('cache-control')]).toEqual([201, 'no-store'])
     expect(created.body).toEqual({
       ...{ accessToken: expect.any(String), expiresIn: 3600, roles: ['SUPER_ADMIN'], shops: [] },
@@ -35,9 +40,9 @@ describe('the first run', () => {
     })
     expect(cookieOf(created).rest).toBe('Path=/console/session; Max-Age=7200; HttpOnly; SameSite=Strict')
     expect((await app.call('GET', '/admin/audit', { token: created.body.accessToken })).status).toBe(200)
-    expect((await resume(app, heldBy(created))).body.roles).toEqual(['SUPER_ADMIN'])
-    expect((await post(app, root)).status).toBe(200)
-    expect((await post(app)).body.error).toBe('Unauthorized')
+    expect((await resumeSession(app, cookieHeaderOf(created))).body.roles).toEqual(['SUPER_ADMIN'])
+    expect((await postSession(app, root)).status).toBe(200)
+    expect((await postSession(app)).body.error).toBe('Unauthorized')
     const [user] = await readAdmins(app)
     expect(user).toMatchObject({ email: root.email })
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'super_admin.created'))
@@ -59,7 +64,7 @@ describe('the first run', () => {
     expect((await app.call('GET', '/shops/v2', { token })).body.name).toBe('first-shop')
     expect((await app.call('PATCH', '/shops/v2', { token, body: { title: 'Renamed' } })).status).toBe(200)
     expect((await app.call('GET', '/admin/shops', { token })).body.data).toMatchObject([{ name: 'first-shop' }])
-    for (const session of [await resume(app, heldBy(created)), await post(app, root)])
+    for (const session of [await resumeSession(app, cookieHeaderOf(created)), await postSession(app, root)])
       expect([session.body.roles, session.body.shops]).toMatchObject([['SUPER_ADMIN'], [{ name: 'first-shop', role: 'OWNER' }]])
     const [user] = await readAdmins(app)
     const rows = await app.deps.db.read
@@ -96,10 +101,10 @@ describe('the first run', () => {
   test('an existing merchant can log in before the first run, and a request without a valid session gets SETUP_REQUIRED', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
-    const answer = await post(app, { email, password })
-    expect([answer.status, (await resume(app, heldBy(answer))).status]).toEqual([200, 200])
-    expect((await resume(app, 'souk_console_80=x')).body.error).toBe('SETUP_REQUIRED')
-    expect((await post(app, { email, password: 'wrong-password' })).body.error).toBe('Unauthorized')
+    const answer = await postSession(app, { email, password })
+    expect([answer.status, (await resumeSession(app, cookieHeaderOf(answer))).status]).toEqual([200, 200])
+    expect((await resumeSession(app, 'souk_console_80=x')).body.error).toBe('SETUP_REQUIRED')
+    expect((await postSession(app, { email, password: 'wrong-password' })).body.error).toBe('Unauthorized')
   })
 
   test('only the hash of the token is stored', async () => {

@@ -8,7 +8,7 @@ import { removeSecondFactor, resetUserPassword } from '../../../../src/modules/i
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { begunTotp, codeAt, confirmedTotp } from '../../../support/totp.ts'
+import { beginTotp, codeAt, enableTotp } from '../../../support/totp.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -55,8 +55,8 @@ describe('beginning a second factor', () => {
   test('a secret opens only for its owner, and souk check reports one that does not open', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    await confirmedTotp(app, merchant)
-    await confirmedTotp(app, other)
+    await enableTotp(app, merchant)
+    await enableTotp(app, other)
     expect(await findFaultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
     const sealedSecret = (await rowOf(app, other))?.sealedSecret ?? ''
     await app.deps.db.write((tx) => tx.update(secondFactors).set({ sealedSecret }).where(eq(secondFactors.userId, merchant.id)))
@@ -83,7 +83,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { token, password } = merchant
-    const [first, second] = [await begunTotp(app, merchant), await begunTotp(app, merchant)]
+    const [first, second] = [await beginTotp(app, merchant), await beginTotp(app, merchant)]
     const confirm = (secret: string) => app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
     expect([first === second, (await confirm(first)).status, (await confirm(second)).status]).toEqual([false, 401, 200])
     expect((await app.call('POST', '/auth/totp', { token, body: { password } })).status).toBe(409)
@@ -96,7 +96,7 @@ describe('beginning a second factor', () => {
     const { token } = merchant
     const confirm = (code: unknown) => app.call('POST', '/auth/totp/confirm', { token, body: { code } })
     expect((await confirm('123456')).status).toBe(409)
-    const secret = await begunTotp(app, merchant)
+    const secret = await beginTotp(app, merchant)
     const good = codeAt(secret, app.clock.now())
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
     for (const code of [wrongCode(app, secret), `${good}0`, `0${good}`, good.slice(1), arabic, ' ', `${good}\n`])
@@ -109,7 +109,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
     const merchant = await app.merchant()
     const { token } = merchant
-    const secret = await begunTotp(app, merchant)
+    const secret = await beginTotp(app, merchant)
     app.clock.advance(60 * minute)
     const expired = await app.call('POST', '/auth/totp/confirm', { token, body: { code: codeAt(secret, app.clock.now()) } })
     expect([expired.status, expired.body.message]).toEqual([409, 'No second factor was started within the last hour. Start again'])
@@ -119,7 +119,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = (await logIn(app, merchant)).body.data
-    await confirmedTotp(app, merchant)
+    await enableTotp(app, merchant)
     const readMe = async (token: string) => (await app.call('GET', '/merchant/me', { token })).status
     expect([await readMe(merchant.token), await readMe(other.accessToken)]).toEqual([200, 401])
     expect((await app.call('POST', '/auth/refresh', { body: { refreshToken: other.refreshToken } })).status).toBe(401)
@@ -129,7 +129,7 @@ describe('beginning a second factor', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const { token } = merchant
-    const code = codeAt(await begunTotp(app, merchant), app.clock.now())
+    const code = codeAt(await beginTotp(app, merchant), app.clock.now())
     const answers = await Promise.all([1, 2].map(() => app.call('POST', '/auth/totp/confirm', { token, body: { code } })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
@@ -141,9 +141,9 @@ describe('beginning a second factor', () => {
       const readStatus = async (token = person.token) => (await app.call('GET', '/auth/totp', { token })).body
       const off = { enabled: false, recoveryCodesLeft: 0 }
       expect(await readStatus()).toEqual(off)
-      await begunTotp(app, person)
+      await beginTotp(app, person)
       expect(await readStatus()).toEqual(off)
-      const { recoveryCodes } = await confirmedTotp(app, person)
+      const { recoveryCodes } = await enableTotp(app, person)
       expect(await readStatus()).toEqual({ enabled: true, recoveryCodesLeft: 10 })
       const { body } = await logIn(app, person, recoveryCodes[0])
       expect(await readStatus(body.data.accessToken)).toEqual({ enabled: true, recoveryCodesLeft: 9 })
@@ -174,7 +174,7 @@ describe('logging in with a second factor', () => {
     test(`a ${kind} needs a code after the password, and each code works once`, async () => {
       await using app = await testApp()
       const person: Person = await app[kind]()
-      const { secret } = await confirmedTotp(app, person)
+      const { secret } = await enableTotp(app, person)
       const codeRequired = await logIn(app, person)
       expect([codeRequired.status, codeRequired.body]).toEqual([
         401,
@@ -200,7 +200,7 @@ describe('logging in with a second factor', () => {
   test('a wrong password gets the same response with and without a code, a factor or an account', async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const code = nextCode(app, secret)
     const emails = [merchant.email, other.email, 'nobody@example.com']
     const answers = await Promise.all(
@@ -214,7 +214,7 @@ describe('logging in with a second factor', () => {
   test('codes of the adjacent steps are accepted, and then none of an earlier step', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     app.clock.advance(10 * step)
     const code = (steps: number) => codeAt(secret, app.clock.now(), steps)
     expect((await logIn(app, merchant, code(-2))).status).toBe(401)
@@ -228,8 +228,8 @@ describe('logging in with a second factor', () => {
   test("another account's code, seven digits, digits of other scripts and an empty text are wrong", async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const { secret } = await confirmedTotp(app, merchant)
-    const { secret: otherSecret, recoveryCodes } = await confirmedTotp(app, other)
+    const { secret } = await enableTotp(app, merchant)
+    const { secret: otherSecret, recoveryCodes } = await enableTotp(app, other)
     const good = nextCode(app, secret)
     const arabic = [...good].map((digit) => String.fromCharCode(0x660 + Number(digit))).join('')
     const fullWidth = [...good].map((digit) => String.fromCharCode(0xff10 + Number(digit))).join('')
@@ -245,7 +245,7 @@ describe('logging in with a second factor', () => {
   test('a code sent in concurrent logins admits one', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const code = nextCode(app, secret)
     const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app, merchant, code)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)])
@@ -255,7 +255,7 @@ describe('logging in with a second factor', () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    const { secret, recoveryCodes } = await enableTotp(app, merchant)
     second.clock.advance(step)
     for (const code of [nextCode(app, secret), recoveryCodes[3]]) {
       const answers = await Promise.all([app, second, app, second].map((one) => logIn(one, merchant, code)))
@@ -269,7 +269,7 @@ describe('wrong codes', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     const other = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    const { secret, recoveryCodes } = await enableTotp(app, merchant)
     app.clock.advance(step)
     for (let nth = 0; nth < 10; nth++) {
       expect((await logIn(app, merchant)).body.error).toBe('TOTP_REQUIRED')
@@ -294,7 +294,7 @@ describe('wrong codes', () => {
   test('the lock ends after exactly 15 minutes, and ten more codes can be tried', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const guess = async () => (await logIn(app, merchant, wrongCode(app, secret))).status
     for (let nth = 0; nth < 10; nth++) expect(await guess()).toBe(401)
     app.clock.advance(lockMs - 1)
@@ -309,7 +309,7 @@ describe('wrong codes', () => {
     await using app = await testApp()
     await using second = await testApp({}, { database: app.database, startAt: app.clock.now(), as: 'command' })
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const code = wrongCode(app, secret)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, nth) => logIn(nth % 2 ? app : second, merchant, code)))
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
@@ -319,7 +319,7 @@ describe('wrong codes', () => {
   test('wrong codes are not failed logins of the address, and logins without a code are not counted', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     for (let nth = 0; nth < 60; nth++) expect((await logIn(app, merchant)).status).toBe(401)
     for (let nth = 0; nth < 5; nth++) await logIn(app, merchant, wrongCode(app, secret))
     expect(await app.deps.db.read.select().from(attempts)).toHaveLength(0)
@@ -331,7 +331,7 @@ describe('recovery codes', () => {
   test('there are ten recovery codes, stored as hashes, and each works once in every spelling', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { recoveryCodes } = await confirmedTotp(app, merchant)
+    const { recoveryCodes } = await enableTotp(app, merchant)
     expect([recoveryCodes.length, new Set(recoveryCodes).size]).toEqual([10, 10])
     for (const code of recoveryCodes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/)
     const stored = JSON.stringify([await rowOf(app, merchant), await app.deps.db.read.select().from(auditLog)])
@@ -354,7 +354,7 @@ describe('recovery codes', () => {
   test("the app's codes still work when all recovery codes are used", async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret, recoveryCodes } = await confirmedTotp(app, merchant)
+    const { secret, recoveryCodes } = await enableTotp(app, merchant)
     for (const code of recoveryCodes) expect((await logIn(app, merchant, code)).status).toBe(200)
     expect((await logIn(app, merchant, recoveryCodes[9])).status).toBe(401)
     expect((await logIn(app, merchant, nextCode(app, secret))).status).toBe(200)
@@ -365,7 +365,7 @@ describe('bypass and removal', () => {
   test('neither a changed nor a reset password bypasses the second factor', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const [changedPassword, resetPassword] = ['another long password', 'yet another password']
     const body = { current: merchant.password, password: changedPassword }
     expect((await app.call('POST', '/auth/password', { token: merchant.token, body })).status).toBe(204)
@@ -379,7 +379,7 @@ describe('bypass and removal', () => {
     await using app = await testApp()
     const merchant = await app.merchant()
     expect((await remove(app, merchant, { password: merchant.password, code: '123456' })).status).toBe(409)
-    const { secret } = await confirmedTotp(app, merchant)
+    const { secret } = await enableTotp(app, merchant)
     const { password } = merchant
     for (const body of [{}, { password }, { code: nextCode(app, secret) }]) expect((await remove(app, merchant, body)).status).toBe(400)
     expect((await remove(app, merchant, { password: 'not the password', code: codeAt(secret, app.clock.now()) })).body.error).toBe(
@@ -391,7 +391,7 @@ describe('bypass and removal', () => {
     expect([removed.status, removed.text]).toEqual([204, ''])
     expect(await rowOf(app, merchant)).toBeUndefined()
     expect((await logIn(app, merchant)).status).toBe(200)
-    const secondFactor = await confirmedTotp(app, merchant)
+    const secondFactor = await enableTotp(app, merchant)
     expect(secondFactor.secret).not.toBe(secret)
     expect((await remove(app, merchant, { password, code: secondFactor.recoveryCodes[0] })).status).toBe(204)
     expect((await auditRowsOf(app, 'totp.removed')).map(({ actor }) => actor)).toEqual([merchant.id, merchant.id])
@@ -400,13 +400,13 @@ describe('bypass and removal', () => {
   test("the operator's command removes the second factor of one account, confirmed or not", async () => {
     await using app = await testApp()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    await confirmedTotp(app, merchant)
-    await confirmedTotp(app, other)
+    await enableTotp(app, merchant)
+    await enableTotp(app, other)
     expect(await removeSecondFactor(app.deps, 'nobody@example.com')).toBeUndefined()
     expect((await removeSecondFactor(app.deps, merchant.email.toUpperCase()))?.id).toBe(merchant.id)
     expect(await removeSecondFactor(app.deps, merchant.email)).toBeUndefined()
     expect([(await logIn(app, merchant)).status, (await logIn(app, other)).status]).toEqual([200, 401])
-    await begunTotp(app, merchant)
+    await beginTotp(app, merchant)
     expect((await removeSecondFactor(app.deps, merchant.email))?.id).toBe(merchant.id)
     expect((await auditRowsOf(app, 'totp.removed')).map(({ actor, subject }) => [actor, subject])).toEqual([
       ['system', merchant.id],
@@ -417,7 +417,7 @@ describe('bypass and removal', () => {
   test('a login during the confirmation of a second factor starts no session without a code', async () => {
     await using app = await testApp()
     const merchant = await app.merchant()
-    const secret = await begunTotp(app, merchant)
+    const secret = await beginTotp(app, merchant)
     const find = app.deps.secondFactorStore.find
     const code = codeAt(secret, app.clock.now())
     let confirmed: number | undefined

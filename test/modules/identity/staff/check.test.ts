@@ -6,8 +6,8 @@ import { postgresMigrations, sqliteMigrations } from '../../../../db/migrations/
 import { staff } from '../../../../db/schema/staff.ts'
 import { assignMissingOwners, findStaffInconsistencies } from '../../../../src/modules/identity/member/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { commandBeside } from '../../../support/command-process.ts'
-import { invited, staffOf } from '../../../support/staff.ts'
+import { openCommandInstance } from '../../../support/command-process.ts'
+import { invitePerson, staffOf } from '../../../support/staff.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -20,7 +20,7 @@ const findProblems = async (app: TestApp) =>
 test('reports shops without an owner, and staff rows that are neither an invitation nor a person with an account', async () => {
   await using app = await testApp()
   const owner = await app.merchant()
-  const { id } = await invited(app, owner, 'OWNER')
+  const { id } = await invitePerson(app, owner, 'OWNER')
   const person = await staffOf(app, owner, 'MANAGER')
   expect(await findProblems(app)).toEqual([])
   const set = (staffId: string, change: Partial<typeof staff.$inferInsert>) =>
@@ -49,7 +49,7 @@ test('a shop that an older process created after the migration gets its owner wh
 
 test('two servers that start at once assign one owner to each shop', async () => {
   await using app = await testApp()
-  await using otherProcess = await commandBeside(app)
+  await using otherProcess = await openCommandInstance(app)
   const owner = await app.merchant()
   for (let round = 0; round < 5; round++) {
     await app.deps.db.write((tx) => tx.delete(staff))

@@ -10,10 +10,10 @@ import { storeInvitation } from '../../../../src/modules/identity/member/index.t
 import { issueToken } from '../../../../src/modules/identity/one-time-token/index.ts'
 import { acceptInvitation, changeStaff, inviteStaff, removeStaff } from '../../../../src/modules/identity/staff/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { commandBeside } from '../../../support/command-process.ts'
+import { openCommandInstance } from '../../../support/command-process.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { mailRows } from '../../../support/mails.ts'
-import { invited, staffOf, staffPassword, tokenOfUrl } from '../../../support/staff.ts'
+import { invitePerson, staffOf, staffPassword, tokenOfUrl } from '../../../support/staff.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -88,10 +88,10 @@ describe('an invitation', () => {
   test('that is sent again has a new link and the new role, and the previous link is invalid', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const before = await invited(app, owner, 'MANAGER', 'ann@example.com')
+    const before = await invitePerson(app, owner, 'MANAGER', 'ann@example.com')
     app.clock.advance(6 * dayMs)
     owner.token = await freshToken(app, owner.id)
-    const after = await invited(app, owner, 'READ_ONLY', 'ANN@example.com')
+    const after = await invitePerson(app, owner, 'READ_ONLY', 'ANN@example.com')
     expect(after.id).toBe(before.id)
     app.clock.advance(6 * dayMs)
     owner.token = await freshToken(app, owner.id)
@@ -107,11 +107,11 @@ describe('an invitation', () => {
   test('ends after seven days, and when it is withdrawn', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const expired = await invited(app, owner, 'MANAGER')
+    const expired = await invitePerson(app, owner, 'MANAGER')
     app.clock.advance(7 * dayMs)
     owner.token = await freshToken(app, owner.id)
     expect((await accept(app, { token: expired.token, password: staffPassword })).status).toBe(401)
-    const withdrawn = await invited(app, owner, 'MANAGER')
+    const withdrawn = await invitePerson(app, owner, 'MANAGER')
     const { token } = owner
     expect((await app.call('DELETE', `/shops/v2/staff/${withdrawn.id}`, { token })).status).toBe(204)
     expect((await accept(app, { token: withdrawn.token, password: staffPassword })).status).toBe(401)
@@ -121,7 +121,7 @@ describe('an invitation', () => {
   test('gives the role that it has when it is accepted', async () => {
     await using app = await testApp()
     const owner = await app.merchant()
-    const { id, token } = await invited(app, owner, 'OWNER')
+    const { id, token } = await invitePerson(app, owner, 'OWNER')
     await app.call('PATCH', `/shops/v2/staff/${id}`, { token: owner.token, body: { role: 'READ_ONLY' } })
     expect((await accept(app, { token, password: staffPassword })).body.role).toBe('READ_ONLY')
   })
@@ -147,8 +147,8 @@ describe('an invitation', () => {
     // The other process uses real password hashes.
     await using app = await testApp({}, { realPasswords: true })
     const owner = await app.merchant()
-    const { token, email } = await invited(app, owner, 'MANAGER')
-    await using otherProcess = await commandBeside(app)
+    const { token, email } = await invitePerson(app, owner, 'MANAGER')
+    await using otherProcess = await openCommandInstance(app)
     const caller = { limitKey: 'here', agent: undefined }
     const input = { token, password: staffPassword }
     const all = await Promise.allSettled(
@@ -179,13 +179,13 @@ describe('an existing account', () => {
   test('joins by a link only with its password, which stays the same', async () => {
     await using app = await testApp()
     const [owner, other] = [await app.merchant(), await app.merchant()]
-    const firstInvitation = await invited(app, owner, 'MANAGER', other.email)
+    const firstInvitation = await invitePerson(app, owner, 'MANAGER', other.email)
     expect((await accept(app, { token: firstInvitation.token })).status).toBe(400)
     expect((await accept(app, { token: firstInvitation.token, password: staffPassword })).status).toBe(200)
     expect((await login(app, other.email, staffPassword)).status).toBe(401)
     expect((await login(app, other.email, other.password)).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
-    const secondInvitation = await invited(app, owner, 'MANAGER', other.email)
+    const secondInvitation = await invitePerson(app, owner, 'MANAGER', other.email)
     expect((await accept(app, { token: secondInvitation.token, password: other.password })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'ACTIVE', userId: other.id })
   })
@@ -195,7 +195,7 @@ describe('an existing account', () => {
     const [owner, other, admin] = [await app.merchant(), await app.merchant(), await app.superAdmin()]
     const outcomes: unknown[] = []
     for (const email of ['nobody@example.com', other.email, admin.email]) {
-      const { id, token } = await invited(app, owner, 'MANAGER', email)
+      const { id, token } = await invitePerson(app, owner, 'MANAGER', email)
       const { passwords } = app.deps
       const [hash, verify] = [spyOn(passwords, 'hash'), spyOn(passwords, 'verify')]
       const answers = []
@@ -219,7 +219,7 @@ describe('an existing account', () => {
     await using app = await testApp()
     const [owner, other] = [await app.merchant(), await app.merchant()]
     for (let nth = 0; nth < 12; nth++) {
-      const { token } = await invited(app, owner, 'MANAGER', other.email)
+      const { token } = await invitePerson(app, owner, 'MANAGER', other.email)
       expect((await accept(app, { token, password: `${staffPassword} ${nth}` })).status).toBe(200)
     }
     expect((await login(app, other.email, other.password)).status).toBe(429)
@@ -239,7 +239,7 @@ describe('an existing account', () => {
     await using app = await testApp()
     const [owner, admin] = [await app.merchant(), await app.superAdmin()]
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).status).toBe(403)
-    const { token } = await invited(app, owner, 'MANAGER', admin.email)
+    const { token } = await invitePerson(app, owner, 'MANAGER', admin.email)
     expect((await accept(app, { token, password: admin.password })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'ACTIVE', userId: admin.id, role: 'MANAGER' })
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).body.id).toBe(owner.shop.id)
@@ -251,7 +251,7 @@ describe('an existing account', () => {
   test('of a super admin with a wrong password joins nothing', async () => {
     await using app = await testApp()
     const [owner, admin] = [await app.merchant(), await app.superAdmin()]
-    const { token } = await invited(app, owner, 'MANAGER', admin.email)
+    const { token } = await invitePerson(app, owner, 'MANAGER', admin.email)
     expect((await accept(app, { token, password: 'another password' })).status).toBe(200)
     expect((await listOf(app, owner))[1]).toMatchObject({ status: 'INVITED', userId: null })
     expect((await app.call('GET', '/shops/v2', { token: admin.token })).status).toBe(403)
@@ -271,7 +271,7 @@ describe('an existing account', () => {
     await using app = await testApp()
     const [one, other, stranger] = [await app.merchant(), await app.merchant(), await app.merchant()]
     // `other` has its own shop and then joins the shop of `one`.
-    const { token } = await invited(app, one, 'READ_ONLY', other.email)
+    const { token } = await invitePerson(app, one, 'READ_ONLY', other.email)
     app.clock.advance(1_000)
     await accept(app, { token, password: other.password })
     const shopIn = (id?: string) =>
@@ -308,7 +308,7 @@ describe('a role', () => {
     const readKeys = () => app.call('GET', '/shops/v2/private-key', { token: person.token })
     const readOrders = () => app.call('GET', '/v2/orders', { token: person.token })
     expect([(await readKeys()).status, (await readOrders()).status]).toEqual([200, 200])
-    await using otherProcess = await commandBeside(app)
+    await using otherProcess = await openCommandInstance(app)
     const by = { actor: { id: owner.id }, shop: owner.shop }
     const readMembership = () => otherProcess.deps.identity.placeOf(person.id, undefined)
     expect((await readMembership())?.role).toBe('OWNER')
@@ -382,7 +382,7 @@ describe('a role', () => {
     const [first] = await listOf(app, owner)
     const path = `/shops/v2/staff/${first.id}`
     const { token } = owner
-    await invited(app, owner, 'OWNER')
+    await invitePerson(app, owner, 'OWNER')
     for (const answer of [await app.call('DELETE', path, { token }), await app.call('PATCH', path, { token, body: { role: 'MANAGER' } })])
       expect(answer.body).toMatchObject({ statusCode: 409, code: 'last_owner', message: expect.stringContaining('only OWNER') })
     expect((await app.call('PATCH', path, { token, body: { role: 'OWNER' } })).status).toBe(200)
@@ -414,7 +414,7 @@ describe('a role', () => {
     for (const email of ['', 'a', 'a@b\r\nbcc: c@d.example', 'a b@example.com', `${'a'.repeat(250)}@example.com`])
       expect([email, (await invite({ email, role: 'MANAGER' })).status]).toEqual([email, 400])
     expect((await invite({ email: 'a@example.com', role: 'MANAGER', userId: owner.id })).body.message).toBe('unknown field: userId')
-    const { token } = await invited(app, owner, 'MANAGER')
+    const { token } = await invitePerson(app, owner, 'MANAGER')
     for (const name of ['', ' ', 'a\nb', '\u202eevil', 'x'.repeat(201)])
       expect([name, (await accept(app, { token, password: staffPassword, name })).status]).toEqual([name, 400])
     expect((await accept(app, { token, password: staffPassword, role: 'OWNER' })).body.message).toBe('unknown field: role')
@@ -489,7 +489,7 @@ describe('staff records', () => {
 test('the invitation page accepts by a form, and shows errors of the password', async () => {
   await using app = await testApp()
   const owner = await app.merchant()
-  const { token, email } = await invited(app, owner, 'READ_ONLY')
+  const { token, email } = await invitePerson(app, owner, 'READ_ONLY')
   const path = `/pages/invitation/${token}`
   const send = (fields: Record<string, string>) =>
     app.call('POST', path, {

@@ -7,8 +7,8 @@ import { draftsMax, historyMax, tierOf } from '../../../../src/modules/lending/a
 import { ruleVersion } from '../../../../src/modules/lending/credit/domain.ts'
 import { replay } from '../../../../src/modules/lending/credit/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved, business, filed } from '../../../support/kyb.ts'
-import { decide, drafted, inState, lendingApp, path, submitted } from '../../../support/lending.ts'
+import { approveBusiness, business, fileBusiness } from '../../../support/kyb.ts'
+import { applicationPath, createApplicationIn, createDraft, createSubmitted, decide, lendingApp } from '../../../support/lending.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -129,13 +129,13 @@ describe('the name of the business', () => {
   test('the queue and the record name the business of the current KYB record, in one read per page; null without a record', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     const other = await app.merchant()
-    await filed(app, other, { legalName: 'Long gone' }).then(({ id: record }) =>
+    await fileBusiness(app, other, { legalName: 'Long gone' }).then(({ id: record }) =>
       app.call('POST', `/admin/kyb/${record}/decision`, { token: operator.token, body: { decision: 'REJECTED' } }),
     )
-    await approved(app, other, operator, { legalName: 'Other Felt LLC' })
-    const others = await Promise.all([submitted(app, other), submitted(app, other)])
+    await approveBusiness(app, other, operator, { legalName: 'Other Felt LLC' })
+    const others = await Promise.all([createSubmitted(app, other), createSubmitted(app, other)])
     const nameless = await app.merchant()
     const [row] = await app.deps.db.read.select().from(lendingApplications).where(eq(lendingApplications.id, id))
     const orphan = { ...(row as Row), id: 'loan_00000000000000000000000000', merchantId: nameless.id }
@@ -154,18 +154,18 @@ describe('the name of the business', () => {
     for (const [one, name] of expected) expect([one, (await read(app, operator, one)).business?.legalName ?? null]).toEqual([one, name])
     expect(ok(await decide(app, operator, id, 'APPROVED')).body.business).toMatchObject({ legalName: business.legalName })
     // The response to the merchant has no field `business`.
-    expect(ok(await app.call('GET', path(id), { token: merchant.token })).body).not.toHaveProperty('business')
+    expect(ok(await app.call('GET', applicationPath(id), { token: merchant.token })).body).not.toHaveProperty('business')
   })
 })
 
 const read = async (app: TestApp, { token }: { token: string }, id: string) =>
-  ok(await app.call('GET', `/admin${path(id)}`, { token })).body
+  ok(await app.call('GET', `/admin${applicationPath(id)}`, { token })).body
 
 describe('the decision', () => {
   test('a decision stores reason and reference for the merchant, and an audit row with actor, time and change', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     app.clock.advance(60_000)
     const review = { reason: 'Statements are read', partnerExternalRef: 'HI-1' }
     expect(ok(await decide(app, operator, id, 'UNDER_REVIEW', review)).body).toMatchObject({
@@ -190,7 +190,7 @@ describe('the decision', () => {
       ['UNDER_REVIEW', operator.id],
       ['APPROVED', operator.id],
     ])
-    const ownView = ok(await app.call('GET', path(id), { token: merchant.token })).body
+    const ownView = ok(await app.call('GET', applicationPath(id), { token: merchant.token })).body
     expect(ownView).toMatchObject({ status: 'APPROVED', partnerExternalRef: 'HI-1' })
     for (const name of ['events', 'decisions', 'documents', 'createdBy']) expect(ownView).not.toHaveProperty(name)
   })
@@ -198,7 +198,7 @@ describe('the decision', () => {
   test('a repeated review keeps the state and records a new reason or reference beside the earlier one', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     ok(await decide(app, operator, id, 'UNDER_REVIEW', { reason: 'First look' }))
     expect(ok(await decide(app, operator, id, 'UNDER_REVIEW', { partnerExternalRef: 'HI-2' })).body).toMatchObject({
       ...{ status: 'UNDER_REVIEW', reason: 'First look', partnerExternalRef: 'HI-2' },
@@ -215,9 +215,9 @@ describe('the decision', () => {
   test('a decision with an Idempotency-Key is made once and its response repeated', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     const review = () =>
-      app.call('POST', `/admin${path(id, '/decision')}`, {
+      app.call('POST', `/admin${applicationPath(id, '/decision')}`, {
         token: operator.token,
         body: { decision: 'UNDER_REVIEW', reason: 'First look' },
         headers: { 'idempotency-key': 'look-1' },
@@ -225,14 +225,14 @@ describe('the decision', () => {
     const first = ok(await review())
     const repeated = ok(await review())
     expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
-    expect(ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body.decisions).toHaveLength(1)
+    expect(ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body.decisions).toHaveLength(1)
   })
 
   test('the history of an application is limited to the newest events and marked as capped', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await drafted(app, merchant)
-    const read = async () => ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    const { id } = await createDraft(app, merchant)
+    const read = async () => ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body
     const [first] = (await app.deps.db.read.select().from(lendingEvents)) as [typeof lendingEvents.$inferSelect]
     const more = Array.from({ length: historyMax - 1 }, (_, nth) => ({ ...first, id: app.deps.newId('event'), position: nth + 2 }))
     await app.deps.db.write(async (tx) => {
@@ -249,7 +249,7 @@ describe('the decision', () => {
   test('an assessment is computed by the current rules, stored with its result, and does not decide', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 40_000.5, verifiedCollateralUsd: 10_000, operationalRisk: 'LOW' }
     ok(await decide(app, operator, id, 'UNDER_REVIEW'))
     const request = { token: operator.token, body: figures }
@@ -273,7 +273,7 @@ describe('the decision', () => {
   test('an assessment of another cohort or an invalid one is 400 and decides nothing', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 1, verifiedCollateralUsd: 1, operationalRisk: 'LOW' }
     for (const [change, message] of [
       [{ cohort: 'UK_LTD' }, /^assessment\.cohort: must be the cohort of the application$/],
@@ -290,13 +290,13 @@ describe('the decision', () => {
     // The JSON parser rounds this number to 1, but it is refused.
     const raw = JSON.stringify({ decision: 'APPROVED', assessment: figures }).replace('Usd":1,', 'Usd":1.0000000000000000001,')
     const headers = { 'content-type': 'application/json' }
-    const inexact = await app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, raw, headers })
+    const inexact = await app.call('POST', `/admin${applicationPath(id)}/decision`, { token: operator.token, raw, headers })
     expect([inexact.status, inexact.body.message]).toEqual([400, expect.stringMatching(/^assessment\.monthlyAvgRevenueUsd:/)])
     expect(await read(app, operator, id)).toMatchObject({ status: 'SUBMITTED', decisions: [] })
     expect(await app.deps.creditStore.rulesOf(ruleVersion)).toBeUndefined()
     // The figures are validated before the application is read, also if it does not exist.
     const fractional = { assessment: { ...figures, monthlyAvgRevenueUsd: 1.001 } }
-    for (const applicationId of [(await drafted(app, merchant)).id, 'loan_00000000000000000000000000'])
+    for (const applicationId of [(await createDraft(app, merchant)).id, 'loan_00000000000000000000000000'])
       expect((await decide(app, operator, applicationId, 'APPROVED', fractional)).body.message).toMatch(
         /^assessment\.monthlyAvgRevenueUsd:/,
       )
@@ -305,8 +305,8 @@ describe('the decision', () => {
   test('an invalid decision is 400, one of an unknown application 404, one of another version 412, before the state is checked', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await drafted(app, merchant)
-    const body = (more: object) => app.call('POST', `/admin${path(id)}/decision`, { token: operator.token, body: more })
+    const { id } = await createDraft(app, merchant)
+    const body = (more: object) => app.call('POST', `/admin${applicationPath(id)}/decision`, { token: operator.token, body: more })
     for (const [sent, message] of [
       [{}, /^decision:/],
       [{ decision: 'WITHDRAWN' }, /^decision: must be one of APPROVED, REJECTED, UNDER_REVIEW/],
@@ -324,12 +324,17 @@ describe('the decision', () => {
     const nowhere = 'loan_00000000000000000000000000'
     for (const headers of [{}, { 'if-match': '"v9"' }])
       expect(
-        (await app.call('POST', `/admin${path(nowhere)}/decision`, { token: operator.token, body: { decision: 'APPROVED' }, headers }))
-          .status,
+        (
+          await app.call('POST', `/admin${applicationPath(nowhere)}/decision`, {
+            token: operator.token,
+            body: { decision: 'APPROVED' },
+            headers,
+          })
+        ).status,
       ).toBe(404)
-    expect((await app.call('GET', `/admin${path(nowhere)}`, { token: operator.token })).status).toBe(404)
+    expect((await app.call('GET', `/admin${applicationPath(nowhere)}`, { token: operator.token })).status).toBe(404)
     const stale = { token: operator.token, body: { decision: 'APPROVED' }, headers: { 'if-match': '"v9"' } }
-    expect((await app.call('POST', `/admin${path(id)}/decision`, stale)).status).toBe(412)
+    expect((await app.call('POST', `/admin${applicationPath(id)}/decision`, stale)).status).toBe(412)
     const early = await decide(app, operator, id, 'APPROVED')
     expect([early.status, early.body.message]).toEqual([409, 'The application was not submitted yet'])
   })
@@ -339,7 +344,7 @@ test('operators read the business of an application in the queue, alone and on d
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
   const kyb = ok(await app.call('GET', '/kyb', { token: merchant.token })).body
-  const { id } = await submitted(app, merchant)
+  const { id } = await createSubmitted(app, merchant)
   const business = { id: kyb.id, legalName: kyb.legalName }
   const queued = ok(await app.call('GET', '/admin/lending-application?status=SUBMITTED', { token: operator.token })).body.data
   const complete = ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
@@ -352,7 +357,7 @@ test('operators read the business of an application in the queue, alone and on d
 test('the database refuses to change, remove or replace events and decisions of an application', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
-  const { id } = await inState(app, merchant, operator, 'APPROVED')
+  const { id } = await createApplicationIn(app, merchant, operator, 'APPROVED')
   const readApplication = async () => ok(await app.call('GET', `/admin/lending-application/${id}`, { token: operator.token })).body
   const before = await readApplication()
   const statements = [
@@ -374,7 +379,7 @@ test('the database refuses to change, remove or replace events and decisions of 
 test('a merchant has a limited number of drafts, also with concurrent requests and drafts by an operator; other applications do not count', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
-  const { id } = await inState(app, merchant, operator, 'SUBMITTED')
+  const { id } = await createApplicationIn(app, merchant, operator, 'SUBMITTED')
   const createDraft = ({ token }: { token: string }, body: object = {}) => app.call('POST', '/lending-application', { token, body })
   const answers = await Promise.all(Array.from({ length: draftsMax + 5 }, () => createDraft(merchant)))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(draftsMax)
@@ -385,8 +390,8 @@ test('a merchant has a limited number of drafts, also with concurrent requests a
   ])
   expect((await createDraft(operator, { merchantId: merchant.id })).status).toBe(409)
   const [draft] = answers.filter(({ status }) => status === 201)
-  ok(await app.call('POST', path(draft?.body.id, '/withdraw'), { token: merchant.token }))
+  ok(await app.call('POST', applicationPath(draft?.body.id, '/withdraw'), { token: merchant.token }))
   ok(await createDraft(operator, { merchantId: merchant.id }), 201)
   expect((await createDraft(merchant)).status).toBe(409)
-  ok(await app.call('GET', path(id), { token: merchant.token }))
+  ok(await app.call('GET', applicationPath(id), { token: merchant.token }))
 })

@@ -4,9 +4,9 @@
  */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { business } from '../../../support/kyb.ts'
-import { completed, drafted, lendingApp, path, submitted } from '../../../support/lending.ts'
-import { pathOf, png } from '../../../support/lending-documents.ts'
-import { instalment, lenderIn, recorded } from '../../../support/repayments.ts'
+import { applicationPath, createCompleteDraft, createDraft, createSubmitted, lendingApp } from '../../../support/lending.ts'
+import { documentPath, png } from '../../../support/lending-documents.ts'
+import { createRepayment, instalmentBody, lenderIn } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -26,32 +26,32 @@ test('each change of applications, lenders and repayments writes its event and i
   })
   const other = await app.merchant()
   const lenderId = await lenderIn(app, operator)
-  const id = await recorded(app, operator, { merchantId: merchant.id, lenderId })
-  const draft = async () => (await drafted(app, merchant)).id
-  const submit = async () => (await submitted(app, merchant)).id
+  const id = await createRepayment(app, operator, { merchantId: merchant.id, lenderId })
+  const draft = async () => (await createDraft(app, merchant)).id
+  const submit = async () => (await createSubmitted(app, merchant)).id
   const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
   const file = { raw: png, headers: { 'content-type': 'image/png' } }
   const withFile = await draft()
-  const one = instalment({ merchantId: merchant.id, lenderId })
+  const one = instalmentBody({ merchantId: merchant.id, lenderId })
   const line = `${merchant.id},${lenderId},tape,DEFAULT,1,2025-10-01,`
   const tape = `merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\n${line}\n${line.replace('tape', 'tape-2')}\n`
   const decision = async (name: string, more: object = {}) =>
-    ['POST', `/admin${path(await submit(), '/decision')}`, { body: { decision: name, ...more } }] as const
+    ['POST', `/admin${applicationPath(await submit(), '/decision')}`, { body: { decision: name, ...more } }] as const
   const calls: (readonly [method: string, path: string, sent: object])[] = [
     ['POST', '/kyb', { body: business, token: other.token }],
     ['POST', '/lending-application', { body: {} }],
     ['POST', '/lending-application', { body: { merchantId: merchant.id }, token: operator.token }],
-    ['PATCH', path(await draft()), { body: { requestedTermMonths: 12 } }],
-    ['POST', path((await completed(app, merchant)).id, '/submit'), {}],
-    ['POST', path(await draft(), '/withdraw'), {}],
-    ['POST', path(await submit(), '/withdraw'), { body: { reason: 'Found another' } }],
+    ['PATCH', applicationPath(await draft()), { body: { requestedTermMonths: 12 } }],
+    ['POST', applicationPath((await createCompleteDraft(app, merchant)).id, '/submit'), {}],
+    ['POST', applicationPath(await draft(), '/withdraw'), {}],
+    ['POST', applicationPath(await submit(), '/withdraw'), { body: { reason: 'Found another' } }],
     await decision('APPROVED', { assessment: figures }),
     await decision('REJECTED', { reason: 'No' }),
     await decision('UNDER_REVIEW'),
-    ['PUT', pathOf(withFile, 'owner_id'), file],
-    ['PUT', pathOf(withFile, 'owner_id'), file],
-    ['GET', `/admin${pathOf(withFile, 'owner_id')}`, {}],
-    ['DELETE', pathOf(withFile, 'owner_id'), {}],
+    ['PUT', documentPath(withFile, 'owner_id'), file],
+    ['PUT', documentPath(withFile, 'owner_id'), file],
+    ['GET', `/admin${documentPath(withFile, 'owner_id')}`, {}],
+    ['DELETE', documentPath(withFile, 'owner_id'), {}],
     ['POST', '/admin/lenders', { body: { displayName: 'Another' } }],
     ['PATCH', `/admin/lenders/${lenderId}`, { body: { status: 'ACTIVE' } }],
     ['POST', '/admin/repayments', { body: one }],

@@ -3,8 +3,16 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { lendingDocuments } from '../../../../db/schema/lending.ts'
 import { cohortDocuments, coreDocuments } from '../../../../src/modules/lending/application/checklist.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved, filed } from '../../../support/kyb.ts'
-import { allUploaded, completed, decide, drafted, lendingApp, path, submitted } from '../../../support/lending.ts'
+import { approveBusiness, fileBusiness } from '../../../support/kyb.ts'
+import {
+  applicationPath,
+  createCompleteDraft,
+  createDraft,
+  createSubmitted,
+  decide,
+  lendingApp,
+  uploadedDocuments,
+} from '../../../support/lending.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -19,12 +27,16 @@ describe('the switch', () => {
     await using app = await testApp()
     const { token } = await app.merchant()
     const routes = [
-      ...['POST /lending-application', 'GET /lending-application', `GET ${path(nowhere)}`, `PATCH ${path(nowhere)}`],
-      ...[`POST ${path(nowhere, '/submit')}`, `POST ${path(nowhere, '/withdraw')}`, `GET ${path(nowhere, '/checklist')}`],
+      ...['POST /lending-application', 'GET /lending-application', `GET ${applicationPath(nowhere)}`, `PATCH ${applicationPath(nowhere)}`],
+      ...[
+        `POST ${applicationPath(nowhere, '/submit')}`,
+        `POST ${applicationPath(nowhere, '/withdraw')}`,
+        `GET ${applicationPath(nowhere, '/checklist')}`,
+      ],
       ...['GET /admin/lending-application', `GET /admin/lending-application/${nowhere}`],
       `POST /admin/lending-application/${nowhere}/decision`,
-      ...['PUT', 'GET', 'DELETE'].map((method) => `${method} ${path(nowhere, '/documents/owner_id')}`),
-      `GET /admin${path(nowhere, '/documents/owner_id')}`,
+      ...['PUT', 'GET', 'DELETE'].map((method) => `${method} ${applicationPath(nowhere, '/documents/owner_id')}`),
+      `GET /admin${applicationPath(nowhere, '/documents/owner_id')}`,
     ]
     for (const route of routes)
       for (const prefix of ['', '/api/v3']) {
@@ -41,10 +53,10 @@ describe('the switch', () => {
     const { app, merchant, operator } = lending
     const { id } = ok(await app.call('POST', '/api/v3/lending-application', { token: merchant.token, body: {} }), 201).body
     for (const [caller, route] of [
-      [merchant, path(id)],
-      [merchant, path(id, '/checklist')],
+      [merchant, applicationPath(id)],
+      [merchant, applicationPath(id, '/checklist')],
       [merchant, '/lending-application'],
-      [operator, `/admin${path(id)}`],
+      [operator, `/admin${applicationPath(id)}`],
       [operator, '/admin/lending-application?status=DRAFT'],
     ] as const) {
       const [one, twin] = [
@@ -82,7 +94,7 @@ describe('a draft', () => {
       createdAt: now,
       updatedAt: now,
     })
-    const read = await app.call('GET', path(id), { token: merchant.token })
+    const read = await app.call('GET', applicationPath(id), { token: merchant.token })
     expect([read.status, read.text, read.headers.get('etag')]).toEqual([200, created.text, created.headers.get('etag')])
     expect(read.headers.get('cache-control')).toBe('no-store')
   })
@@ -93,9 +105,9 @@ describe('a draft', () => {
     const merchant = await app.merchant()
     const gated = [
       'POST /lending-application',
-      `PATCH ${path(nowhere)}`,
-      `POST ${path(nowhere, '/submit')}`,
-      `POST ${path(nowhere, '/withdraw')}`,
+      `PATCH ${applicationPath(nowhere)}`,
+      `POST ${applicationPath(nowhere, '/submit')}`,
+      `POST ${applicationPath(nowhere, '/withdraw')}`,
     ]
     const message = 'This requires an approved KYB record: submit one with POST /kyb'
     const expectGated = async () => {
@@ -106,12 +118,12 @@ describe('a draft', () => {
       expect((await app.call('GET', '/lending-application', { token: merchant.token })).body.total).toBe(0)
     }
     await expectGated()
-    const { id } = await filed(app, merchant)
+    const { id } = await fileBusiness(app, merchant)
     await expectGated()
     ok(await app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'REJECTED' } }))
     await expectGated()
-    await approved(app, merchant, operator)
-    await drafted(app, merchant)
+    await approveBusiness(app, merchant, operator)
+    await createDraft(app, merchant)
   })
 
   test('a merchant drafts only in the cohort of the KYB record and only for itself', async () => {
@@ -119,7 +131,7 @@ describe('a draft', () => {
     const { app, merchant } = lending
     const other = await app.merchant()
     const draft = (body: object) => app.call('POST', '/lending-application', { token: merchant.token, body })
-    expect((await drafted(app, merchant, { cohort: 'US_COMPANY', merchantId: merchant.id })).cohort).toBe('US_COMPANY')
+    expect((await createDraft(app, merchant, { cohort: 'US_COMPANY', merchantId: merchant.id })).cohort).toBe('US_COMPANY')
     for (const [body, status, message] of [
       [{ cohort: 'UK_LTD' }, 400, /^cohort: must be the cohort of the approved KYB record/],
       [{ cohort: 'MARS_LTD' }, 400, /^cohort: must be one of UAE_MAINLAND, /],
@@ -144,9 +156,9 @@ describe('a draft', () => {
     const created = ok(await draft({ merchantId: merchant.id, cohort: 'UK_LTD' }), 201).body
     expect(created).toMatchObject({ merchantId: merchant.id, cohort: 'UK_LTD', tier: 'TIER_2_PARTNER', status: 'DRAFT' })
     expect(ok(await draft({ merchantId: merchant.id }), 201).body).toMatchObject({ cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL' })
-    expect((await app.call('GET', path(created.id), { token: merchant.token })).status).toBe(200)
-    expect((await app.call('GET', path(created.id), { token: operator.token })).status).toBe(403)
-    const adminView = ok(await app.call('GET', `/admin${path(created.id)}`, { token: operator.token })).body
+    expect((await app.call('GET', applicationPath(created.id), { token: merchant.token })).status).toBe(200)
+    expect((await app.call('GET', applicationPath(created.id), { token: operator.token })).status).toBe(403)
+    const adminView = ok(await app.call('GET', `/admin${applicationPath(created.id)}`, { token: operator.token })).body
     expect([adminView.createdBy, adminView.events[0].actor]).toEqual([operator.id, operator.id])
     expect(refusalOf(await draft({ cohort: 'UK_LTD' }))).toEqual([400, 'merchantId: required for operators'])
     for (const merchantId of ['mer_00000000000000000000000000', operator.id])
@@ -167,12 +179,12 @@ describe('a draft', () => {
 
 describe('a change of a draft', () => {
   const update = (app: TestApp, { token }: { token: string }, id: string, body: object, headers: Record<string, string> = {}) =>
-    app.call('PATCH', path(id), { token, body, headers })
+    app.call('PATCH', applicationPath(id), { token, body, headers })
 
   test('a change sets the named fields, null clears them, and an unchanged value raises no version', async () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
-    const { id } = await drafted(app, merchant)
+    const { id } = await createDraft(app, merchant)
     app.clock.advance(60_000)
     const change = {
       requestedAmountUsd: 25_000.5,
@@ -195,7 +207,7 @@ describe('a change of a draft', () => {
     expect(await auditOf()).toMatchObject([{ before: { requestedAmountUsd: null }, after: { requestedAmountUsd: 25_000.5 } }])
     const nothing = Object.fromEntries(Object.keys(change).map((name) => [name, null]))
     expect(ok(await update(app, merchant, id, nothing)).body).toMatchObject(nothing)
-    const { events } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    const { events } = ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body
     expect(events.map(({ type, subject }: Answer['body']) => [type, subject])).toEqual([
       ['CREATED', null],
       ['UPDATED', Object.keys(change).sort(byField).join(', ')],
@@ -206,8 +218,8 @@ describe('a change of a draft', () => {
   test('a change outside the bounds is refused by field without repeating the value', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
-    const { id } = await drafted(app, merchant)
-    const before = await app.call('GET', path(id), { token: merchant.token })
+    const { id } = await createDraft(app, merchant)
+    const before = await app.call('GET', applicationPath(id), { token: merchant.token })
     for (const [change, message] of [
       [{ requestedAmountUsd: 999.99 }, /^requestedAmountUsd:/],
       [{ requestedAmountUsd: 10_000_000.01 }, /^requestedAmountUsd:/],
@@ -246,7 +258,7 @@ describe('a change of a draft', () => {
     }
     const twice = '{"documentationCompleted":{"items":[],"items":[{"key":"owner_id","status":"UPLOADED"}]}}'
     const headers = { 'content-type': 'application/json' }
-    expect(refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw: twice, headers }))).toEqual([
+    expect(refusalOf(await app.call('PATCH', applicationPath(id), { token: merchant.token, raw: twice, headers }))).toEqual([
       400,
       'documentationCompleted.items: given twice',
     ])
@@ -258,12 +270,12 @@ describe('a change of a draft', () => {
       ['{"documentationCompleted":{"pages":12345678901234567890}}', 'documentationCompleted.pages'],
       ['{"documentationCompleted":{"pages":1e400}}', 'documentationCompleted.pages'],
     ] as const)
-      expect([raw, ...refusalOf(await app.call('PATCH', path(id), { token: merchant.token, raw, headers }))]).toEqual([
+      expect([raw, ...refusalOf(await app.call('PATCH', applicationPath(id), { token: merchant.token, raw, headers }))]).toEqual([
         raw,
         400,
         `${field}: has too many digits to be exact`,
       ])
-    expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
+    expect((await app.call('GET', applicationPath(id), { token: merchant.token })).text).toBe(before.text)
     for (const [requestedAmountUsd, requestedTermMonths] of [
       [1_000, 1],
       [1_000.01, 60],
@@ -279,12 +291,12 @@ describe('a change of a draft', () => {
   test('a change of an old version is 412, and of a submitted application 409', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
-    const draft = await completed(app, merchant)
-    const read = await app.call('GET', path(draft.id), { token: merchant.token })
+    const draft = await createCompleteDraft(app, merchant)
+    const read = await app.call('GET', applicationPath(draft.id), { token: merchant.token })
     const tag = { 'if-match': read.headers.get('etag') ?? '' }
     ok(await update(app, merchant, draft.id, { requestedTermMonths: 6 }, tag))
     expect((await update(app, merchant, draft.id, { requestedTermMonths: 7 }, tag)).status).toBe(412)
-    ok(await app.call('POST', path(draft.id, '/submit'), { token: merchant.token }))
+    ok(await app.call('POST', applicationPath(draft.id, '/submit'), { token: merchant.token }))
     expect((await update(app, merchant, draft.id, { requestedTermMonths: 7 }, tag)).status).toBe(412)
     expect(refusalOf(await update(app, merchant, draft.id, { requestedTermMonths: 7 }))).toEqual([409, 'Only a draft can be changed'])
     // An update without a change is refused, too.
@@ -294,7 +306,7 @@ describe('a change of a draft', () => {
   test('an uploaded document stays UPLOADED whatever the merchant sends', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
-    const { id } = await drafted(app, merchant)
+    const { id } = await createDraft(app, merchant)
     await app.deps.db.write(async (tx) => {
       await tx.insert(lendingDocuments).values({
         ...{
@@ -326,17 +338,17 @@ describe('submitting', () => {
   test('a submission with missing documents is 422 with their keys and keeps the draft; with all of them it enters the queue', async () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
-    const { id } = await drafted(app, merchant)
-    const submit = () => app.call('POST', path(id, '/submit'), { token: merchant.token })
+    const { id } = await createDraft(app, merchant)
+    const submit = () => app.call('POST', applicationPath(id, '/submit'), { token: merchant.token })
     const requiredKeys: string[] = [...coreDocuments, ...cohortDocuments.US_COMPANY].map(({ key }) => key)
-    const before = await app.call('GET', path(id), { token: merchant.token })
+    const before = await app.call('GET', applicationPath(id), { token: merchant.token })
     expect(refusalOf(await submit())).toEqual([422, `Documents are missing: ${requiredKeys.join(', ')}`])
-    expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
-    const update = (body: object) => app.call('PATCH', path(id), { token: merchant.token, body })
+    expect((await app.call('GET', applicationPath(id), { token: merchant.token })).text).toBe(before.text)
+    const update = (body: object) => app.call('PATCH', applicationPath(id), { token: merchant.token, body })
     ok(await update({ documentationCompleted: { items: requiredKeys.slice(1).map((key) => ({ key, status: 'UPLOADED' })) } }))
     expect(refusalOf(await submit())).toEqual([422, 'Documents are missing: bank_statements_12m'])
     // Another partner requires more documents.
-    const all = allUploaded({ cohort: 'US_COMPANY', selectedTier1Partner: null })
+    const all = uploadedDocuments({ cohort: 'US_COMPANY', selectedTier1Partner: null })
     ok(await update({ documentationCompleted: all, selectedTier1Partner: 'MERIDIAN_REVENUE' }))
     expect(refusalOf(await submit())).toEqual([422, 'Documents are missing: processor_statements_6m, direct_debit_mandate'])
     ok(await update({ selectedTier1Partner: null }))
@@ -353,8 +365,8 @@ describe('submitting', () => {
   test('the checklist of an application follows its cohort and its partner', async () => {
     await using lending = await lendingApp({ cohort: 'MN_SOLE' })
     const { app, merchant } = lending
-    const { id } = await drafted(app, merchant)
-    const read = async () => ok(await app.call('GET', path(id, '/checklist'), { token: merchant.token })).body
+    const { id } = await createDraft(app, merchant)
+    const read = async () => ok(await app.call('GET', applicationPath(id, '/checklist'), { token: merchant.token })).body
     const first = await read()
     expect([first.cohort, first.partner]).toEqual(['MN_SOLE', ''])
     expect(first.items.find(({ key }: { key: string }) => key === 'processor_statements_6m')).toMatchObject({ required: false })
@@ -366,7 +378,7 @@ describe('submitting', () => {
       acceptedMimeTypes: ['application/pdf', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv'],
       maxSizeMb: 25,
     })
-    ok(await app.call('PATCH', path(id), { token: merchant.token, body: { selectedTier1Partner: 'MERIDIAN_REVENUE' } }))
+    ok(await app.call('PATCH', applicationPath(id), { token: merchant.token, body: { selectedTier1Partner: 'MERIDIAN_REVENUE' } }))
     const second = await read()
     expect([second.partner, second.items.length - first.items.length]).toEqual(['MERIDIAN_REVENUE', 1])
     expect(second.items.find(({ key }: { key: string }) => key === 'processor_statements_6m')).toMatchObject({ required: true })
@@ -378,9 +390,9 @@ describe('ownership', () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     const other = await app.merchant()
-    await approved(app, other, operator)
-    const { id } = await completed(app, merchant)
-    const before = await app.call('GET', path(id), { token: merchant.token })
+    await approveBusiness(app, other, operator)
+    const { id } = await createCompleteDraft(app, merchant)
+    const before = await app.call('GET', applicationPath(id), { token: merchant.token })
     for (const target of [id, nowhere, 'x'])
       for (const [method, rest, body] of [
         ['GET', '', undefined],
@@ -389,17 +401,17 @@ describe('ownership', () => {
         ['POST', '/submit', undefined],
         ['POST', '/withdraw', { reason: 'none' }],
       ] as const) {
-        const answer = await app.call(method, path(target, rest), { token: other.token, ...(body && { body }) })
+        const answer = await app.call(method, applicationPath(target, rest), { token: other.token, ...(body && { body }) })
         expect([method, rest, ...refusalOf(answer)]).toEqual([method, rest, 404, 'No such lending application'])
         if (method === 'GET') continue
-        const stale = await app.call(method, path(target, rest), {
+        const stale = await app.call(method, applicationPath(target, rest), {
           token: other.token,
           ...(body && { body }),
           headers: { 'if-match': '"v9"' },
         })
         expect([method, rest, stale.status]).toEqual([method, rest, 404])
       }
-    expect((await app.call('GET', path(id), { token: merchant.token })).text).toBe(before.text)
+    expect((await app.call('GET', applicationPath(id), { token: merchant.token })).text).toBe(before.text)
     const listed = await app.call('GET', '/lending-application', { token: other.token })
     expect(listed.body).toMatchObject({ data: [], total: 0 })
   })
@@ -408,11 +420,11 @@ describe('ownership', () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     const ids = []
-    for (let nth = 0; nth < 3; nth++) ids.unshift((await drafted(app, merchant)).id)
+    for (let nth = 0; nth < 3; nth++) ids.unshift((await createDraft(app, merchant)).id)
     const list = (query: string) => app.call('GET', `/lending-application${query}`, { token: merchant.token })
     const all = ok(await list(`?merchantId=${merchant.id}`)).body
     expect([all.data.map(({ id }: { id: string }) => id), all.page, all.limit, all.total, all.pages]).toEqual([ids, 1, 20, 3, 1])
-    expect(all.data[0]).toEqual(ok(await app.call('GET', path(ids[0]), { token: merchant.token })).body)
+    expect(all.data[0]).toEqual(ok(await app.call('GET', applicationPath(ids[0]), { token: merchant.token })).body)
     expect(ok(await list('?limit=1&page=2')).body).toMatchObject({ data: [{ id: ids[1] }], limit: 1, total: 3, pages: 3 })
     expect(ok(await list('?page=9')).body).toMatchObject({ data: [], total: 3 })
     expect((await list('?merchantId=mer_other')).status).toBe(403)
@@ -425,12 +437,13 @@ describe('ownership', () => {
 test('a withdrawal is final, keeps its reason and informs the operators', async () => {
   await using lending = await lendingApp()
   const { app, merchant, operator } = lending
-  const { id } = await submitted(app, merchant)
-  const withdraw = (body?: object) => app.call('POST', path(id, '/withdraw'), { token: merchant.token, ...(body && { body }) })
+  const { id } = await createSubmitted(app, merchant)
+  const withdraw = (body?: object) => app.call('POST', applicationPath(id, '/withdraw'), { token: merchant.token, ...(body && { body }) })
   for (const body of [{ reason: 5 }, { reason: 'z'.repeat(2_001) }, { because: 'none' }])
     expect([JSON.stringify(body).slice(0, 30), (await withdraw(body)).status]).toEqual([JSON.stringify(body).slice(0, 30), 400])
   const stale = { token: merchant.token, headers: { 'if-match': '"v1"' } }
-  for (const rest of ['/submit', '/withdraw']) expect([rest, (await app.call('POST', path(id, rest), stale)).status]).toEqual([rest, 412])
+  for (const rest of ['/submit', '/withdraw'])
+    expect([rest, (await app.call('POST', applicationPath(id, rest), stale)).status]).toEqual([rest, 412])
   expect(ok(await withdraw({ reason: 'Another lender' })).body).toMatchObject({
     status: 'WITHDRAWN',
     reason: 'Another lender',
@@ -438,7 +451,7 @@ test('a withdrawal is final, keeps its reason and informs the operators', async 
   })
   expect(refusalOf(await withdraw())).toEqual([409, 'The application was already decided or withdrawn'])
   expect(refusalOf(await decide(app, operator, id, 'APPROVED'))).toEqual([409, 'The application was already decided or withdrawn'])
-  const { events } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+  const { events } = ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body
   expect(events.at(-1)).toEqual({
     type: 'WITHDRAWN',
     at: now,

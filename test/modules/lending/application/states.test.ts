@@ -5,8 +5,8 @@ import { lendingApplications, lendingDecisions, lendingEvents } from '../../../.
 import { auditLog } from '../../../../db/schema/people.ts'
 import { lendingStatuses } from '../../../../src/modules/lending/application/domain.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved } from '../../../support/kyb.ts'
-import { completed, decide, inState, lendingApp, path, submitted } from '../../../support/lending.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
+import { applicationPath, createApplicationIn, createCompleteDraft, createSubmitted, decide, lendingApp } from '../../../support/lending.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -31,8 +31,8 @@ const expected: Partial<Record<string, string>> = {
 }
 
 function sendTrigger(app: TestApp, trigger: Trigger, { token }: { token: string }, id: string): Promise<Answer> {
-  if (trigger === 'update') return app.call('PATCH', path(id), { token, body: { requestedTermMonths: 24 } })
-  if (trigger === 'submit' || trigger === 'withdraw') return app.call('POST', path(id, `/${trigger}`), { token })
+  if (trigger === 'update') return app.call('PATCH', applicationPath(id), { token, body: { requestedTermMonths: 24 } })
+  if (trigger === 'submit' || trigger === 'withdraw') return app.call('POST', applicationPath(id, `/${trigger}`), { token })
   return decide(app, { token }, id, trigger)
 }
 const statusOf = async (app: TestApp, id: string) =>
@@ -42,10 +42,10 @@ test('in each state each role may make exactly the changes of the table: other c
   await using lending = await lendingApp({ cohort: 'MN_SOLE' })
   const { app, merchant, operator } = lending
   const other = await app.merchant()
-  await approved(app, other, operator)
+  await approveBusiness(app, other, operator)
   for (const state of lendingStatuses)
     for (const trigger of triggers) {
-      const { id } = await inState(app, merchant, operator, state)
+      const { id } = await createApplicationIn(app, merchant, operator, state)
       const isDecision = trigger === trigger.toUpperCase()
       const strangers: [token: string, status: number][] = isDecision
         ? [
@@ -87,7 +87,7 @@ describe('concurrent requests', () => {
     await using lending = await lendingApp()
     const { app, merchant } = lending
     await using second = await openSecondProcess(app)
-    const { id } = await completed(app, merchant)
+    const { id } = await createCompleteDraft(app, merchant)
     const answers = await callMany([app, second], 10, (one) => sendTrigger(one, 'submit', merchant, id))
     expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
     expect(await trailOf(app, id)).toEqual({
@@ -100,13 +100,13 @@ describe('concurrent requests', () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     await using second = await openSecondProcess(app)
-    const { id } = await submitted(app, merchant)
+    const { id } = await createSubmitted(app, merchant)
     const answers = await callMany([app, second], 10, (one, nth) =>
       decide(one, operator, id, nth % 4 < 2 ? 'APPROVED' : 'REJECTED', { reason: `Decision ${nth}` }),
     )
     expect(statuses(answers)).toEqual([200, ...Array(9).fill(409)])
     const winner = answers.findIndex(({ status }) => status === 200)
-    const read = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    const read = ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body
     expect(read).toEqual(answers[winner]?.body)
     expect([read.status, read.reason]).toEqual([winner % 4 < 2 ? 'APPROVED' : 'REJECTED', `Decision ${winner}`])
     expect(await app.deps.db.read.select().from(lendingDecisions)).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('concurrent requests', () => {
     const { app, merchant, operator } = lending
     await using second = await openSecondProcess(app)
     for (let round = 0; round < 3; round++) {
-      const { id } = await submitted(app, merchant)
+      const { id } = await createSubmitted(app, merchant)
       const answers = await callMany([app, second], 6, (one, nth) =>
         nth % 3 === 0 ? sendTrigger(one, 'withdraw', merchant, id) : sendTrigger(one, 'APPROVED', operator, id),
       )
@@ -134,16 +134,16 @@ describe('concurrent requests', () => {
     await using lending = await lendingApp()
     const { app, merchant, operator } = lending
     await using second = await openSecondProcess(app)
-    const { id } = await completed(app, merchant)
+    const { id } = await createCompleteDraft(app, merchant)
     const change = (one: TestApp, requestedTermMonths: number) =>
-      one.call('PATCH', path(id), { token: merchant.token, body: { requestedTermMonths } })
+      one.call('PATCH', applicationPath(id), { token: merchant.token, body: { requestedTermMonths } })
     expect(statuses(await callMany([app, second], 8, (one, nth) => change(one, nth + 1)))).toEqual(Array(8).fill(200))
     const answers = await callMany([app, second], 6, (one, nth) =>
       nth === 2 ? sendTrigger(one, 'submit', merchant, id) : change(one, nth + 20),
     )
     const changed = answers.filter(({ status, body }) => status === 200 && body.status === 'DRAFT').length
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(5 - changed)
-    const { events, status } = ok(await app.call('GET', `/admin${path(id)}`, { token: operator.token })).body
+    const { events, status } = ok(await app.call('GET', `/admin${applicationPath(id)}`, { token: operator.token })).body
     expect([status, events.length, events.at(-1).type]).toEqual(['SUBMITTED', 2 + 8 + changed + 1, 'SUBMITTED'])
   })
 })

@@ -18,7 +18,7 @@ import {
   replay,
 } from '../../../../src/modules/lending/credit/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { decided, forgeDecision } from '../../../support/credit-decisions.ts'
+import { forgeDecision, insertDecision } from '../../../support/credit-decisions.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -36,9 +36,9 @@ const problems = async ({ deps }: TestApp): Promise<ReplayResult[]> =>
 test('a decision stores figures, envelope and version exactly, each version of the rules once, and replays identically', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
-  await decided(app, id, { assessment: figures(10_000.1) })
-  await decided(app, id, { assessment: figures(50_000, { hardComplianceFlags: ['PEP'] }), decision: 'REJECTED' })
-  await decided(app, id, { assessment: null })
+  await insertDecision(app, id, { assessment: figures(10_000.1) })
+  await insertDecision(app, id, { assessment: figures(50_000, { hardComplianceFlags: ['PEP'] }), decision: 'REJECTED' })
+  await insertDecision(app, id, { assessment: null })
   const rows = await app.deps.db.read.select().from(lendingDecisions).orderBy(lendingDecisions.id)
   expect(rows.map(({ assessment, envelope, ruleVersion }) => [assessment, envelope, ruleVersion])).toEqual([
     [
@@ -66,10 +66,10 @@ test('decisions by older rules are replayed by those rules, and differences are 
   const older: LendingRules = { ...currentRules, tiers: { ...currentRules.tiers, T1: { ...currentRules.tiers.T1, revenueMonths: 0.5 } } }
   const version = versionOfRules(rulesText(older))
   const [byOlder, changed, unknown, forged] = [
-    await decided(app, id, { assessment: figures(10_000) }),
-    await decided(app, id, { assessment: figures(10_000) }),
-    await decided(app, id, { assessment: figures(10_000) }),
-    await decided(app, id, { assessment: figures(10_000) }),
+    await insertDecision(app, id, { assessment: figures(10_000) }),
+    await insertDecision(app, id, { assessment: figures(10_000) }),
+    await insertDecision(app, id, { assessment: figures(10_000) }),
+    await insertDecision(app, id, { assessment: figures(10_000) }),
   ]
   const forge = (decisionId: string, fields: object) => forgeDecision(app, decisionId, fields)
   await app.deps.db.write((tx) =>
@@ -95,14 +95,14 @@ test('decisions by older rules are replayed by those rules, and differences are 
 test('a backtest shows each decision under other rules with sums, and writes nothing', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
-  const large = await decided(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
-  const small = await decided(app, id, { assessment: figures(10_000), requestedUsd: 23_000 })
-  const flagged = await decided(app, id, {
+  const large = await insertDecision(app, id, { assessment: figures(100_000, { verifiedCollateralUsd: 40_000 }), requestedUsd: 250_000 })
+  const small = await insertDecision(app, id, { assessment: figures(10_000), requestedUsd: 23_000 })
+  const flagged = await insertDecision(app, id, {
     assessment: figures(1e6, { hardComplianceFlags: ['PEP'] }),
     decision: 'REJECTED',
     requestedUsd: 1_000,
   })
-  await decided(app, id, { assessment: null, requestedUsd: 1_000 })
+  await insertDecision(app, id, { assessment: null, requestedUsd: 1_000 })
   const stricter: LendingRules = {
     ...currentRules,
     tiers: { ...currentRules.tiers, T3: { ...currentRules.tiers.T3, minRevenueTimes: 11 } },
@@ -145,7 +145,7 @@ test('a backtest shows each decision under other rules with sums, and writes not
 test('an application assessed twice is two cases and counts once in the sums, by its last decision', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
-  const review = await decided(app, id, { assessment: figures(50_000), decision: 'UNDER_REVIEW' })
+  const review = await insertDecision(app, id, { assessment: figures(50_000), decision: 'UNDER_REVIEW' })
   const [row] = await app.deps.db.read.select().from(lendingDecisions)
   const second = { ...row, ...assess(figures(10_000)), id: app.deps.newId('lendingDecision'), decision: 'APPROVED' }
   await app.deps.db.write((tx) => tx.insert(lendingDecisions).values(second as typeof lendingDecisions.$inferInsert))
@@ -159,7 +159,7 @@ test('an application assessed twice is two cases and counts once in the sums, by
 test('more decisions than one batch are all replayed once', async () => {
   await using app = await testApp()
   const { id } = await app.merchant()
-  const { decisionId, applicationId } = await decided(app, id, { assessment: figures(10_000) })
+  const { decisionId, applicationId } = await insertDecision(app, id, { assessment: figures(10_000) })
   const [row] = await app.deps.db.read.select().from(lendingDecisions)
   const many = Array.from(
     { length: 1_100 },

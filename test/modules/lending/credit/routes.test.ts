@@ -1,7 +1,7 @@
 /** Tests the credit previews for operators and for the public. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { lenderIn, previewOf, recorded } from '../../../support/repayments.ts'
+import { createRepayment, lenderIn, previewOf } from '../../../support/repayments.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -91,7 +91,7 @@ async function setUp(app: TestApp) {
     lenderId,
     add: (outcome: string, day: string, times = 1) =>
       Promise.all(
-        Array.from({ length: times }, () => recorded(app, operator, { merchantId, lenderId, outcome, dueAt: day, settledAt: day })),
+        Array.from({ length: times }, () => createRepayment(app, operator, { merchantId, lenderId, outcome, dueAt: day, settledAt: day })),
       ),
   }
 }
@@ -179,9 +179,9 @@ test('a default is dated by its settlement, otherwise by its due date, and count
     '2026-06-15T00:00:00.000Z',
     '2026-06-15T10:30:00.000Z',
   ]
-  for (const dueAt of moments) await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt, settledAt: null })
+  for (const dueAt of moments) await createRepayment(app, operator, { merchantId, lenderId, outcome: 'DEFAULT', dueAt, settledAt: null })
   // This default is due before the window and settled within it.
-  await recorded(app, operator, {
+  await createRepayment(app, operator, {
     merchantId,
     lenderId,
     outcome: 'DEFAULT',

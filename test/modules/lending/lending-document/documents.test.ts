@@ -15,10 +15,10 @@ import {
   borrower,
   csv,
   documentationOf,
-  draftOf,
+  documentPath,
+  insertDraft,
   jpeg,
   lendingOn,
-  pathOf,
   pdf,
   png,
   xlsx,
@@ -41,7 +41,7 @@ const setStatus = (app: TestApp, id: string, status: (typeof lendingApplications
 
 type Put = { type?: string; name?: string; headers?: Record<string, string> }
 const put = (app: TestApp, token: string, id: string, key: string, raw: Uint8Array, { type: declared = type, name, headers }: Put = {}) =>
-  app.call('PUT', pathOf(id, key), {
+  app.call('PUT', documentPath(id, key), {
     token,
     raw,
     headers: { 'content-type': declared, ...(name ? { 'content-disposition': `attachment; filename="${name}"` } : {}), ...headers },
@@ -72,7 +72,7 @@ test('an uploaded document is listed by its key, only to its owner, in its curre
     'second.pdf',
   ])
   expect((await list(merchant.token)).body.data[1]).toEqual(another)
-  await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })
+  await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token })
   expect((await list(merchant.token)).body.data).toEqual([another])
   expect((await list((await borrower(app)).merchant.token)).status).toBe(404)
   expect((await list(merchant.token, 'loan_none')).status).toBe(404)
@@ -107,9 +107,9 @@ for (const [storeName, open] of Object.entries(stores)) {
       })
       expect(Object.keys(uploaded.body)).toEqual(['id', 'applicationId', 'key', 'mimeType', 'size', 'originalName', 'uploadedAt'])
       for (const [token, path] of [
-        [merchant.token, pathOf(id, key)],
-        [merchant.token, `/api/v3${pathOf(id, key)}`],
-        [operator.token, `/admin${pathOf(id, key)}`],
+        [merchant.token, documentPath(id, key)],
+        [merchant.token, `/api/v3${documentPath(id, key)}`],
+        [operator.token, `/admin${documentPath(id, key)}`],
       ] as const) {
         const { status, headers, bytes: received } = await download(app, token, path)
         expect([key, status, received.equals(bytes)]).toEqual([key, 200, true])
@@ -124,13 +124,13 @@ for (const [storeName, open] of Object.entries(stores)) {
     expect((await rowsOf(app)).length).toBe(5)
     const other = await app.merchant()
     for (const [method, token, path, status] of [
-      ['GET', other.token, pathOf(id, 'owner_id'), 404],
-      ['GET', operator.token, pathOf(id, 'owner_id'), 403],
-      ['GET', merchant.token, `/admin${pathOf(id, 'owner_id')}`, 403],
-      ['GET', undefined, pathOf(id, 'owner_id'), 401],
-      ['GET', merchant.token, pathOf(id, 'lease_agreement'), 404],
-      ['GET', merchant.token, pathOf(id, 'nonsense'), 404],
-      ['GET', operator.token, `/admin${pathOf('loan_x', 'owner_id')}`, 404],
+      ['GET', other.token, documentPath(id, 'owner_id'), 404],
+      ['GET', operator.token, documentPath(id, 'owner_id'), 403],
+      ['GET', merchant.token, `/admin${documentPath(id, 'owner_id')}`, 403],
+      ['GET', undefined, documentPath(id, 'owner_id'), 401],
+      ['GET', merchant.token, documentPath(id, 'lease_agreement'), 404],
+      ['GET', merchant.token, documentPath(id, 'nonsense'), 404],
+      ['GET', operator.token, `/admin${documentPath('loan_x', 'owner_id')}`, 404],
     ] as const)
       expect([path, (await app.call(method, path, token ? { token } : {})).status]).toEqual([path, status])
   })
@@ -168,7 +168,7 @@ test('a new file replaces the earlier one in the row, on disk and in the list', 
   const rows = await rowsOf(app)
   expect(rows.map((row) => row.id)).toEqual([second.body.id])
   expect(filesOf(app)).toEqual(rows.map(({ storageName }) => storageName))
-  expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+  expect((await download(app, merchant.token, documentPath(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
   expect(await documentationOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'UPLOADED' }] })
 })
 
@@ -182,7 +182,7 @@ test('other documents stay unchanged, and an acknowledged document is marked by 
       { key: 'ein_letter', status: 'UPLOADED' },
     ],
   }
-  const id = await draftOf(app, merchant, { documentationCompleted })
+  const id = await insertDraft(app, merchant, { documentationCompleted })
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
   expect(await documentationOf(app, id)).toEqual({
     by: 'me',
@@ -197,12 +197,12 @@ test('a draft loses row, file and mark of a removed document together, with an a
   await using app = await testApp(lendingOn)
   const { merchant, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
-  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(204)
+  expect((await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token })).status).toBe(204)
   expect(await rowsOf(app)).toEqual([])
   expect(filesOf(app)).toEqual([])
   expect(await documentationOf(app, id)).toEqual({ items: [{ key: 'owner_id', status: 'REMOVED' }] })
-  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
-  expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
+  expect((await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
+  expect((await app.call('GET', documentPath(id, 'owner_id'), { token: merchant.token })).status).toBe(404)
   const events = await app.deps.db.read
     .select()
     .from(lendingEvents)
@@ -232,8 +232,8 @@ test('after submission documents may be added until a decision, but not replaced
     const key = ['lease_agreement', 'business_plan'][nth] ?? 'special_licence'
     expect([status, (await put(app, merchant.token, id, key, png, { type: 'image/png' })).status]).toEqual([status, nth < 2 ? 200 : 409])
     expect([status, (await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg' })).status]).toEqual([status, 409])
-    expect([status, (await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token })).status]).toEqual([status, 409])
-    expect([status, (await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)]).toEqual([status, true])
+    expect([status, (await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token })).status]).toEqual([status, 409])
+    expect([status, (await download(app, merchant.token, documentPath(id, 'owner_id'))).bytes.equals(png)]).toEqual([status, true])
   }
   expect(filesOf(app).length).toBe(3)
 })
@@ -242,7 +242,7 @@ test('an upload is refused by sender, application, key, type, size and state, an
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   const unknown = await app.merchant()
-  const otherApplication = await draftOf(app, unknown)
+  const otherApplication = await insertDraft(app, unknown)
   const ofSize = (bytes: number, create = pdf) => create(bytes)
   const cases: [label: string, status: number, token: string | undefined, id: string, key: string, bytes: Uint8Array, type: string][] = [
     ['no token', 401, undefined, id, 'owner_id', png, 'image/png'],
@@ -265,7 +265,7 @@ test('an upload is refused by sender, application, key, type, size and state, an
     ['a too large statement', 413, merchant.token, id, 'bank_statements_12m', ofSize(25 * mb + 1), type],
   ]
   for (const [label, status, token, application, key, bytes, declared] of cases) {
-    const answer = await app.call('PUT', pathOf(application, key), {
+    const answer = await app.call('PUT', documentPath(application, key), {
       ...(token ? { token } : {}),
       raw: bytes,
       headers: declared === '' ? {} : { 'content-type': declared },
@@ -294,7 +294,7 @@ test('the refusal of a large file names the limit with or without a declared len
   await using server = serveTestApp(app)
   const { merchant, id } = await borrower(app)
   const head = (key: string, more: string) =>
-    `PUT ${pathOf(id, key)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\n${more}\r\n\r\n`
+    `PUT ${documentPath(id, key)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\n${more}\r\n\r\n`
   for (const [key, length, limit] of [
     ['owner_id', 5 * mb + 1, 5],
     ['ein_letter', 20 * mb, 10],
@@ -328,7 +328,7 @@ test('over a real connection the largest document is returned exactly during oth
     bytes: Buffer.concat([pdf(9), randomBytes(25 * mb - 9)]),
   }))
   const sent = files.map(({ key, bytes }) =>
-    fetch(`${server.url}${pathOf(id, key)}`, {
+    fetch(`${server.url}${documentPath(id, key)}`, {
       method: 'PUT',
       headers: { authorization, 'content-type': type },
       body: new Uint8Array(bytes),
@@ -336,7 +336,7 @@ test('over a real connection the largest document is returned exactly during oth
   )
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
   const received = files.map(async ({ key, bytes }) => {
-    const answer = await fetch(`${server.url}${pathOf(id, key)}`, { headers: { authorization } })
+    const answer = await fetch(`${server.url}${documentPath(id, key)}`, { headers: { authorization } })
     return [answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]
   })
   expect(await Promise.all(received)).toEqual(files.map(() => [200, true]))
@@ -350,14 +350,14 @@ test('a client that disconnects half-way leaves nothing, and the application is 
   const before = await rowsOf(app)
   const connection = await rawConnection(server.port)
   connection.send(
-    `PUT ${pathOf(id, 'ein_letter')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\ncontent-length: ${mb}\r\n\r\n`,
+    `PUT ${documentPath(id, 'ein_letter')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\ncontent-type: ${type}\r\ncontent-length: ${mb}\r\n\r\n`,
   )
   connection.send(pdf(mb / 2))
   while (filesOf(app).length < 2) await new Promise((resume) => setImmediate(resume))
   connection.close()
   while (filesOf(app).length > 1) await new Promise((resume) => setImmediate(resume))
   expect(await rowsOf(app)).toEqual(before)
-  expect((await download(app, merchant.token, pathOf(id, 'ein_letter'))).bytes.length).toBe(100)
+  expect((await download(app, merchant.token, documentPath(id, 'ein_letter'))).bytes.length).toBe(100)
 })
 
 test('a download ends its read of the file when the client disconnects', async () => {
@@ -370,12 +370,14 @@ test('a download ends its read of the file when the client disconnects', async (
       .flatMap((fd) => linkOf(fd))
       .filter((path) => path.includes(app.database.dataDir) && path.includes('/documents/')).length
   const connection = await rawConnection(server.port)
-  connection.send(`GET ${pathOf(id, 'bank_statements_12m')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\n\r\n`)
+  connection.send(
+    `GET ${documentPath(id, 'bank_statements_12m')} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${merchant.token}\r\n\r\n`,
+  )
   while (openFiles() === 0) await new Promise((resume) => setImmediate(resume))
   connection.close()
   while (openFiles() > 0) await new Promise((resume) => setImmediate(resume))
   for (let nth = 0; nth < 5; nth++)
-    await fetch(`${server.url}${pathOf(id, 'bank_statements_12m')}`, {
+    await fetch(`${server.url}${documentPath(id, 'bank_statements_12m')}`, {
       method: 'HEAD',
       headers: { authorization: `Bearer ${merchant.token}` },
     })
@@ -388,9 +390,9 @@ test('an operator’s read is audited before the document is sent; a refused one
   await using app = await testApp(lendingOn)
   const { merchant, operator, id } = await borrower(app)
   await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png' })
-  await download(app, operator.token, `/admin${pathOf(id, 'owner_id')}`)
-  await download(app, operator.token, `/admin${pathOf(id, 'ein_letter')}`)
-  await download(app, merchant.token, pathOf(id, 'owner_id'))
+  await download(app, operator.token, `/admin${documentPath(id, 'owner_id')}`)
+  await download(app, operator.token, `/admin${documentPath(id, 'ein_letter')}`)
+  await download(app, merchant.token, documentPath(id, 'owner_id'))
   const read = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'lending_document.read'))
   expect(read.map(({ actor, subject, after }) => [actor, subject, after])).toEqual([[operator.id, id, { key: 'owner_id' }]])
 })
@@ -401,9 +403,13 @@ test('If-Match is the version of the application: an outdated one neither adds n
   const first = await put(app, merchant.token, id, 'owner_id', png, { type: 'image/png', headers: { 'if-match': '"v1"' } })
   expect([first.status, first.headers.get('etag')]).toEqual([200, '"v2"'])
   expect((await put(app, merchant.token, id, 'owner_id', jpeg, { type: 'image/jpeg', headers: { 'if-match': '"v1"' } })).status).toBe(412)
-  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v1"' } })).status).toBe(412)
-  expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(png)).toBe(true)
-  expect((await app.call('DELETE', pathOf(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v2"' } })).status).toBe(204)
+  expect((await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v1"' } })).status).toBe(
+    412,
+  )
+  expect((await download(app, merchant.token, documentPath(id, 'owner_id'))).bytes.equals(png)).toBe(true)
+  expect((await app.call('DELETE', documentPath(id, 'owner_id'), { token: merchant.token, headers: { 'if-match': '"v2"' } })).status).toBe(
+    204,
+  )
 })
 
 test('with lending disabled the path is 404 for every caller', async () => {
@@ -412,7 +418,7 @@ test('with lending disabled the path is 404 for every caller', async () => {
   for (const prefix of ['', '/api/v3', '/admin', '/api/v3/admin'])
     for (const method of ['PUT', 'GET', 'DELETE'])
       for (const token of [merchant.token, operator.token, undefined])
-        expect((await app.call(method, `${prefix}${pathOf(id, 'owner_id')}`, token ? { token } : {})).status).toBe(404)
+        expect((await app.call(method, `${prefix}${documentPath(id, 'owner_id')}`, token ? { token } : {})).status).toBe(404)
 })
 
 describe('concurrent uploads', () => {
@@ -468,7 +474,7 @@ describe('a file changed outside of souk', () => {
       const { merchant, id } = await borrower(app)
       await put(app, merchant.token, id, 'ein_letter', pdf(1_000))
       damage(join(app.database.dataDir, 'documents', filesOf(app)[0] ?? ''))
-      const answer = await app.call('GET', pathOf(id, 'ein_letter'), { token: merchant.token })
+      const answer = await app.call('GET', documentPath(id, 'ein_letter'), { token: merchant.token })
       expect([answer.status, answer.text.includes('PDF')]).toEqual([status, false])
       expect(app.logged.filter(({ event }) => event === logged).length).toBe(1)
     })
@@ -481,7 +487,7 @@ describe('a file changed outside of souk', () => {
     const [one, other] = await rowsOf(app)
     const path = (row = one) => join(app.database.dataDir, 'documents', row?.storageName ?? '')
     writeFileSync(path(one), readFileSync(path(other)))
-    expect((await app.call('GET', pathOf(id, one?.key ?? ''), { token: merchant.token })).status).toBe(500)
+    expect((await app.call('GET', documentPath(id, one?.key ?? ''), { token: merchant.token })).status).toBe(500)
     await app.deps.db.write(async (tx) => {
       await tx
         .update(lendingDocuments)
@@ -492,7 +498,7 @@ describe('a file changed outside of souk', () => {
         .set({ storageName: one?.storageName ?? '', sealedKey: one?.sealedKey ?? '' })
         .where(eq(lendingDocuments.id, other?.id ?? ''))
     })
-    expect((await app.call('GET', pathOf(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
+    expect((await app.call('GET', documentPath(id, other?.key ?? ''), { token: merchant.token })).status).toBe(500)
   })
 
   test('a stored file whose damage is found during the response aborts it and is logged', async () => {
@@ -504,7 +510,7 @@ describe('a file changed outside of souk', () => {
     bytes[200_000] = (bytes[200_000] ?? 0) ^ 1
     writeFileSync(file, bytes)
     const headers = { authorization: `Bearer ${merchant.token}` }
-    const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+    const answer = await app.edge.fetch(new Request(`http://localhost${documentPath(id, 'ein_letter')}`, { headers }))
     expect(answer.status).toBe(200)
     await expect(answer.arrayBuffer()).rejects.toThrow()
     expect(app.logged.filter(({ event }) => event === 'documents.damaged').length).toBe(1)
@@ -517,9 +523,9 @@ describe('a file changed outside of souk', () => {
       const bytes = Buffer.concat([pdf(9), randomBytes(300_000)])
       await put(app, merchant.token, id, 'ein_letter', bytes)
       const headers = { authorization: `Bearer ${merchant.token}` }
-      const answer = await app.edge.fetch(new Request(`http://localhost${pathOf(id, 'ein_letter')}`, { headers }))
+      const answer = await app.edge.fetch(new Request(`http://localhost${documentPath(id, 'ein_letter')}`, { headers }))
       if (method === 'PUT') await put(app, merchant.token, id, 'ein_letter', pdf(10))
-      else await app.call(method, pathOf(id, 'ein_letter'), { token: merchant.token })
+      else await app.call(method, documentPath(id, 'ein_letter'), { token: merchant.token })
       expect([method, answer.status, Buffer.from(await answer.arrayBuffer()).equals(bytes)]).toEqual([method, 200, true])
     }
   })
@@ -540,7 +546,7 @@ describe('a file changed outside of souk', () => {
         return get.call(store, name)
       },
     })
-    expect((await download(app, merchant.token, pathOf(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
+    expect((await download(app, merchant.token, documentPath(id, 'owner_id'))).bytes.equals(jpeg)).toBe(true)
   })
 })
 const linkOf = (fd: string): string[] => {

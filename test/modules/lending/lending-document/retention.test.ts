@@ -7,7 +7,7 @@ import { jobs, runJob } from '../../../../jobs/index.ts'
 import { sealedLength } from '../../../../src/lib/sealed-stream.ts'
 import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { borrower, jpeg, lendingOn, pathOf, png } from '../../../support/lending-documents.ts'
+import { borrower, documentPath, jpeg, lendingOn, png } from '../../../support/lending-documents.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -22,7 +22,7 @@ const sweep = (app: TestApp) => {
   return runJob(job, app.deps)
 }
 const put = (app: TestApp, token: string, id: string) =>
-  app.call('PUT', pathOf(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
+  app.call('PUT', documentPath(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
 /** Sets the age of every file. */
 function setAge(app: TestApp, ms: number): void {
   for (const name of filesOf(app)) {
@@ -45,7 +45,7 @@ test('the job removes complete and partial files without a document after a day,
   await sweep(app)
   expect(filesOf(app)).toEqual([ownFile, 'notes.txt'].sort())
   expect(app.logged.filter(({ event }) => event === 'documents.swept').map(({ fields }) => fields)).toEqual([{ removed: 2 }])
-  expect((await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })).status).toBe(200)
+  expect((await app.call('GET', documentPath(id, 'owner_id'), { token: merchant.token })).status).toBe(200)
 })
 
 test('the job sweeps the bucket page by page, and leftovers in the data directory', async () => {
@@ -70,7 +70,7 @@ test('a file that cannot be removed with its row is swept later, and the respons
   const store = app.deps.documentStores.current
   const remove = store.delete
   Object.assign(store, { delete: () => Promise.reject(new Error('busy')) })
-  ok(await app.call('PUT', pathOf(id, 'owner_id'), { token: merchant.token, raw: jpeg, headers: { 'content-type': 'image/jpeg' } }))
+  ok(await app.call('PUT', documentPath(id, 'owner_id'), { token: merchant.token, raw: jpeg, headers: { 'content-type': 'image/jpeg' } }))
   expect(filesOf(app).length).toBe(2)
   expect(app.logged.filter(({ event }) => event === 'documents.file_left').length).toBe(1)
   Object.assign(store, { delete: remove })
@@ -139,6 +139,6 @@ test('a document in a store that is no longer configured is 503 with a time to r
   const { merchant, id } = await borrower(app)
   ok(await put(app, merchant.token, id))
   await app.deps.db.write(async (tx) => void (await tx.update(lendingDocuments).set({ store: 'S3' })))
-  const { status, headers } = await app.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })
+  const { status, headers } = await app.call('GET', documentPath(id, 'owner_id'), { token: merchant.token })
   expect([status, headers.get('retry-after')]).toEqual([503, '5'])
 })

@@ -7,7 +7,7 @@ import { confirmDocumentStores } from '../../../../src/modules/lending/lending-d
 import { startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { temporaryDir } from '../../../support/database.ts'
-import { borrower, lendingOn, pathOf, png } from '../../../support/lending-documents.ts'
+import { borrower, documentPath, lendingOn, png } from '../../../support/lending-documents.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -23,7 +23,7 @@ const tryStart = ({ deps }: TestApp, sleep = deps.sleep): Promise<string> =>
     (error: Error) => error.message,
   )
 const put = (app: TestApp, { token }: { token: string }, id: string) =>
-  app.call('PUT', pathOf(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
+  app.call('PUT', documentPath(id, 'owner_id'), { token, raw: png, headers: { 'content-type': 'image/png' } })
 const readyOf = async (app: TestApp) => {
   app.clock.advance(2_000)
   return (await app.call('GET', '/health/ready')).status
@@ -42,7 +42,7 @@ test('of two processes with different directories the second is refused at the s
   expect(await tryStart(first)).toBe('started')
   ok(await put(first, merchant, id))
   // Before its check, a process does not report a missing document as lost.
-  const early = await second.call('GET', pathOf(id, 'owner_id'), { token: merchant.token })
+  const early = await second.call('GET', documentPath(id, 'owner_id'), { token: merchant.token })
   expect([early.status, early.headers.get('retry-after'), documentEventsOf(second)]).toEqual([503, '5', ['documents.missing']])
   expect(await readyOf(second)).toBe(200)
   expect(await tryStart(second)).toMatch(
@@ -50,10 +50,10 @@ test('of two processes with different directories the second is refused at the s
   )
   expect(documentEventsOf(second)).toEqual(['documents.missing', 'documents.other_store'])
   for (const method of ['GET', 'DELETE'])
-    expect([method, (await second.call(method, pathOf(id, 'owner_id'), { token: merchant.token })).status]).toEqual([method, 503])
+    expect([method, (await second.call(method, documentPath(id, 'owner_id'), { token: merchant.token })).status]).toEqual([method, 503])
   expect((await put(second, merchant, id)).status).toBe(503)
   expect([await readyOf(second), await readyOf(first)]).toEqual([503, 200])
-  ok(await first.call('GET', pathOf(id, 'owner_id'), { token: merchant.token }))
+  ok(await first.call('GET', documentPath(id, 'owner_id'), { token: merchant.token }))
   expect(await tryStart(first)).toBe('started')
 })
 

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { importTape } from '../../../../src/modules/lending/repayment/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { lenderIn, previewOf, record, reverse } from '../../../support/repayments.ts'
+import { lenderIn, previewOf, recordRepayment, reverseRepayment } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -27,7 +27,7 @@ async function setUp(app: TestApp) {
 test('valid rows of a tape are recorded with their signals, invalid ones named, and a repeated tape changes nothing', async () => {
   await using app = await testApp()
   const { operator, merchantId, lenderId, send } = await setUp(app)
-  ok(await record(app, operator, { merchantId, lenderId, loanRef: 'L-0' }), 201)
+  ok(await recordRepayment(app, operator, { merchantId, lenderId, loanRef: 'L-0' }), 201)
   const row = (...cells: string[]) => [merchantId, lenderId, ...cells].join(',')
   const tape = csvOf(
     header,
@@ -198,7 +198,7 @@ test('a tape does not record again what an operator reversed, but a request does
   expect((await send(tape)).body).toMatchObject({ recorded: 3 })
   const { data } = (await app.call('GET', '/admin/repayments', { token: operator.token })).body
   const idOf = (loanRef: string) => data.find((one: { loanRef: string }) => one.loanRef === loanRef).id
-  for (const loanRef of ['L-1', 'L-3']) ok(await reverse(app, operator, idOf(loanRef)))
+  for (const loanRef of ['L-1', 'L-3']) ok(await reverseRepayment(app, operator, idOf(loanRef)))
   const before = (await previewOf(app, merchantId)).body
   expect(before.signals).toMatchObject({ totalSettledOnTime: 1, totalDefaults: 0 })
   const wasReversed = (nth: number) => ({
@@ -222,7 +222,7 @@ test('a tape does not record again what an operator reversed, but a request does
     dueAt: '2025-10-01T00:00:00Z',
     settledAt: '2025-10-01T00:00:00Z',
   }
-  ok(await record(app, operator, manualRepayment), 201)
+  ok(await recordRepayment(app, operator, manualRepayment), 201)
   expect((await send(tape)).body).toMatchObject({ recorded: 0, known: 2, failed: 1, errors: [wasReversed(2)] })
   expect((await previewOf(app, merchantId)).body.signals).toMatchObject({ totalSettledOnTime: 1, totalLate: 1, totalDefaults: 1 })
 })

@@ -5,7 +5,7 @@ import { engine } from '../../../../db/columns.ts'
 import { merchantRepaymentSignals, repaymentReversals, repayments } from '../../../../db/schema/lending.ts'
 import { checkRepayments } from '../../../../src/modules/lending/repayment/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { instalment, lenderIn, previewOf, record, recorded, reverse } from '../../../support/repayments.ts'
+import { createRepayment, instalmentBody, lenderIn, previewOf, recordRepayment, reverseRepayment } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -51,7 +51,12 @@ test('a repayment is recorded exactly, for a lender in any status, and listed ne
     recordedAt: now,
     reversal: null,
   })
-  const other = await recorded(app, operator, { merchantId: (await app.merchant()).id, lenderId, outcome: 'DEFAULT', settledAt: null })
+  const other = await createRepayment(app, operator, {
+    merchantId: (await app.merchant()).id,
+    lenderId,
+    outcome: 'DEFAULT',
+    settledAt: null,
+  })
   const ids = async (query: string) =>
     (await app.call('GET', `/admin/repayments${query}`, { token })).body.data.map((one: { id: string }) => one.id)
   expect(await ids('')).toEqual([other, id])
@@ -96,13 +101,13 @@ test('an invalid repayment is refused by field and stores nothing', async () => 
     [{ reversedAt: null }, /^unknown field: reversedAt$/],
   ]
   for (const [change, message] of invalidChanges) {
-    const body = { ...instalment({ merchantId, lenderId }), ...change }
+    const body = { ...instalmentBody({ merchantId, lenderId }), ...change }
     const answer = await app.call('POST', '/admin/repayments', { token, body })
     expect([change, answer.status, answer.body.message]).toEqual([change, 400, expect.stringMatching(message)])
   }
   expect(await app.deps.db.read.select().from(repayments)).toEqual([])
   // The current moment is not in the future.
-  expect((await record(app, { token }, { merchantId, lenderId, dueAt: now, settledAt: now })).status).toBe(201)
+  expect((await recordRepayment(app, { token }, { merchantId, lenderId, dueAt: now, settledAt: now })).status).toBe(201)
 })
 
 describe('one repayment per lender, loan and due date counts', () => {
@@ -110,15 +115,15 @@ describe('one repayment per lender, loan and due date counts', () => {
     await using app = await testApp()
     const { operator, token, merchantId, lenderId } = await setUp(app)
     const repayment = { merchantId, lenderId, loanRef: 'L-1' }
-    const id = await recorded(app, operator, repayment)
+    const id = await createRepayment(app, operator, repayment)
     for (const duplicate of [repayment, { ...repayment, outcome: 'LATE' }, { ...repayment, merchantId: (await app.merchant()).id }]) {
-      const { status, body } = await record(app, operator, duplicate)
+      const { status, body } = await recordRepayment(app, operator, duplicate)
       expect([status, body.message]).toEqual([409, expect.stringMatching(/^loanRef: .* exists: reverse it first$/)])
     }
-    ok(await record(app, operator, { ...repayment, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
-    ok(await record(app, operator, { ...repayment, lenderId: await lenderIn(app, operator) }), 201)
+    ok(await recordRepayment(app, operator, { ...repayment, dueAt: '2025-11-01T00:00:00.000Z' }), 201)
+    ok(await recordRepayment(app, operator, { ...repayment, lenderId: await lenderIn(app, operator) }), 201)
     app.clock.advance(60_000)
-    const reversed = ok(await reverse(app, operator, id)).body
+    const reversed = ok(await reverseRepayment(app, operator, id)).body
     expect(reversed).toMatchObject({
       id,
       outcome: 'ON_TIME',
@@ -129,9 +134,9 @@ describe('one repayment per lender, loan and due date counts', () => {
         recordedAt: '2026-01-06T12:01:00.000Z',
       },
     })
-    const twice = await reverse(app, operator, id)
+    const twice = await reverseRepayment(app, operator, id)
     expect([twice.status, twice.body.message]).toEqual([409, 'The repayment was already reversed'])
-    const nextId = await recorded(app, operator, { ...repayment, outcome: 'DEFAULT' })
+    const nextId = await createRepayment(app, operator, { ...repayment, outcome: 'DEFAULT' })
     const { data } = (await app.call('GET', '/admin/repayments?loanRef=L-1', { token })).body
     expect(
       data
@@ -139,7 +144,7 @@ describe('one repayment per lender, loan and due date counts', () => {
         .map((one: { id: string; reversal: unknown }) => [one.id, one.reversal === null]),
     ).toContainEqual([nextId, true])
     expect(data.find((one: { id: string }) => one.id === id)).toEqual(reversed)
-    expect((await reverse(app, operator, 'rep_00000000000000000000000000')).status).toBe(404)
+    expect((await reverseRepayment(app, operator, 'rep_00000000000000000000000000')).status).toBe(404)
     expect((await app.call('POST', `/admin/repayments/${nextId}/reverse`, { token, body: {} })).body.message).toMatch(/^reason:/)
     expect(await findProblems(app)).toEqual([])
   })
@@ -153,10 +158,10 @@ describe('one repayment per lender, loan and due date counts', () => {
       lenderId,
       loanRef: 'L-1',
     }))
-    const answers = await Promise.all(requests.map((repayment) => record(app, operator, repayment)))
+    const answers = await Promise.all(requests.map((repayment) => recordRepayment(app, operator, repayment)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(15).fill(409)])
     const id = answers.find(({ status }) => status === 201)?.body.id
-    const reversals = await Promise.all(Array.from({ length: 8 }, () => reverse(app, operator, id)))
+    const reversals = await Promise.all(Array.from({ length: 8 }, () => reverseRepayment(app, operator, id)))
     expect(reversals.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
     const stored = await app.deps.db.read.select().from(merchantRepaymentSignals)
     expect(
@@ -171,7 +176,7 @@ describe('one repayment per lender, loan and due date counts', () => {
   test('a reversal with an Idempotency-Key is repeated from its stored response', async () => {
     await using app = await testApp()
     const { operator, token, merchantId, lenderId } = await setUp(app)
-    const id = await recorded(app, operator, instalment({ merchantId, lenderId }))
+    const id = await createRepayment(app, operator, instalmentBody({ merchantId, lenderId }))
     const send = () =>
       app.call('POST', `/admin/repayments/${id}/reverse`, { token, body: { reason: 'Wrong' }, headers: { 'idempotency-key': 'r-1' } })
     const first = ok(await send())
@@ -182,7 +187,7 @@ describe('one repayment per lender, loan and due date counts', () => {
   test('a request with an Idempotency-Key records once', async () => {
     await using app = await testApp()
     const { token, merchantId, lenderId } = await setUp(app)
-    const body = instalment({ merchantId, lenderId })
+    const body = instalmentBody({ merchantId, lenderId })
     const send = () => app.call('POST', '/admin/repayments', { token, body, headers: { 'idempotency-key': 'one' } })
     const [first, second] = [await send(), await send()]
     expect([first.status, second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([201, 201, first.text, 'true'])
@@ -203,9 +208,14 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
     mostRecentSettlementAt: null,
   }
   expect(await signals()).toEqual(none)
-  const first = await recorded(app, operator, { merchantId, lenderId, settledAt: '2025-12-05T00:00:00.000Z' })
-  const late = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'LATE', settledAt: '2025-12-20T00:00:00.000Z' })
-  const failed = await recorded(app, operator, { merchantId, lenderId: second, outcome: 'DEFAULT', settledAt: null })
+  const first = await createRepayment(app, operator, { merchantId, lenderId, settledAt: '2025-12-05T00:00:00.000Z' })
+  const late = await createRepayment(app, operator, {
+    merchantId,
+    lenderId: second,
+    outcome: 'LATE',
+    settledAt: '2025-12-20T00:00:00.000Z',
+  })
+  const failed = await createRepayment(app, operator, { merchantId, lenderId: second, outcome: 'DEFAULT', settledAt: null })
   const all = {
     totalSettledOnTime: 1,
     totalLate: 1,
@@ -216,9 +226,9 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
   }
   expect(await signals()).toEqual(all)
   expect(await findProblems(app)).toEqual([])
-  ok(await reverse(app, operator, late))
+  ok(await reverseRepayment(app, operator, late))
   expect(await signals()).toEqual({ ...all, totalLate: 0, mostRecentSettlementAt: '2025-12-05T00:00:00.000Z' })
-  ok(await reverse(app, operator, failed))
+  ok(await reverseRepayment(app, operator, failed))
   expect(await signals()).toEqual({
     ...all,
     totalLate: 0,
@@ -227,7 +237,7 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
     lenderCount: 1,
     mostRecentSettlementAt: '2025-12-05T00:00:00.000Z',
   })
-  ok(await reverse(app, operator, first))
+  ok(await reverseRepayment(app, operator, first))
   expect(await signals()).toEqual(none)
   expect(await findProblems(app)).toEqual([])
 })
@@ -235,7 +245,7 @@ test('the stored signals of a merchant equal the counted repayments, in any orde
 test('`souk check` names the wrongly stored signals of a merchant', async () => {
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await setUp(app)
-  await recorded(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
+  await createRepayment(app, operator, { merchantId, lenderId, outcome: 'DEFAULT' })
   await app.deps.db.write((tx) =>
     tx.update(merchantRepaymentSignals).set({ totalLate: 3 }).where(eq(merchantRepaymentSignals.merchantId, merchantId)),
   )
@@ -250,8 +260,8 @@ test('`souk check` names the wrongly stored signals of a merchant', async () => 
 test('the database refuses to change, remove or reverse a repayment twice', async () => {
   await using app = await testApp()
   const { operator, lenderId, merchantId } = await setUp(app)
-  const id = await recorded(app, operator, { merchantId, lenderId })
-  ok(await reverse(app, operator, id))
+  const id = await createRepayment(app, operator, { merchantId, lenderId })
+  ok(await reverseRepayment(app, operator, id))
   const statements = [
     sql`update repayments set amount_usd = 1`,
     sql`update repayments set reversed_at = null`,

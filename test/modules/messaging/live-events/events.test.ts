@@ -9,16 +9,16 @@ import { publishLostImports } from '../../../../src/modules/messaging/live-event
 import { OperatorEvents, ShopEvents } from '../../../../src/modules/messaging/live-events/model.ts'
 import { paymentStatuses } from '../../../../src/modules/payments/payment/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { following, type ReceivedEvent, type Stream, streamIn } from '../../../support/events.ts'
-import { approved } from '../../../support/kyb.ts'
+import { followStream, type ReceivedEvent, type Stream, streamIn } from '../../../support/events.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
-import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const names = (stream: Stream) => stream.told.map(({ event }) => event)
+const names = (stream: Stream) => stream.events.map(({ event }) => event)
 /** Waits until the streams have everything that was committed before. */
 async function catchUp(app: TestApp, ...streams: Stream[]): Promise<void> {
   await app.deps.liveNotes.idle()
@@ -31,7 +31,7 @@ const isDocumented = (schema: typeof ShopEvents | typeof OperatorEvents, { event
   Value.Check(schema, JSON.parse(JSON.stringify({ event, data, id })))
 /** Checks every event of a stream against the documented schema. */
 function expectDocumented(stream: Stream, schema: typeof ShopEvents | typeof OperatorEvents = ShopEvents): void {
-  expect(stream.told.filter((one) => !isDocumented(schema, one))).toEqual([])
+  expect(stream.events.filter((one) => !isDocumented(schema, one))).toEqual([])
 }
 
 describe('events of a shop', () => {
@@ -44,13 +44,13 @@ describe('events of a shop', () => {
     expect(stream.headers.get('cache-control')).toBe('no-store, no-transform')
     expect(stream.headers.get('x-accel-buffering')).toBe('no')
     expect(stream.headers.get('access-control-allow-origin')).toBeNull()
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     await catchUp(app, stream)
     const ofOrder = ['order.placed', 'order.payment_authorized', 'order.paid', 'order.confirmed']
     expect(names(stream).filter((name) => name.startsWith('order.'))).toEqual(ofOrder)
-    const confirmed = stream.told.find(({ event }) => event === 'order.confirmed')
+    const confirmed = stream.events.find(({ event }) => event === 'order.confirmed')
     expect(confirmed?.data).toMatchObject({ orderId: order.id, number: 1, status: 'CONFIRMED', paymentStatus: 'CAPTURED', mode: 'TEST' })
-    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+    expect(stream.events.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
       ...{ productId: shop.productId, variantId: shop.variantId, onHand: 9, reserved: 0, available: 9, orderId: order.id },
     })
     expectDocumented(stream)
@@ -59,7 +59,7 @@ describe('events of a shop', () => {
 
   test('an unpaid order sends order.expired and the stock that it releases', async () => {
     await using app = await testApp()
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
       void: async () => paymentAnswer('VOIDED'),
@@ -72,8 +72,8 @@ describe('events of a shop', () => {
       await app.jobs.closeOrders()
     }
     await catchUp(app, stream)
-    expect(stream.told.find(({ event }) => event === 'order.expired')?.data).toMatchObject({ orderId: order.id, status: 'EXPIRED' })
-    const stock = stream.told.findLast(({ event }) => event === 'stock.changed')?.data
+    expect(stream.events.find(({ event }) => event === 'order.expired')?.data).toMatchObject({ orderId: order.id, status: 'EXPIRED' })
+    const stock = stream.events.findLast(({ event }) => event === 'stock.changed')?.data
     expect(stock).toMatchObject({ variantId: shop.variantId, orderId: order.id, onHand: 10, reserved: 0, available: 10 })
     expectDocumented(stream)
     await stream.close()
@@ -83,28 +83,28 @@ describe('events of a shop', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
-    const order = await shop.bought({ email: 'planted@example.com' })
+    const order = await shop.placeOrder({ email: 'planted@example.com' })
     const lines = [{ lineId: order.lines[0].id, quantity: 1, restock: true }]
     ok(await shop.refund(order.id, { lines, reason: 'planted words' }))
-    const other = await shop.bought({ email: 'planted@example.com' })
+    const other = await shop.placeOrder({ email: 'planted@example.com' })
     const cancel = { body: { reason: 'planted reason' }, headers: { 'idempotency-key': 'one' } }
     ok(await app.call('POST', `/v2/orders/${other.id}/cancel`, { token: shop.token, ...cancel }))
     await catchUp(app, stream)
     expect(names(stream)).toContain('order.refunded')
     expect(names(stream)).toContain('order.cancelled')
-    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+    expect(stream.events.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
       orderId: other.id,
       onHand: 10,
       reserved: 0,
     })
     ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 5, reason: 'planted count' }))
     await catchUp(app, stream)
-    expect(stream.told.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
+    expect(stream.events.findLast(({ event }) => event === 'stock.changed')?.data).toMatchObject({
       variantId: shop.variantId,
       orderId: null,
       onHand: (await shop.stock()).onHand,
     })
-    expect(JSON.stringify(stream.told)).not.toContain('planted')
+    expect(JSON.stringify(stream.events)).not.toContain('planted')
     expectDocumented(stream)
     await stream.close()
   })
@@ -119,9 +119,9 @@ describe('events of a shop', () => {
       }),
     )
     const stream = await streamIn(app, '/v2/events', { token: shop.token })
-    await shop.bought()
+    await shop.placeOrder()
     await catchUp(app, stream)
-    expect(stream.told.find(({ event }) => event === 'stock.low')?.data).toMatchObject({ variantId: shop.variantId, lowStockAt: 2 })
+    expect(stream.events.find(({ event }) => event === 'stock.low')?.data).toMatchObject({ variantId: shop.variantId, lowStockAt: 2 })
     expectDocumented(stream)
     await stream.close()
   })
@@ -136,7 +136,7 @@ describe('events of a shop', () => {
     ok(await send(file))
     expect((await send('planted\n')).status).toBe(400)
     await catchUp(app, stream)
-    const imports = stream.told.filter(({ event }) => event.startsWith('import.'))
+    const imports = stream.events.filter(({ event }) => event.startsWith('import.'))
     expect(imports.map(({ event, data }) => [event, data['result']])).toEqual([
       ['import.started', undefined],
       ['import.finished', 'DONE'],
@@ -155,13 +155,13 @@ describe('events of a shop', () => {
     const shop = await sellingIn(app)
     const [sender, reader] = [await staffOf(app, shop, 'FULFILMENT'), await staffOf(app, shop, 'READ_ONLY')]
     const streams = [await streamIn(app, '/v2/events', sender), await streamIn(app, '/v2/events', reader)] as const
-    await shop.bought()
+    await shop.placeOrder()
     await catchUp(app, ...streams)
     expect(names(streams[0])).toContain('order.confirmed')
     expect(names(streams[0]).filter((name) => !name.startsWith('order.'))).toEqual([])
     expect(names(streams[1])).toContain('stock.changed')
     // The last visible event of a commit has the id, even if later events are hidden from this viewer.
-    expect(streams[0].told.at(-1)?.id).toBeString()
+    expect(streams[0].events.at(-1)?.id).toBeString()
     for (const stream of streams) await stream.close()
     expect((await streamIn(app, '/v2/events', {})).status).toBe(401)
     expect((await streamIn(app, '/v2/events', { key: shop.publishableKey })).status).toBe(403)
@@ -186,7 +186,7 @@ describe('events of a shop', () => {
           if (!shop) continue
           if (what === 'stock') ok(await shop.post(`/product-v2/${shop.productId}/variants/${shop.variantId}/stock`, { delta: 1 }))
           else {
-            const order = await shop.bought()
+            const order = await shop.placeOrder()
             owner.set(order.id, nth)
             if (what === 'cancel')
               await app.call('POST', `/v2/orders/${order.id}/cancel`, {
@@ -202,11 +202,11 @@ describe('events of a shop', () => {
         const resumed = await streamIn(app, '/v2/events', { key: listener.secretKey, lastEventId: from })
         await catchUp(app, resumed)
         await resumed.close()
-        for (const { data } of [...stream.told, ...resumed.told]) {
+        for (const { data } of [...stream.events, ...resumed.events]) {
           if (typeof data['orderId'] === 'string') expect(owner.get(data['orderId'])).toBe(listenerIndex)
           if (typeof data['variantId'] === 'string') expect(ids[listenerIndex]?.has(data['variantId'])).toBe(true)
         }
-        expect(stream.told.length > 0).toBe(ownActions > 0)
+        expect(stream.events.length > 0).toBe(ownActions > 0)
       }),
       { numRuns: 12 },
     )
@@ -222,11 +222,11 @@ test('changes of a shop send events to everyone in the shop and to no other shop
   const otherStream = await streamIn(app, '/v2/events', { token: other.token })
   const operatorStream = await streamIn(app, '/admin/events', { token: operator.token })
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: { title: 'Renamed' } }))
-  await approved(app, shop, operator)
+  await approveBusiness(app, shop, operator)
   ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token }))
   await catchUp(app, stream, otherStream, operatorStream)
   expect(names(stream)).toEqual(['shop.changed', 'shop.verified', 'shop.went_live'])
-  expect(stream.told.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
+  expect(stream.events.map(({ data }) => data['shopId'])).toEqual([shop.shop.id, shop.shop.id, shop.shop.id])
   const suspend = (status: string) => app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status } })
   ok(await suspend('SUSPENDED'))
   await app.deps.live.updateNow()
@@ -252,16 +252,16 @@ describe('events of operators', () => {
     const operator = await app.superAdmin()
     const stream = await streamIn(app, '/admin/events', { token: operator.token })
     const shop = await sellingIn(app)
-    await approved(app, shop, operator)
-    await shop.bought()
-    await shop.bought()
+    await approveBusiness(app, shop, operator)
+    await shop.placeOrder()
+    await shop.placeOrder()
     app.deps.liveNotes.note({ name: 'breaker.opened', shopId: null, data: { processor: 'stripe', host: 'api.stripe.com' } })
     ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
     await catchUp(app, stream)
     for (const name of ['kyb.filed', 'kyb.approved', 'shop.suspended', 'breaker.opened']) expect(names(stream)).toContain(name)
-    const soldCounts = stream.told.filter(({ event }) => event === 'order.confirmed').map(({ data }) => Number(data['count']))
+    const soldCounts = stream.events.filter(({ event }) => event === 'order.confirmed').map(({ data }) => Number(data['count']))
     expect(soldCounts.reduce((sum, count) => sum + count, 0)).toBe(2)
-    expect(JSON.stringify(stream.told)).not.toContain('Planted')
+    expect(JSON.stringify(stream.events)).not.toContain('Planted')
     expect(names(stream).filter((name) => name.startsWith('stock.'))).toEqual([])
     expectDocumented(stream, OperatorEvents)
     await stream.close()
@@ -281,7 +281,7 @@ describe('events of operators', () => {
       await Bun.sleep(10)
       await catchUp(app, stream)
     }
-    const jobEvents = stream.told.filter(({ data }) => data['job'] === 'fold-listings' || data['subject'] === 'fold-listings')
+    const jobEvents = stream.events.filter(({ data }) => data['job'] === 'fold-listings' || data['subject'] === 'fold-listings')
     expect(jobEvents.map(({ event }) => event)).toEqual(['job.requested', 'job.started', 'job.finished'])
     expect(jobEvents.at(-1)?.data).toMatchObject({ result: 'OK' })
     expectDocumented(stream, OperatorEvents)
@@ -333,7 +333,7 @@ test('a HEAD request opens no stream', async () => {
   const response = await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
   expect(response.status).toBe(200)
   // The server sends no body, so the test closes it.
-  await following(response).close()
+  await followStream(response).close()
   await app.deps.live.updateNow()
   expect(app.deps.live.figures()).toMatchObject({ shop: 0, operator: 0 })
 })

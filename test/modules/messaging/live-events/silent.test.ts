@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { liveEvents } from '../../../../db/schema/live.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { following, streamFrom, streamIn } from '../../../support/events.ts'
+import { followStream, streamFrom, streamIn } from '../../../support/events.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { serveTestApp } from '../../../support/server.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -62,8 +62,8 @@ test('hundreds of clients that never read do not delay others, are cut off, and 
   expect((process.memoryUsage.rss() - before) / mb).toBeLessThan(300)
   expect(app.deps.live.figures().ended.get('slow')).toBeGreaterThanOrEqual(40)
   const expectedCount = Math.ceil(sent / 10)
-  await reader.until(() => reader.told.length === expectedCount)
-  expect(reader.told.map(({ data }) => data['sent'])).toEqual(Array.from({ length: expectedCount }, (_, nth) => nth * 10))
+  await reader.until(() => reader.events.length === expectedCount)
+  expect(reader.events.map(({ data }) => data['sent'])).toEqual(Array.from({ length: expectedCount }, (_, nth) => nth * 10))
 
   destroyAll(sockets)
   await until(() => openStreamCount(app) === 1)
@@ -90,7 +90,7 @@ test('the stream of a suspended shop ends once, and can be resumed by its manage
   }
   const before = await streamFrom(server.url, '/v2/events', { token: shop.token })
   await note(1)
-  await before.until(() => before.told.length === 1)
+  await before.until(() => before.events.length === 1)
   expect(before.isOver()).toBe(false)
   ok(await app.call('PATCH', `/admin/shops/${shop.shop.id}`, { token, body: { status: 'SUSPENDED' } }))
   await app.deps.live.updateNow()
@@ -100,8 +100,8 @@ test('the stream of a suspended shop ends once, and can be resumed by its manage
   expect((await app.call('GET', '/v2/orders', { token: shop.token })).status).toBe(200)
   const after = await streamFrom(server.url, '/v2/events', { token: shop.token, lastEventId: before.lastId() })
   await note(3)
-  await after.until(() => after.told.length === 2)
-  expect(after.told.map(({ data }) => data['nth'])).toEqual([2, 3])
+  await after.until(() => after.events.length === 2)
+  expect(after.events.map(({ data }) => data['nth'])).toEqual([2, 3])
   await app.deps.live.updateNow()
   expect(after.isOver()).toBe(false)
   expect(app.deps.live.figures().ended).toEqual(new Map([['shop', 1]]))
@@ -133,7 +133,7 @@ test('clients that resume from long ago do not delay another shop, and closed st
   const resumeStream = async (key: string) => {
     const headers = { 'x-service-api-key': key, 'last-event-id': lastEventId ?? '' }
     const request = new Request('http://localhost/v2/events', { headers })
-    return following(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+    return followStream(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
   }
   // Opens the first stream alone, so that it reads when the others arrive.
   const resuming = [await resumeStream(shop.secretKey)]
@@ -147,8 +147,8 @@ test('clients that resume from long ago do not delay another shop, and closed st
   const pages = read.filter((of) => of === other.shop.id).length
   expect(pages).toBeGreaterThan(0)
   expect(read.length - pages).toBeLessThanOrEqual(pages + 1)
-  for (const stream of resuming) await stream.until(() => stream.told.length === rows.length)
-  expect(resuming.map(({ told }) => told.at(-1)?.data['nth'])).toEqual(resuming.map(() => rows.length - 1))
+  for (const stream of resuming) await stream.until(() => stream.events.length === rows.length)
+  expect(resuming.map(({ events }) => events.at(-1)?.data['nth'])).toEqual(resuming.map(() => rows.length - 1))
   await until(() => read.length >= 6 * pages)
   expect(read.length).toBe(6 * pages)
   reading.mockRestore()

@@ -12,7 +12,7 @@ import { unreadBytesMax } from '../../../../src/modules/messaging/live-events/li
 import { createLiveStore } from '../../../../src/modules/messaging/live-events/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
-import { following, type Stream, streamFrom, streamIn } from '../../../support/events.ts'
+import { followStream, type Stream, streamFrom, streamIn } from '../../../support/events.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { serveTestApp } from '../../../support/server.ts'
 import { staffOf } from '../../../support/staff.ts'
@@ -30,8 +30,8 @@ async function catchUp({ deps }: Pick<TestApp, 'deps'>): Promise<void> {
   await deps.live.updateNow()
   await waitTurns()
 }
-const soldBy = (stream: Stream) => stream.told.flatMap(({ event, data }) => (event === 'order.confirmed' ? [Number(data['number'])] : []))
-const names = (stream: Stream) => stream.told.map(({ event }) => event)
+const soldBy = (stream: Stream) => stream.events.flatMap(({ event, data }) => (event === 'order.confirmed' ? [Number(data['number'])] : []))
+const names = (stream: Stream) => stream.events.map(({ event }) => event)
 const untilOver = async ({ deps }: TestApp, stream: Stream) => {
   for (let looks = 0; looks < 500 && !stream.isOver(); looks++) {
     await deps.live.updateNow()
@@ -47,20 +47,20 @@ describe('resuming a stream', () => {
     const stream = await streamIn(app, path, { token: shop.token })
     const startId = stream.lastId()
     for (let nth = 0; nth < 3; nth++) {
-      await shop.bought()
+      await shop.placeOrder()
       await catchUp(app)
     }
     await stream.close()
-    const orders = stream.told.filter(({ event }) => event.startsWith('order.'))
-    const ids = [startId, ...stream.told.flatMap(({ id }) => (id === undefined ? [] : [id]))]
+    const orders = stream.events.filter(({ event }) => event.startsWith('order.'))
+    const ids = [startId, ...stream.events.flatMap(({ id }) => (id === undefined ? [] : [id]))]
     expect(ids.length).toBeGreaterThan(3)
     for (const [nth, lastEventId] of ids.entries()) {
       const resumed = await streamIn(app, path, { token: shop.token, lastEventId })
       await catchUp(app)
       await resumed.close()
-      const at = nth === 0 ? 0 : stream.told.findIndex(({ id }) => id === lastEventId) + 1
-      const rest = stream.told.slice(at).filter(({ event }) => event.startsWith('order.'))
-      const resumedOrders = resumed.told.filter(({ event }) => event.startsWith('order.'))
+      const at = nth === 0 ? 0 : stream.events.findIndex(({ id }) => id === lastEventId) + 1
+      const rest = stream.events.slice(at).filter(({ event }) => event.startsWith('order.'))
+      const resumedOrders = resumed.events.filter(({ event }) => event.startsWith('order.'))
       expect(resumedOrders.map(({ event, data }) => [event, data['orderId']])).toEqual(
         rest.map(({ event, data }) => [event, data['orderId']]),
       )
@@ -73,10 +73,10 @@ describe('resuming a stream', () => {
     const first = await testApp({}, { database })
     const shop = await sellingIn(first)
     const stream = await streamIn(first, path, { key: shop.secretKey })
-    await shop.bought()
+    await shop.placeOrder()
     await catchUp(first)
     const lastEventId = stream.lastId()
-    await shop.bought()
+    await shop.placeOrder()
     await first.abandon()
     const second = await testApp({}, { database, startAt: first.clock.now() + minute })
     const resumed = await streamIn(second, path, { key: shop.secretKey, lastEventId })
@@ -100,8 +100,8 @@ describe('resuming a stream', () => {
       await streamIn(app, path, { token: staff.token, lastEventId }),
       await streamIn(app, path, { token: other.token, lastEventId }),
     ]
-    await shop.bought()
-    await other.bought()
+    await shop.placeOrder()
+    await other.placeOrder()
     await catchUp(app)
     expect([names(staffStream).filter((name) => name === 'resync').length, soldBy(staffStream).length]).toEqual([1, 1])
     expect([names(otherStream).includes('resync'), soldBy(otherStream).length]).toEqual([false, 1])
@@ -128,7 +128,7 @@ describe('resuming a stream', () => {
       'x'.repeat(20_000),
     ]) {
       const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
-      await shop.bought()
+      await shop.placeOrder()
       await catchUp(app)
       expect([names(resumed)[0], names(resumed).filter((name) => name === 'resync').length]).toEqual(['resync', 1])
       expect(soldBy(resumed)).toHaveLength(1)
@@ -157,9 +157,9 @@ describe('resuming a stream', () => {
     }
     const lastEventId = stream.lastId()
     expect(lastEventId).not.toBe(first)
-    expect(stream.told).toEqual([])
+    expect(stream.events).toEqual([])
     await stream.close()
-    await shop.bought()
+    await shop.placeOrder()
     const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
     await catchUp(app)
     expect(soldBy(resumed)).toEqual([1])
@@ -181,7 +181,7 @@ describe('resuming a stream', () => {
     await deleteOldEvents(app.deps)
     const resumed = await streamIn(app, path, { key: shop.secretKey, lastEventId })
     await catchUp(app)
-    expect(resumed.told.map(({ data }) => data['nth'])).toEqual([2])
+    expect(resumed.events.map(({ data }) => data['nth'])).toEqual([2])
     await resumed.close()
     app.clock.advance(3 * 60 * minute)
     note(3)
@@ -215,7 +215,7 @@ describe('resuming a stream', () => {
       await streamIn(here, path, { key: shop.secretKey }),
       await streamIn(otherProcess, path, { key: shop.secretKey }),
     ]
-    for (let nth = 0; nth < 5; nth++) await shop.bought()
+    for (let nth = 0; nth < 5; nth++) await shop.placeOrder()
     await catchUp(here)
     await catchUp(otherProcess)
     expect(soldBy(otherStream)).toEqual([1, 2, 3, 4, 5])
@@ -223,7 +223,7 @@ describe('resuming a stream', () => {
     const lastEventId = stream.lastId()
     await stream.close()
     // Many events at once, from any process, while the stream moves to the other process.
-    const buying = Promise.all(Array.from({ length: 20 }, () => shop.bought()))
+    const buying = Promise.all(Array.from({ length: 20 }, () => shop.placeOrder()))
     const moved = await streamIn(otherProcess, path, { key: shop.secretKey, lastEventId })
     await buying
     await catchUp(otherProcess)
@@ -240,7 +240,7 @@ describe('resuming a stream', () => {
     const shop = await sellingIn(app, { onHand: 200 })
     let isBuying = true
     const buying = (async () => {
-      for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 6 }, () => shop.bought()))
+      for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 6 }, () => shop.placeOrder()))
       isBuying = false
     })()
     const seen: number[] = []
@@ -362,14 +362,14 @@ describe('the end of a stream', () => {
       app.deps.liveNotes.note({ name: 'import.started', shopId: shop.shop.id, data: { nth: sent, big } })
       await app.deps.liveNotes.idle()
       await app.deps.live.updateNow()
-      await reader.until(() => reader.told.length === sent + 1)
+      await reader.until(() => reader.events.length === sent + 1)
     }
     expect(app.deps.live.figures().ended.get('slow')).toBe(1)
     expect(app.deps.live.figures().shop).toBe(1)
     expect(sent * big.length).toBeGreaterThan(unreadBytesMax)
     const resumed = await streamFrom(server.url, path, { key: shop.secretKey, lastEventId: before })
-    await resumed.until(() => resumed.told.length === sent)
-    expect(resumed.told.map(({ data }) => data['nth'])).toEqual(Array.from({ length: sent }, (_, nth) => nth))
+    await resumed.until(() => resumed.events.length === sent)
+    expect(resumed.events.map(({ data }) => data['nth'])).toEqual(Array.from({ length: sent }, (_, nth) => nth))
     stuck.destroy()
     await resumed.close()
     await reader.close()
@@ -413,7 +413,7 @@ describe('limits and cost of streams', () => {
       ...(limits ? { most: limits } : {}),
     })
     const follow = (shopId: string | undefined, accountId: string) =>
-      following(
+      followStream(
         new Response(
           hub.follow({
             viewer: { shopId, accountId, seesCatalog: true },
@@ -435,10 +435,10 @@ describe('limits and cost of streams', () => {
       await hub.updateNow()
       await Promise.all(streams.map((stream) => stream.until(() => stream.lastId() !== undefined)))
       reads.count = 0
-      await shop.bought()
+      await shop.placeOrder()
       await hub.updateNow()
-      await Promise.all(streams.map((stream) => stream.until(() => stream.told.some(({ event }) => event === 'order.confirmed'))))
-      expect(new Set(streams.map(({ told }) => JSON.stringify(told))).size).toBe(1)
+      await Promise.all(streams.map((stream) => stream.until(() => stream.events.some(({ event }) => event === 'order.confirmed'))))
+      expect(new Set(streams.map(({ events: told }) => JSON.stringify(told))).size).toBe(1)
       expect(hub.figures().shop).toBe(count)
       hub.stop()
       return reads.count
@@ -452,7 +452,7 @@ describe('limits and cost of streams', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { hub, reads, follow } = createCountingHub(app)
-    await shop.bought()
+    await shop.placeOrder()
     await hub.updateNow()
     expect(reads.count).toBe(0)
     const stream = follow(shop.shop.id, 'account')
@@ -464,7 +464,7 @@ describe('limits and cost of streams', () => {
     await stream.close()
     await hub.updateNow()
     const after = reads.count
-    await shop.bought()
+    await shop.placeOrder()
     await hub.updateNow()
     expect(reads.count).toBe(after)
     hub.stop()
@@ -531,7 +531,7 @@ describe('limits and cost of streams', () => {
       return true
     }
     const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-    const stream = following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
+    const stream = followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
     const advance = async (ms: number) => {
       app.clock.advance(ms)
       await hub.updateNow()
@@ -562,7 +562,7 @@ describe('limits and cost of streams', () => {
     }
     const open = () => {
       const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-      return following(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
+      return followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
     }
     const advance = async (ms: number) => {
       app.clock.advance(ms)

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { orders } from '../../../../db/schema/selling.ts'
 import { testApp } from '../../../support/app.ts'
-import { stopping } from '../../../support/crash.ts'
+import { simulateKill } from '../../../support/crash.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { mailRows } from '../../../support/mails.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
@@ -26,7 +26,7 @@ test('every sale queues exactly one mail, whichever commit the process crashed a
       const app = await testApp(settings, { database })
       const shop = await sellingIn(app)
       const cart = await shop.cart()
-      const { stopped } = stopping(app, undefined, stopAfter)
+      const { stopped } = simulateKill(app, undefined, stopAfter)
       isOver = (await Promise.race([shop.checkout(cart, {}, 'the-key'), stopped])) !== 'stopped'
       if (!isOver) stops++
       await app.abandon()

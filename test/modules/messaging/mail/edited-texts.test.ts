@@ -13,7 +13,7 @@ import { phrasebookOf } from '../../../../src/modules/messaging/mail/texts.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { growthOf, linearMax } from '../../../support/growth.ts'
 import { mailServer } from '../../../support/mail-server.ts'
-import { mailRows, queue, sendMails } from '../../../support/mails.ts'
+import { mailRows, queueTestMail, sendMails } from '../../../support/mails.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -188,11 +188,11 @@ describe('sending', () => {
     await using app = await testApp(server.settings)
     const { token, shop } = await app.merchant()
     const data = sampleData('USD')['order-confirmed']
-    await queue(app, 'order-confirmed', data, { key: 'one', shopId: shop.id })
+    await queueTestMail(app, 'order-confirmed', data, { key: 'one', shopId: shop.id })
     ok(await app.call('PUT', path('order-confirmed'), { token, body: texts }))
     ok(await app.call('PUT', path('order-confirmed', 'ar'), { token, body: { subject: 'Arabic' } }))
     ok(await app.call('PUT', path('test'), { token, body: { subject: 'Not souk’s' } }))
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await sendMails(app)
     const sent = server.received.find(({ headers }) => headers.get('subject')?.startsWith('Hi'))
     expect(sent?.headers.get('subject')).toBe('Hi from shop-1: 1001')
@@ -226,7 +226,7 @@ describe('new_order', () => {
     const set = ok(await setMail(app, shop, { orderMails }))
     expect(set.body.orderMails).toEqual(orderMails)
     ok(await app.call('PUT', path('new_order'), { token: shop.token, body: { subject: 'Sold: {{orderNumber}} for {{total}}' } }))
-    const [first, second] = [await shop.bought(), await shop.bought()]
+    const [first, second] = [await shop.placeOrder(), await shop.placeOrder()]
     await sendMails(app)
     await sendMails(app)
     const orderNotices = server.received.filter(({ to }) => orderMails.includes(to[0] ?? ''))
@@ -240,7 +240,7 @@ describe('new_order', () => {
     }
     ok(await setMail(app, shop, {}))
     expect(ok(await app.call('GET', '/shops/v2/mail', { token: shop.token })).body.orderMails).toEqual([])
-    await shop.bought()
+    await shop.placeOrder()
     expect((await mailRows(app)).filter(({ template }) => template === 'new_order')).toHaveLength(4)
   })
 
@@ -259,7 +259,7 @@ describe('new_order', () => {
     await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
     const shop = await sellingIn(app)
     ok(await setMail(app, shop, { orderMails: ['stranger@example.com', shop.email] }))
-    await shop.bought()
+    await shop.placeOrder()
     const before = server.received.length
     await sendMails(app)
     expect(server.received.slice(before).map(({ to }) => to)).toEqual([[shop.email]])

@@ -8,7 +8,7 @@ import { type TestApp, testApp } from '../../../support/app.ts'
 import { shopIn } from '../../../support/catalog.ts'
 import { customerIn } from '../../../support/customers.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { codeAt, confirmedTotp } from '../../../support/totp.ts'
+import { codeAt, enableTotp } from '../../../support/totp.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -32,7 +32,7 @@ test('a merchant gets mail about every new password and about a second factor tu
   expect((await app.call('POST', '/auth/password', { token, body: { current: 'not the password', password: next } })).status).toBe(401)
   expect(await noticesOf(app)).toEqual([])
   expect((await app.call('POST', '/auth/password', { token, body: { current: password, password: next } })).status).toBe(204)
-  const { secret } = await confirmedTotp(app, { token, password: next })
+  const { secret } = await enableTotp(app, { token, password: next })
   app.clock.advance(30_000)
   const off = { password: next, code: codeAt(secret, app.clock.now()) }
   expect((await app.call('DELETE', '/auth/totp', { token, body: off })).status).toBe(204)
@@ -49,7 +49,7 @@ test('a password reset by mail keeps the second factor on, and the next login re
   await using app = await withMail()
   const merchant = await app.merchant()
   const { id, email } = merchant
-  const { secret } = await confirmedTotp(app, merchant)
+  const { secret } = await enableTotp(app, merchant)
   const reset = await app.deps.db.write((tx) => issueToken(tx, app.deps, { purpose: 'PASSWORD_RESET', subjectId: id, email }))
   const password = 'another long password'
   expect((await app.call('POST', '/auth/password/reset', { body: { token: reset, password } })).status).toBe(204)

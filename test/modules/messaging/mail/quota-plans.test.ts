@@ -6,7 +6,7 @@ import { mails } from '../../../../db/schema/mail.ts'
 import { mailStore, type QuotaSubject } from '../../../../src/modules/messaging/mail/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
-import { mailRows, queue } from '../../../support/mails.ts'
+import { mailRows, queueTestMail } from '../../../support/mails.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -44,7 +44,7 @@ test('queries of mail quotas use their index and read no more rows than the quot
   await using server = await mailServer()
   await using app = await testApp(server.settings)
   const [{ shop }, { shop: other }] = [await app.merchant(), await app.merchant()]
-  await queue(app, 'test', {}, { shopId: shop.id })
+  await queueTestMail(app, 'test', {}, { shopId: shop.id })
   await fill(app, shop.id, other.id)
   expect(await mailRows(app)).toHaveLength(count + 1)
   const { read } = app.deps.db

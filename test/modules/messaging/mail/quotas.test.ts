@@ -7,7 +7,7 @@ import { deleteOldMails } from '../../../../src/modules/messaging/mail/index.ts'
 import { isReservedName, senderNameOf } from '../../../../src/modules/messaging/mail/sender-name.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
-import { mailRows, queue, sendMails } from '../../../support/mails.ts'
+import { mailRows, queueTestMail, sendMails } from '../../../support/mails.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -16,7 +16,7 @@ setDefaultTimeout(longTestMs)
 const hourMs = 3_600_000
 /** Queues a mail that no client requested. */
 const queueNotice = (app: TestApp, shopId: string | null, key: string, to = `${key}@example.com`) =>
-  queue(app, 'account-changed', { what: 'password' }, { key, to, shopId })
+  queueTestMail(app, 'account-changed', { what: 'password' }, { key, to, shopId })
 const setLive = (app: TestApp, id: string) => app.deps.db.write((tx) => tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, id)))
 const statusesOf = async (app: TestApp) => (await mailRows(app)).map(({ status, lastError }) => `${status} ${lastError}`)
 
@@ -92,8 +92,8 @@ describe('mail quotas of a shop', () => {
     await using app = await testApp({ ...server.settings, MAIL_TEST_SHOPS: 'false' })
     const shop = await sellingIn(app)
     const owner = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant.email as string
-    await shop.bought({ email: 'stranger@example.com' })
-    await shop.bought({ email: owner.toUpperCase() })
+    await shop.placeOrder({ email: 'stranger@example.com' })
+    await shop.placeOrder({ email: owner.toUpperCase() })
     ok(await app.call('POST', '/shops/v2/staff', { token: shop.token, body: { email: 'invited@example.com', role: 'MANAGER' } }))
     await queueNotice(app, shop.shop.id, 'invited')
     await sendMails(app)
@@ -120,8 +120,8 @@ test('above the quota of a recipient, order mail is delayed and requested mail i
   for (const [nth, { shop }] of [one, two, one, two, one].entries())
     await queueNotice(app, shop.id, `key-${nth}`, nth % 2 ? 'Ann@example.com' : 'ann@Example.com')
   await sendMails(app)
-  await queue(app, 'test', {}, { key: 'asked', to: 'ann@example.com' })
-  await queue(app, 'test', {}, { key: 'bob', to: 'bob@example.com' })
+  await queueTestMail(app, 'test', {}, { key: 'asked', to: 'ann@example.com' })
+  await queueTestMail(app, 'test', {}, { key: 'bob', to: 'bob@example.com' })
   await sendMails(app)
   expect(server.received).toHaveLength(4)
   expect((await statusesOf(app)).filter((why) => why.includes('over'))).toEqual([
@@ -144,7 +144,7 @@ test('password resets arrive above the quota of a recipient, and those of unknow
   for (let nth = 0; nth < 4; nth++) await requestReset(other.shop.name, `203.0.113.${nth}`)
   await sendMails(app)
   expect(server.received).toHaveLength(0)
-  for (const key of ['1', '2', '3', '4']) await queue(app, 'test', {}, { key, to: 'ann@example.com' })
+  for (const key of ['1', '2', '3', '4']) await queueTestMail(app, 'test', {}, { key, to: 'ann@example.com' })
   await sendMails(app)
   expect(server.received).toHaveLength(3)
   await requestReset(shop.shop.name, '203.0.113.9')
@@ -178,9 +178,9 @@ describe('bursts against the default mail quotas', () => {
 
   test('a shop in test mode that sells to 165 strangers sends them no mail', async () => {
     await using server = await mailServer()
-    await using app = await testApp(server.limited)
+    await using app = await testApp(server.limitedSettings)
     const shop = await sellingIn(app, { onHand: 1_000 })
-    for (let nth = 0; nth < 165; nth++) await shop.bought({ email: `stranger${nth}@example.com` })
+    for (let nth = 0; nth < 165; nth++) await shop.placeOrder({ email: `stranger${nth}@example.com` })
     await sendMails(app)
     expect(server.received).toEqual([])
     expect(new Set(await statusesOf(app))).toEqual(new Set(['DROPPED a shop in test mode sends mail to its own staff only']))
@@ -188,7 +188,7 @@ describe('bursts against the default mail quotas', () => {
 
   test('a network that signs up 165 addresses at a live shop causes 20 mails in an hour', async () => {
     await using server = await mailServer()
-    await using app = await testApp(server.limited)
+    await using app = await testApp(server.limitedSettings)
     const shop = await sellingIn(app)
     const strangers = Array.from({ length: 165 }, (_, nth) => `stranger${nth}@example.com`)
     for (const email of strangers) ok(await shop.post('/customer', { email }))
@@ -212,9 +212,9 @@ describe('bursts against the default mail quotas', () => {
 
   test('159 mails to one mailbox are sent as 20 an hour and 60 a day, and the rest waits', async () => {
     await using server = await mailServer()
-    await using app = await testApp(server.limited)
+    await using app = await testApp(server.limitedSettings)
     const shop = await sellingIn(app, { onHand: 1_000 })
-    for (let nth = 0; nth < 159; nth++) await shop.bought({ email: nth % 2 ? 'Victim@example.com' : 'victim@EXAMPLE.com' })
+    for (let nth = 0; nth < 159; nth++) await shop.placeOrder({ email: nth % 2 ? 'Victim@example.com' : 'victim@EXAMPLE.com' })
     await setLive(app, shop.shop.id)
     await sendMails(app)
     expect(server.received).toHaveLength(20)
@@ -228,10 +228,10 @@ describe('bursts against the default mail quotas', () => {
 
   test('159 mails to the mailbox of a merchant are limited to 20 an hour', async () => {
     await using server = await mailServer()
-    await using app = await testApp(server.limited)
+    await using app = await testApp(server.limitedSettings)
     const shop = await sellingIn(app, { onHand: 1_000 })
     const { email } = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant
-    for (let nth = 0; nth < 159; nth++) await shop.bought({ email })
+    for (let nth = 0; nth < 159; nth++) await shop.placeOrder({ email })
     await sendMails(app)
     expect(server.received).toHaveLength(20)
   })
@@ -244,7 +244,7 @@ test('order notifications to staff of a live shop do not use up the quota of the
   const { email } = ok(await app.call('GET', '/merchant/me', { token: shop.token })).body.merchant
   const setMails = (orderMails: string[]) => app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { orderMails } })
   ok(await setMails([email, 'other@example.com']))
-  for (let nth = 0; nth < 5; nth++) await shop.bought()
+  for (let nth = 0; nth < 5; nth++) await shop.placeOrder()
   await setLive(app, shop.shop.id)
   await queueNotice(app, shop.shop.id, 'last', email)
   await sendMails(app)

@@ -9,8 +9,8 @@ import { mailLanguages, mailTemplates, retryPausesMs, slotsMax, templateNames } 
 import { deleteOldMails, logMailStatus, queueMail } from '../../../../src/modules/messaging/mail/index.ts'
 import { sampleData } from '../../../../src/modules/messaging/mail/samples.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { answering, mailServer, rawMailServer } from '../../../support/mail-server.ts'
-import { queue, mailRows as rows, sendMails as send } from '../../../support/mails.ts'
+import { mailServer, rawMailServer, smtpError } from '../../../support/mail-server.ts'
+import { queueTestMail, mailRows as rows, sendMails as send } from '../../../support/mails.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { certificate } from '../../../support/tls.ts'
 
@@ -63,8 +63,8 @@ test('every template is delivered complete in every language, and its personal d
 test('a mail with the same key is queued once, and a rolled-back write queues none', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
-  await queue(app, 'test', {})
-  await queue(app, 'test', {}, { to: 'other@example.com' })
+  await queueTestMail(app, 'test', {})
+  await queueTestMail(app, 'test', {}, { to: 'other@example.com' })
   const failing = app.deps.db.write(async (tx) => {
     await queueMail(tx, app.deps, { key: 'never', shopId: null, to: 'a@b.example', template: 'test', data: {} })
     throw new Error('no')
@@ -77,7 +77,7 @@ test('a mail with the same key is queued once, and a rolled-back write queues no
 describe('souk without a mail server', () => {
   test('without a mail server, mail is dropped and counted, and the start logs mail.off', async () => {
     await using app = await testApp()
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await logMailStatus(app.deps)
     expect(await rows(app)).toEqual([])
     expect(app.logged.map(({ event }) => event)).toContain('mail.off')
@@ -89,7 +89,7 @@ describe('souk without a mail server', () => {
   test('mail queued before the mail server was removed is deleted eventually', async () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     const withoutServer = { ...app.deps, config: { ...app.deps.config, smtpUrl: undefined }, mailServer: undefined }
     await deleteOldMails(withoutServer)
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING' })
@@ -105,12 +105,12 @@ describe('SMTP responses', () => {
       ...(at === 'onData'
         ? {
             onMail() {
-              throw answering(code)
+              throw smtpError(code)
             },
           }
         : {
             [at]: (_address: unknown, _session: unknown, done: (error: Error) => void) =>
-              done(answering(code, `<ann@example.com> ${code}`)),
+              done(smtpError(code, `<ann@example.com> ${code}`)),
           }),
     })
 
@@ -128,7 +128,7 @@ describe('SMTP responses', () => {
   ] as const)('the SMTP response of %s with %d sets a mail to %s', async (at, code, status, lastError, attempts) => {
     await using server = await startRefusingServer(at, code)
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await send(app)
     const [row] = await rows(app)
     expect(row).toMatchObject({ status, lastError, attempts })
@@ -141,11 +141,11 @@ describe('SMTP responses', () => {
     await using server = await mailServer({
       onRcptTo({ address }, _session, done) {
         seen.push(address)
-        done(seen.length <= 2 ? answering(451, 'greylisted') : null)
+        done(seen.length <= 2 ? smtpError(451, 'greylisted') : null)
       },
     })
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     for (let nth = 0; nth < 3; nth++) {
       await send(app)
       await send(app)
@@ -159,7 +159,7 @@ describe('SMTP responses', () => {
   test('a mail fails when its lifetime ends', async () => {
     await using server = await startRefusingServer('onRcptTo', 450)
     await using app = await testApp(server.settings)
-    await queue(app, 'password-reset', {})
+    await queueTestMail(app, 'password-reset', {})
     app.deps.mailPreparers.clear()
     for (let minutes = 0; minutes < 31; minutes += 1) {
       await send(app)
@@ -174,9 +174,9 @@ describe('log events of mails', () => {
   const eventsOf = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
 
   test('a mail that the server refuses for good is logged as mail.not_sent once, without its recipient', async () => {
-    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(answering(550)) })
+    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(smtpError(550)) })
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await send(app)
     await send(app)
     const [row] = await rows(app)
@@ -187,16 +187,16 @@ describe('log events of mails', () => {
   })
 
   test('a mail that is refused for the time being is not logged as mail.not_sent', async () => {
-    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(answering(450)) })
+    await using server = await mailServer({ onRcptTo: (_address, _session, done) => done(smtpError(450)) })
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await send(app)
     expect(eventsOf(app, 'mail.not_sent')).toEqual([])
   })
 
   test('mails that waited too long are logged as mail.given_up with their number', async () => {
     await using app = await testApp(noServer)
-    for (let nth = 0; nth < 3; nth++) await queue(app, 'password-reset', {}, { key: `${nth}` })
+    for (let nth = 0; nth < 3; nth++) await queueTestMail(app, 'password-reset', {}, { key: `${nth}` })
     app.clock.advance(30 * minute - 1)
     await deleteOldMails(app.deps)
     expect(eventsOf(app, 'mail.given_up')).toEqual([])
@@ -240,9 +240,9 @@ test('the metrics show waiting mails, their age and delay, and whether the serve
     return ['souk_mails_waiting', 'souk_mail_oldest_age_seconds', 'souk_mail_overdue_seconds', 'souk_mail_server_up'].map(sampleOf)
   }
   expect(await readFigures()).toEqual([0, 0, 0, 1])
-  await queue(app, 'test', {}, { key: 'first' })
+  await queueTestMail(app, 'test', {}, { key: 'first' })
   app.clock.advance(minute)
-  for (let nth = 0; nth < failuresMax; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+  for (let nth = 0; nth < failuresMax; nth++) await queueTestMail(app, 'test', {}, { key: `${nth}` })
   expect(await readFigures()).toEqual([failuresMax + 1, 75, 75, 1])
   await send(app)
   const [waiting, age, , isUp] = await readFigures()
@@ -252,7 +252,7 @@ test('the metrics show waiting mails, their age and delay, and whether the serve
 describe('a mail server that fails', () => {
   test('an unreachable mail server costs no attempts, opens the breaker, and gets all mail when it is back', async () => {
     await using app = await testApp(noServer)
-    for (let nth = 0; nth < 20; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+    for (let nth = 0; nth < 20; nth++) await queueTestMail(app, 'test', {}, { key: `${nth}` })
     await send(app)
     expect(app.deps.mailHealth.breaker.state).toBe('OPEN')
     expect((await rows(app)).every(({ status, attempts }) => status === 'PENDING' && attempts === 0)).toBe(true)
@@ -279,7 +279,7 @@ describe('a mail server that fails', () => {
     using server = await rawMailServer(talk)
     await using app = await testApp(server.settings)
     app.deps.mailLimits.attemptMs = 150
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await send(app)
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 0, lastError: 'silent' })
   })
@@ -302,7 +302,7 @@ describe('a mail server that fails', () => {
       })
     })
     await using app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     await send(app)
     expect((await rows(app))[0]).toMatchObject({ status: 'PENDING', attempts: 1, lastError: 'the connection was lost' })
     app.clock.advance(2 * minute)
@@ -325,8 +325,8 @@ describe('a mail server that fails', () => {
       ...app.deps,
       mailServer: { ...real, send: (mail, withinMs) => real.send(mail, mail.to === 'poison@example.com' ? poisonMs : withinMs) },
     })
-    await queue(app, 'test', {}, { key: 'poison', to: 'poison@example.com' })
-    for (let nth = 0; nth < 5; nth++) await queue(app, 'test', {}, { key: `${nth}` })
+    await queueTestMail(app, 'test', {}, { key: 'poison', to: 'poison@example.com' })
+    for (let nth = 0; nth < 5; nth++) await queueTestMail(app, 'test', {}, { key: `${nth}` })
     const poisonMail = async () => (await rows(app)).find(({ key }) => key === 'poison')
     for (; (await poisonMail())?.attempts !== 1; poisonMs *= 2, app.clock.advance(minute)) {
       await mails.run()
@@ -396,7 +396,7 @@ describe('transport security of mail', () => {
       authOptional: false,
       allowInsecureAuth: true,
       onAuth: ({ username, password }, _session, done) =>
-        username === 'me@souk' && password === 'p@ss/1' ? done(null, { user: 'me' }) : done(answering(535)),
+        username === 'me@souk' && password === 'p@ss/1' ? done(null, { user: 'me' }) : done(smtpError(535)),
     })
     const as = (credentials: string) => server.url.replace('://', `://${credentials}@`)
     expect(await trySend(as('me%40souk:wrong'), {})).toBe('server: refuses the login of SMTP_URL (535)')
@@ -429,12 +429,16 @@ describe('lanes of the mail queue', () => {
     await app.deps.mails.run()
     while (release.length < slotsMax / 2) await new Promise((resolve) => setImmediate(resolve))
     // All deliveries of the busy shop hang now.
-    await queue(app, 'refund-made', sampleData('USD')['refund-made'], { key: 'quiet', shopId: quiet.shop.id, to: 'quiet@example.com' })
-    await queue(app, 'email-verify', { token: 'A'.repeat(43) }, { key: 'awaited', shopId: busy.shop.id, to: 'awaited@example.com' })
+    await queueTestMail(app, 'refund-made', sampleData('USD')['refund-made'], {
+      key: 'quiet',
+      shopId: quiet.shop.id,
+      to: 'quiet@example.com',
+    })
+    await queueTestMail(app, 'email-verify', { token: 'A'.repeat(43) }, { key: 'awaited', shopId: busy.shop.id, to: 'awaited@example.com' })
     await app.deps.mails.run()
     while (release.length < slotsMax / 2 + 2) await new Promise((resolve) => setImmediate(resolve))
     for (const one of release.slice(slotsMax / 2)) one()
-    await server.arrived(2)
+    await server.waitForMails(2)
     expect(server.received.map(({ to: [to] }) => to).sort()).toEqual(['awaited@example.com', 'quiet@example.com'])
     open = true
     for (const one of release) one()
@@ -460,7 +464,7 @@ describe('lanes of the mail queue', () => {
   test('a mail claimed by a killed process is sent by the next one when the claim expires', async () => {
     await using server = await mailServer()
     const app = await testApp(server.settings)
-    await queue(app, 'test', {})
+    await queueTestMail(app, 'test', {})
     const hanging = createMailSender({
       ...app.deps,
       mailServer: { send: () => new Promise(() => undefined), verify: async () => {}, close() {} },
@@ -480,7 +484,7 @@ describe('lanes of the mail queue', () => {
 test('a finished mail is deleted after a month', async () => {
   await using server = await mailServer()
   await using app = await testApp(server.settings)
-  await queue(app, 'test', {})
+  await queueTestMail(app, 'test', {})
   await send(app)
   app.clock.advance(29 * day)
   await deleteOldMails(app.deps)

@@ -3,7 +3,7 @@ import { outbox, webhookEndpoints } from '../../../../db/schema/outbox.ts'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../../support/webhooks.ts'
+import { deliver, deliveriesOf, enqueueEvent, loopbackAllowed, receiver, registerEndpoint } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -72,7 +72,7 @@ describe('a webhook endpoint', () => {
   test('a webhook secret is shown once and sealed in the database', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
-    const { id, secret } = await endpointOf(app, shop, url)
+    const { id, secret } = await registerEndpoint(app, shop, url)
     const one = await app.call('GET', `/webhook-endpoints/${id}`, { key: shop.secretKey })
     const list = await app.call('GET', '/webhook-endpoints', { key: shop.secretKey })
     expect(one.body).toEqual({
@@ -111,7 +111,7 @@ describe('a webhook endpoint', () => {
   test('a removed webhook endpoint is not listed or found, and cannot be removed again', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
-    const { id } = await endpointOf(app, shop, url)
+    const { id } = await registerEndpoint(app, shop, url)
     const removed = await app.call('DELETE', `/webhook-endpoints/${id}`, { key: shop.secretKey })
     expect([removed.status, removed.text]).toEqual([204, ''])
     for (const [method, path] of [
@@ -129,7 +129,7 @@ describe('a webhook endpoint', () => {
     await using app = await testApp()
     const shop = await app.merchant()
     const other = await app.merchant()
-    const { id } = await endpointOf(app, shop, url)
+    const { id } = await registerEndpoint(app, shop, url)
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/deliveries'],
@@ -156,10 +156,10 @@ describe('a webhook endpoint', () => {
     const refused = created.filter(({ status }) => status === 409)
     expect(refused).toHaveLength(5)
     expect(refused[0]?.text).not.toContain('whsec_')
-    await endpointOf(app, await app.merchant(), url)
+    await registerEndpoint(app, await app.merchant(), url)
     const id = created.find(({ status }) => status === 201)?.body.id
     await app.call('DELETE', `/webhook-endpoints/${id}`, { key: shop.secretKey })
-    await endpointOf(app, shop, url)
+    await registerEndpoint(app, shop, url)
     const page = await app.call('GET', '/webhook-endpoints?page=3&limit=8', { key: shop.secretKey })
     expect([page.body.data.length, page.body.total, page.body.pages]).toEqual([4, 20, 3])
   })
@@ -200,7 +200,7 @@ describe('a webhook endpoint', () => {
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
     for (const address of ['http://127.0.0.1:8080/', 'http://localhost/', 'http://[::ffff:127.0.0.1]/'])
-      await endpointOf(app, shop, address)
+      await registerEndpoint(app, shop, address)
     const body = { url: 'http://10.0.0.1/', events: ['order.confirmed'] }
     expect((await app.call('POST', '/webhook-endpoints', { key: shop.secretKey, body })).status).toBe(400)
   })
@@ -209,13 +209,13 @@ describe('a webhook endpoint', () => {
     await using app = await testApp()
     const shop = await app.merchant()
     for (const address of ['http://8.8.8.8/', 'https://[2606:4700:4700::1111]:8443/x', 'http://internal.example/', 'HTTPS://Shop.Example'])
-      await endpointOf(app, shop, address)
+      await registerEndpoint(app, shop, address)
   })
 
   test('webhook endpoints refuse callers without credentials, customers and publishable keys', async () => {
     await using app = await testApp()
     const shop = await app.merchant()
-    const { id } = await endpointOf(app, shop, url)
+    const { id } = await registerEndpoint(app, shop, url)
     for (const [method, path] of [
       ['POST', ''],
       ['GET', ''],
@@ -238,9 +238,9 @@ describe('the deliveries of a webhook endpoint', () => {
     await using app = await testApp(loopbackAllowed)
     await using server = receiver()
     const shop = await app.merchant()
-    const endpoint = await endpointOf(app, shop, server.url)
+    const endpoint = await registerEndpoint(app, shop, server.url)
     for (const key of ['one', 'two', 'three']) {
-      await tell(app, shop, key, { data: { note: 'personal-data' } })
+      await enqueueEvent(app, shop, key, { data: { note: 'personal-data' } })
       app.clock.advance(1_000)
       await deliver(app)
     }

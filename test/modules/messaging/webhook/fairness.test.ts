@@ -18,7 +18,7 @@ import {
 import { deleteOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, type Shop, tell } from '../../../support/webhooks.ts'
+import { deliver, deliveriesOf, enqueueEvent, loopbackAllowed, receiver, registerEndpoint, type Shop } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -70,8 +70,8 @@ async function createHangingShops(
 ): Promise<void> {
   for (let nth = 0; nth < shops; nth++) {
     const shop = await app.merchant()
-    for (let each = 0; each < endpoints; each++) await endpointOf(app, shop, url)
-    for (let each = 0; each < messages; each++) await tell(app, shop, `${each}-${shop.shop.id}`)
+    for (let each = 0; each < endpoints; each++) await registerEndpoint(app, shop, url)
+    for (let each = 0; each < messages; each++) await enqueueEvent(app, shop, `${each}-${shop.shop.id}`)
   }
 }
 
@@ -84,8 +84,8 @@ describe('webhook endpoints that hang forever', () => {
     await deliverWebhooks(app.deps)
     await until(() => hanging.waiting() >= 40)
     const shop = await app.merchant()
-    await endpointOf(app, shop, answering.url)
-    for (let nth = 0; nth < 10; nth++) await tell(app, shop, `mine-${nth}`)
+    await registerEndpoint(app, shop, answering.url)
+    for (let nth = 0; nth < 10; nth++) await enqueueEvent(app, shop, `mine-${nth}`)
     await deliverWebhooks(app.deps)
     const hung = hanging.waiting()
     await until(() => answering.received.length === 10)
@@ -105,8 +105,8 @@ describe('webhook endpoints that hang forever', () => {
     await until(() => hanging.waiting() === slotsMax.all)
     const shops = [await app.merchant(), await app.merchant()]
     const endpoints = []
-    for (const shop of shops) endpoints.push(await endpointOf(app, shop, answering.url))
-    for (const shop of shops) await tell(app, shop, `mine-${shop.shop.id}`)
+    for (const shop of shops) endpoints.push(await registerEndpoint(app, shop, answering.url))
+    for (const shop of shops) await enqueueEvent(app, shop, `mine-${shop.shop.id}`)
     await deliverWebhooks(app.deps)
     expect([answering.received.length, hanging.accepted()]).toEqual([0, slotsMax.all])
     app.clock.advance(patienceMs)
@@ -133,10 +133,10 @@ describe('webhook endpoints that hang forever', () => {
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
-    await endpointOf(app, shop, hanging.url)
-    await endpointOf(app, shop, answering.url, ['order.refunded'])
-    for (let nth = 0; nth < 70; nth++) await tell(app, shop, `hanging-${nth}`)
-    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `quick-${nth}`, { event: 'order.refunded' })
+    await registerEndpoint(app, shop, hanging.url)
+    await registerEndpoint(app, shop, answering.url, ['order.refunded'])
+    for (let nth = 0; nth < 70; nth++) await enqueueEvent(app, shop, `hanging-${nth}`)
+    for (let nth = 0; nth < 5; nth++) await enqueueEvent(app, shop, `quick-${nth}`, { event: 'order.refunded' })
     await deliverWebhooks(app.deps)
     await until(() => answering.received.length === 5)
     expect(hanging.waiting()).toBe(slotsMax.endpoint)
@@ -178,8 +178,8 @@ describe('a webhook endpoint that keeps failing', () => {
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
-    const endpoint = await endpointOf(app, shop, receiving.url)
-    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    const endpoint = await registerEndpoint(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await enqueueEvent(app, shop, `key-${nth}`)
     await deliver(app)
     // Three failures in a row, and the attempt in flight beside the third.
     expect(state.requests).toBeLessThanOrEqual(4)
@@ -203,8 +203,8 @@ describe('a webhook endpoint that keeps failing', () => {
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
-    await endpointOf(app, shop, receiving.url)
-    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `key-${nth}`)
+    await registerEndpoint(app, shop, receiving.url)
+    for (let nth = 0; nth < 20; nth++) await enqueueEvent(app, shop, `key-${nth}`)
     await deliver(app)
     const processes = [app.deps.webhooks, createWebhookSender(app.deps), createWebhookSender(app.deps)]
     for (let round = 0; round < 4; round++) {
@@ -222,12 +222,12 @@ describe('a webhook endpoint that keeps failing', () => {
     await using answering = receiver()
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
-    const failing = await endpointOf(app, shop, receiving.url)
-    const good = await endpointOf(app, shop, answering.url)
-    for (let nth = 0; nth < 5; nth++) await tell(app, shop, `first-${nth}`)
+    const failing = await registerEndpoint(app, shop, receiving.url)
+    const good = await registerEndpoint(app, shop, answering.url)
+    for (let nth = 0; nth < 5; nth++) await enqueueEvent(app, shop, `first-${nth}`)
     await deliver(app)
     await fillBacklog(app, shop, failing, pendingMax - 10)
-    for (let nth = 0; nth < 20; nth++) await tell(app, shop, `more-${nth}`)
+    for (let nth = 0; nth < 20; nth++) await enqueueEvent(app, shop, `more-${nth}`)
     await deliver(app)
     const rows = await app.deps.db.read.select().from(webhookDeliveries)
     const of = ({ id }: { id: string }) => rows.filter(({ endpointId }) => endpointId === id)
@@ -252,22 +252,22 @@ describe('a webhook endpoint that keeps failing', () => {
     await using receiving = server
     await using app = await testApp(loopbackAllowed)
     const shop = await app.merchant()
-    const endpoint = await endpointOf(app, shop, receiving.url)
+    const endpoint = await registerEndpoint(app, shop, receiving.url)
     const readEndpoint = async () => (await app.call('GET', `/webhook-endpoints/${endpoint.id}`, { key: shop.secretKey })).body
     for (let hour = 0; hour < 5 * 24; hour++) {
-      if (hour % 8 === 0) await tell(app, shop, `key-${hour}`)
+      if (hour % 8 === 0) await enqueueEvent(app, shop, `key-${hour}`)
       await deliver(app)
       expect((await readEndpoint()).disabledAt).toBeNull()
       app.clock.advance(dayMs / 24)
     }
     expect(state.requests).toBeGreaterThan(disabledAfter.failures)
-    await tell(app, shop, 'last')
+    await enqueueEvent(app, shop, 'last')
     await deliver(app)
     expect(await readEndpoint()).toMatchObject({ disabledReason: 'FAILING', disabledAt: new Date(app.clock.now()).toISOString() })
     expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_disabled')).toHaveLength(1)
     const { requests } = state
     app.clock.advance(dayMs)
-    await tell(app, shop, 'later')
+    await enqueueEvent(app, shop, 'later')
     await deliver(app)
     expect(state.requests).toBe(requests)
     expect((await deliveriesOf(app, shop, endpoint)).filter(({ status }) => status === 'PENDING')).toEqual([])
@@ -293,17 +293,17 @@ describe('a slow webhook endpoint', () => {
     await using quick = receiver()
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
-    const endpoint = await endpointOf(app, shop, slow.url)
-    const other = await endpointOf(app, shop, quick.url)
+    const endpoint = await registerEndpoint(app, shop, slow.url)
+    const other = await registerEndpoint(app, shop, quick.url)
     expect(await readEndpoint(app, shop, endpoint)).toMatchObject({ skipped: 0, skippedAt: null })
     await fillBacklog(app, shop, endpoint, pendingMax - 10)
     app.clock.advance(behindAfterMs)
-    for (let nth = 0; nth < 25; nth++) await tell(app, shop, `more-${nth}`)
+    for (let nth = 0; nth < 25; nth++) await enqueueEvent(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
     const skippedAt = new Date(app.clock.now()).toISOString()
     expect(await readEndpoint(app, shop, endpoint)).toMatchObject({ skipped: 15, skippedAt, disabledAt: null, failingSince: null })
     app.clock.advance(1_000)
-    await tell(app, shop, 'one more')
+    await enqueueEvent(app, shop, 'one more')
     await deliverWebhooks(app.deps)
     expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(16)
     expect(app.logged.filter(({ event }) => event === 'webhook.endpoint_behind').map(({ fields }) => fields['endpoint'])).toEqual([
@@ -322,7 +322,7 @@ describe('a slow webhook endpoint', () => {
     expect(resent.status).toBe(200)
     await deliver(app)
     expect((await deliveriesOf(app, shop, endpoint))[0]).toMatchObject({ id: skipped?.id, status: 'DELIVERED' })
-    await tell(app, shop, 'afterwards')
+    await enqueueEvent(app, shop, 'afterwards')
     await deliver(app)
     expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(16)
   })
@@ -332,9 +332,9 @@ describe('a slow webhook endpoint', () => {
     await using answering = server
     await using app = await testApp(loopbackAllowed, { safeFetch: fetchWithoutTimeout })
     const shop = await app.merchant()
-    const endpoint = await endpointOf(app, shop, answering.url)
+    const endpoint = await registerEndpoint(app, shop, answering.url)
     await fillBacklog(app, shop, endpoint, pendingMax + 100)
-    for (let nth = 0; nth < 30; nth++) await tell(app, shop, `more-${nth}`)
+    for (let nth = 0; nth < 30; nth++) await enqueueEvent(app, shop, `more-${nth}`)
     await deliverWebhooks(app.deps)
     expect((await readEndpoint(app, shop, endpoint)).skipped).toBe(0)
     const stopped = app.deps.webhooks.stop()
@@ -354,9 +354,9 @@ test('an endpoint that responds 410 is disabled at once, its deliveries fail, an
   await using goneServer = receiver(() => new Response(null, { status: 410 }))
   await using other = receiver()
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, goneServer.url)
-  const good = await endpointOf(app, shop, other.url)
-  for (let nth = 0; nth < 15; nth++) await tell(app, shop, `key-${nth}`)
+  const endpoint = await registerEndpoint(app, shop, goneServer.url)
+  const good = await registerEndpoint(app, shop, other.url)
+  for (let nth = 0; nth < 15; nth++) await enqueueEvent(app, shop, `key-${nth}`)
   await deliver(app)
   expect(goneServer.received.length).toBeLessThanOrEqual(slotsMax.endpoint)
   expect(other.received).toHaveLength(15)
@@ -369,7 +369,7 @@ test('an endpoint that responds 410 is disabled at once, its deliveries fail, an
     [endpoint.id, 'GONE'],
   ])
   const requests = goneServer.received.length
-  await tell(app, shop, 'later')
+  await enqueueEvent(app, shop, 'later')
   await deliver(app)
   expect([goneServer.received.length, other.received.length]).toEqual([requests, 16])
   expect((await deliveriesOf(app, shop, endpoint)).length).toBe(15)
@@ -381,8 +381,8 @@ test('every endpoint gets its deliveries when there are more endpoints than one 
   await using server = receiver()
   for (let nth = 0; nth < 24; nth++) {
     const shop = await app.merchant()
-    for (let each = 0; each < 5; each++) await endpointOf(app, shop, `${server.url}${nth}/${each}`)
-    for (const key of ['a', 'b', 'c']) await tell(app, shop, `${key}-${nth}`)
+    for (let each = 0; each < 5; each++) await registerEndpoint(app, shop, `${server.url}${nth}/${each}`)
+    for (const key of ['a', 'b', 'c']) await enqueueEvent(app, shop, `${key}-${nth}`)
   }
   await deliver(app)
   const counts = [...Map.groupBy(server.received, ({ path }) => path).values()].map((all) => all.length)

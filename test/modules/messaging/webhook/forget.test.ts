@@ -3,7 +3,7 @@ import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/sche
 import { deleteOldMessages } from '../../../../src/modules/messaging/webhook/service.ts'
 import { testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { deliver, deliveriesOf, endpointOf, loopbackAllowed, receiver, tell } from '../../../support/webhooks.ts'
+import { deliver, deliveriesOf, enqueueEvent, loopbackAllowed, receiver, registerEndpoint } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -15,13 +15,13 @@ test('messages, deliveries and removed endpoints are deleted after a month, exce
   const { clock } = app
   const { db } = app.deps
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, server.url)
-  const removed = await endpointOf(app, shop, server.url)
-  await tell(app, shop, 'old')
+  const endpoint = await registerEndpoint(app, shop, server.url)
+  const removed = await registerEndpoint(app, shop, server.url)
+  await enqueueEvent(app, shop, 'old')
   await deliver(app)
   await app.call('DELETE', `/webhook-endpoints/${removed.id}`, { key: shop.secretKey })
   clock.advance(1_000)
-  await tell(app, shop, 'young')
+  await enqueueEvent(app, shop, 'young')
   await deliver(app)
   const remaining = async () => ({
     messages: (await db.read.select().from(outbox)).map(({ key }) => key).sort(),
@@ -36,7 +36,7 @@ test('messages, deliveries and removed endpoints are deleted after a month, exce
   await deleteOldMessages(app.deps)
   expect(await remaining()).toEqual({ messages: ['young'], deliveries: 1, endpoints: 1 })
   expect(await deliveriesOf(app, shop, endpoint)).toHaveLength(1)
-  await tell(app, shop, 'unsent')
+  await enqueueEvent(app, shop, 'unsent')
   clock.advance(2 * monthMs)
   await deleteOldMessages(app.deps)
   expect(await remaining()).toEqual({ messages: ['unsent'], deliveries: 0, endpoints: 1 })
@@ -46,8 +46,8 @@ test('a delivery that is not made within three days fails, and is deleted with i
   await using app = await testApp(loopbackAllowed)
   await using server = receiver(() => new Response(null, { status: 500 }))
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, server.url)
-  await tell(app, shop, 'one')
+  const endpoint = await registerEndpoint(app, shop, server.url)
+  await enqueueEvent(app, shop, 'one')
   await deliver(app)
   const states = async () => (await deliveriesOf(app, shop, endpoint)).map(({ status, lastError }) => [status, lastError])
   app.clock.advance(monthMs / 10)
@@ -69,7 +69,7 @@ test('a month of many deliveries is deleted in several small writes', async () =
   const { clock } = app
   const { db, newId } = app.deps
   const shop = await app.merchant()
-  const { id: endpointId } = await endpointOf(app, shop, 'http://hook.example/')
+  const { id: endpointId } = await registerEndpoint(app, shop, 'http://hook.example/')
   const now = clock.now()
   const messages = Array.from({ length: 1_200 }, (_, nth) => ({
     ...{ id: newId('message'), key: `key-${nth}`, shopId: shop.shop.id, event: 'order.confirmed', body: '{}' },

@@ -69,19 +69,19 @@ test('every event that orders and stock write to the outbox matches its document
   const customer = await customerOf(app, shop.shop.name)
   for (const token of [undefined, customer.token]) {
     const buyer = token === undefined ? {} : { token }
-    const sent = await shop.bought(buyer)
+    const sent = await shop.placeOrder(buyer)
     ok(await shop.refund(sent.id, { amount: shop.usd(300), reason: 'Scratched' }))
     ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, token === undefined ? {} : { trackingNumber: 'T 1', carrier: 'Post' }))
-    const partial = await shop.bought({ ...buyer, quantity: 2 })
+    const partial = await shop.placeOrder({ ...buyer, quantity: 2 })
     const one = { lines: [{ lineId: partial.lines[0].id, quantity: 1 }] }
     const { id } = ok(await shop.post(`/v2/orders/${partial.id}/fulfilments`, one)).body
     ok(await shop.patch(`/v2/orders/${partial.id}/fulfilments/${id}`, { trackingNumber: 'T 2' }))
     ok(await shop.refund(partial.id, one))
-    for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.bought(buyer)).id}/cancel`, body))
+    for (const body of [{}, { reason: 'Sold out' }]) ok(await shop.post(`/v2/orders/${(await shop.placeOrder(buyer)).id}/cancel`, body))
   }
   await manualRefundOf(shop)
   changeProcessor(app, () => ({ refund: async () => ({ reference: 'pp_1', state: 'CLAIMABLE', claimUrl: 'https://pay.example.com/c' }) }))
-  const claimed = await shop.bought()
+  const claimed = await shop.placeOrder()
   ok(await shop.refund(claimed.id))
   const [payment] = await paymentsOf(app.deps, claimed.id)
   if (!payment) throw new Error('no payment')
@@ -90,7 +90,7 @@ test('every event that orders and stock write to the outbox matches its document
   ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, lowStockAt: 1_000 }] }))
   const { id: erasedId } = ok(await shop.post('/customer', { email: 'gone@example.com' })).body
   ok(await app.call('PATCH', `/customer/${erasedId}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
-  ok(await app.call('PATCH', `/v2/orders/${(await shop.bought()).id}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
+  ok(await app.call('PATCH', `/v2/orders/${(await shop.placeOrder()).id}`, { key: shop.secretKey, body: { tags: ['VIP'] } }))
   await requestedReturnOf(shop)
   ok(await shop.post(`/customer/${erasedId}/erase`, {}))
   const messages = await app.deps.db.read.select().from(outbox)

@@ -8,12 +8,12 @@ import { longTestMs } from '../../../support/timeouts.ts'
 import {
   deliver,
   deliveriesOf,
-  endpointOf,
-  givenUpDelivery,
+  enqueueEvent,
+  insertFailedDelivery,
   loopbackAllowed,
   receiver,
+  registerEndpoint,
   type Shop,
-  tell,
 } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
@@ -26,8 +26,8 @@ test('resending a delivered message sends the same body and webhook-id, and its 
   let status = 204
   await using server = receiver(() => new Response(null, { status }))
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, server.url)
-  await tell(app, shop, 'order.confirmed:1')
+  const endpoint = await registerEndpoint(app, shop, server.url)
+  await enqueueEvent(app, shop, 'order.confirmed:1')
   await deliver(app)
   const [first] = await deliveriesOf(app, shop, endpoint)
   expect(first).toMatchObject({ status: 'DELIVERED', attempts: 1 })
@@ -51,8 +51,8 @@ test('resending a waiting delivery sends it at once, even to a resting endpoint;
   await using app = await testApp(loopbackAllowed)
   await using server = receiver(() => new Response(null, { status: 500 }))
   const shop = await app.merchant()
-  const endpoint = await endpointOf(app, shop, server.url)
-  await tell(app, shop, 'order.confirmed:1')
+  const endpoint = await registerEndpoint(app, shop, server.url)
+  await enqueueEvent(app, shop, 'order.confirmed:1')
   for (const pause of [0, retryPausesMs[0] * 2, retryPausesMs[1] * 2]) {
     app.clock.advance(pause)
     await deliver(app)
@@ -81,8 +81,8 @@ test('resending a waiting delivery sends it at once, even to a resting endpoint;
 test('resending to a disabled endpoint is 409, and to a delivery of another shop or endpoint 404', async () => {
   await using app = await testApp()
   const [shop, other] = [await app.merchant(), await app.merchant()]
-  const { endpointId, id } = await givenUpDelivery(app, shop)
-  const otherDelivery = await givenUpDelivery(app, shop)
+  const { endpointId, id } = await insertFailedDelivery(app, shop)
+  const otherDelivery = await insertFailedDelivery(app, shop)
   expect((await resend(app, other, endpointId, id)).status).toBe(404)
   expect((await resend(app, shop, otherDelivery.endpointId, id)).status).toBe(404)
   await app.deps.db.write((tx) =>
@@ -96,9 +96,9 @@ test('resending during a large backlog causes no write conflicts', async () => {
   // Some deliveries fail, so that the endpoint's health changes.
   await using server = receiver(() => new Response(null, { status: server.received.length % 3 === 0 ? 500 : 204 }))
   const shop = await app.merchant()
-  for (let nth = 0; nth < 4; nth++) await endpointOf(app, shop, server.url)
-  for (let nth = 0; nth < 300; nth++) await tell(app, shop, `order.confirmed:${nth}`)
-  const givenUp = await Promise.all(Array.from({ length: 20 }, () => givenUpDelivery(app, shop)))
+  for (let nth = 0; nth < 4; nth++) await registerEndpoint(app, shop, server.url)
+  for (let nth = 0; nth < 300; nth++) await enqueueEvent(app, shop, `order.confirmed:${nth}`)
+  const givenUp = await Promise.all(Array.from({ length: 20 }, () => insertFailedDelivery(app, shop)))
   const before = app.deps.db.stats.retries
   const delivering = deliver(app)
   const answers: number[] = []

@@ -24,7 +24,7 @@ import { shipLog } from '../../../../src/modules/operations/log-shipping/index.t
 import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { temporaryDir } from '../../../support/database.ts'
-import { borrower, lendingOn, pathOf, pdf } from '../../../support/lending-documents.ts'
+import { borrower, documentPath, lendingOn, pdf } from '../../../support/lending-documents.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -56,7 +56,7 @@ const manifestIn = (folder: string, name = namesIn(folder).at(-1) ?? ''): Manife
 const eventsOf = (app: TestApp, event: string) => app.logged.filter((line) => line.event === event)
 const metricOf = async (app: TestApp, name: string) => new RegExp(`^${name} (.+)$`, 'm').exec((await app.call('GET', '/metrics')).text)?.[1]
 const upload = (app: TestApp, token: string, id: string, key: string, bytes: Buffer) =>
-  app.call('PUT', pathOf(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
+  app.call('PUT', documentPath(id, key), { token, raw: bytes, headers: { 'content-type': 'application/pdf' } })
 
 test.skipIf(engine === 'sqlite')('with PostgreSQL souk makes no backups, and the start reports that once', async () => {
   const folder = join(temporaryDir(), 'copies')

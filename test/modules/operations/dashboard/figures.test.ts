@@ -174,7 +174,7 @@ describe('figures', () => {
     'promtool finds nothing wrong with the metrics of an instance at work (PROMTOOL, or on the PATH)',
     async () => {
       const { text } = await scrape()
-      expect(await runPromtool(['check', 'metrics'], text)).toEqual({ status: 0, said: '' })
+      expect(await runPromtool(['check', 'metrics'], text)).toEqual({ status: 0, output: '' })
     },
   )
 })

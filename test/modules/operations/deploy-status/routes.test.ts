@@ -6,7 +6,7 @@ import { startSession } from '../../../../src/modules/identity/auth/service.ts'
 import { recordHeartbeat, recordStart, recordStop, refreshOperations } from '../../../../src/modules/operations/deploy-status/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
-import { type World, worlds } from '../../../support/providers/worlds.ts'
+import { type ProviderFixture, providerFixtures } from '../../../support/providers/worlds.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -21,7 +21,7 @@ afterEach(async () => {
 /** Starts three external providers and returns the settings that name them. */
 async function startProviders(deadlineMs = 60_000) {
   const start = async (name: string) => {
-    const world = (await worlds[name]?.(60_000)) as World
+    const world = (await providerFixtures[name]?.(60_000)) as ProviderFixture
     closers.push(() => world.server.close())
     return world
   }
@@ -43,7 +43,7 @@ async function startProviders(deadlineMs = 60_000) {
   return {
     settings,
     expected: { services: services.expected, errors: errors.expected, deploys: deploys.expected },
-    requestCounts: () => all.map(({ server }) => server.asked.length),
+    requestCounts: () => all.map(({ server }) => server.requests.length),
     fail(kind: 'silent' | 'broken' | 'overloaded' | undefined) {
       for (const { server } of all) server.fault = kind && { kind, from: 1 }
     },

@@ -5,7 +5,7 @@ import { engine } from '../../../../db/columns.ts'
 import { liveEvents } from '../../../../db/schema/live.ts'
 import type { JobName } from '../../../../src/lib/job-table.ts'
 import { listJobs } from '../../../../src/modules/operations/job/index.ts'
-import { startOfTime, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
+import { startTime, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -121,7 +121,7 @@ test('operators read the state, last run and next run of every job, without secr
   expect(others['fold-listings'].lastRun).toBeNull()
   const { text } = await one.app.call('GET', '/metrics')
   for (const line of [
-    `souk_job_last_success_timestamp_seconds{job_name="forget"} ${startOfTime / 1000}`,
+    `souk_job_last_success_timestamp_seconds{job_name="forget"} ${startTime / 1000}`,
     'souk_job_runs_total{job_name="forget",result="ok"} 1',
     'souk_job_runs_total{job_name="forget",result="failed"} 1',
     'souk_job_running{job_name="forget"} 0',
@@ -174,7 +174,7 @@ test.skipIf(engine !== 'postgres')('for a job that every process runs, each proc
   {
     await using here = await openWorker({ options: { database }, names })
     await using there = await openWorker({ options: { database }, names })
-    const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startOfTime)
+    const runs = async (of: typeof here) => (await of.status('look-around'))?.lastRuns?.map(({ startedAt }) => startedAt - startTime)
     await here.runner.runScheduled('look-around')
     await here.advance(minute)
     there.app.clock.advance(30_000)
@@ -184,7 +184,7 @@ test.skipIf(engine !== 'postgres')('for a job that every process runs, each proc
     await here.advance(minute)
     expect(await runs(here)).toEqual([minute, minute / 2, 0])
     expect(await runs(there)).toEqual([minute, minute / 2, 0])
-    expect((await there.status('look-around'))?.startedAt).toBe(startOfTime + minute)
+    expect((await there.status('look-around'))?.startedAt).toBe(startTime + minute)
   }
   await database.drop()
 })
@@ -253,14 +253,14 @@ test('progress survives the process, which stores it at the stop; an unfinished 
   }
   const hung = createHangingWork()
   const second = await openWorker({ options, doWork: hung.doWork })
-  expect(await second.status()).toMatchObject({ result: 'OK', startedAt: startOfTime, succeededAt: startOfTime })
+  expect(await second.status()).toMatchObject({ result: 'OK', startedAt: startTime, succeededAt: startTime })
   void second.runner.runScheduled('forget')
   await second.advance(2 * minute)
   await second.app.abandon()
   {
-    await using third = await openWorker({ options: { ...options, startAt: startOfTime + 3 * minute } })
+    await using third = await openWorker({ options: { ...options, startAt: startTime + 3 * minute } })
     if (engine === 'postgres') await third.advance(minute)
-    expect(await third.status()).toMatchObject({ state: 'idle', result: 'LOST', startedAt: startOfTime, succeededAt: startOfTime })
+    expect(await third.status()).toMatchObject({ state: 'idle', result: 'LOST', startedAt: startTime, succeededAt: startTime })
     expect(third.app.logged.map(({ event }) => event)).toContain('job.lost')
   }
   hung.end()
@@ -276,7 +276,7 @@ test('a requested run is reported as lost if its process ends at once, also to l
   await until(async () => (await first.status())?.state === 'running')
   await first.app.abandon()
   {
-    await using next = await openWorker({ options: { database, startAt: startOfTime + minute } })
+    await using next = await openWorker({ options: { database, startAt: startTime + minute } })
     if (engine === 'postgres') await next.advance(minute)
     expect(await next.status()).toMatchObject({ state: 'idle', result: 'LOST', requestedAt: null })
     await next.app.deps.liveNotes.idle()
@@ -297,12 +297,12 @@ test('a missed run is caught up at the start if the next one is far away, but no
     return early
   }
   // An instance that never ran before has missed no runs.
-  expect(await missedRunsAt(startOfTime)).toEqual([])
-  expect(await missedRunsAt(startOfTime + 4 * minute)).toEqual([])
+  expect(await missedRunsAt(startTime)).toEqual([])
+  expect(await missedRunsAt(startTime + 4 * minute)).toEqual([])
   // `forget` runs every ten minutes, and `approve-commissions` at five past the hour. `fold-listings` needs no
   // catch-up, because it runs within a minute.
-  expect((await missedRunsAt(startOfTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
-  expect(await missedRunsAt(startOfTime - day)).toEqual([])
+  expect((await missedRunsAt(startTime + 12 * minute)).sort()).toEqual(['approve-commissions', 'forget'])
+  expect(await missedRunsAt(startTime - day)).toEqual([])
   await database.drop()
 })
 
@@ -413,7 +413,7 @@ test('a clock change does not affect jobs: a stuck one is noticed by elapsed tim
   const hung = createHangingWork()
   await using one = await openWorker({ names: ['fold-listings'], doWork: hung.doWork })
   void one.runner.runScheduled('fold-listings')
-  for (const to of [startOfTime + day, startOfTime - day]) {
+  for (const to of [startTime + day, startTime - day]) {
     one.app.clock.set(to)
     await one.advance(minute)
     expect((await one.status('fold-listings'))?.state).toBe('running')
@@ -428,7 +428,7 @@ async function openTwo(firstOptions: Parameters<typeof openWorker>[0] = {}, name
   const database = await testDatabase()
   const first = await openWorker({ ...firstOptions, names: [name], options: { database } })
   // The machines' clocks are a day apart.
-  const second = await openWorker({ names: [name], options: { database, startAt: startOfTime + day } })
+  const second = await openWorker({ names: [name], options: { database, startAt: startTime + day } })
   return {
     first,
     second,
@@ -524,7 +524,7 @@ describe.skipIf(engine === 'sqlite')('several processes on one database', () => 
     void first.runner.runScheduled('fold-listings')
     await both.advance(2 * minute)
     // The status is at most a minute old. By the second clock, a day ahead, the run would be stuck.
-    expect((await second.status('fold-listings'))?.runningSince).toBe(startOfTime)
+    expect((await second.status('fold-listings'))?.runningSince).toBe(startTime)
     await both.advance(4 * minute)
     expect(first.app.logged.map(({ event }) => event)).toContain('job.stuck')
     await second.runner.runScheduled('fold-listings')

@@ -21,7 +21,7 @@ import { backfillKpis, checkKpis } from '../../../../src/modules/operations/kpi/
 import { kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
 import { type Answer, type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
-import { approved } from '../../../support/kyb.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -271,7 +271,7 @@ async function openHistory(app: TestApp, operator: Operator) {
     const price = { amount: 700, currency }
     const other = (await shop.add({ title: 'Bowl', status: 'ACTIVE', variants: [{ price, onHand: 500 }] })).variants[0]?.id ?? ''
     ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
-    await approved(app, shop, await operator.renew())
+    await approveBusiness(app, shop, await operator.renew())
     opened.push({ ...shop, other })
   }
   const pick = <T>(list: readonly T[], place: number): T | undefined => list[place % Math.max(1, list.length)]
@@ -381,7 +381,7 @@ describe('dashboards', () => {
     const totals: number[] = []
     const buying = async () => {
       for (let n = 0; n < 12; n++) {
-        await shop.bought()
+        await shop.placeOrder()
         totals.push(ok(await operator.read('dashboard/confirmed-orders')).body.total)
       }
     }
@@ -408,7 +408,7 @@ describe('dashboards', () => {
     const operator = await openOperator(app)
     const shop = await sellingIn(app, { onHand: 100 })
     for (let day = 0; day < 6; day++) {
-      await shop.bought()
+      await shop.placeOrder()
       app.clock.advance(dayMs)
     }
     await app.deps.db.write(async (tx) => {
@@ -422,7 +422,7 @@ describe('dashboards', () => {
     expect((await operator.read('dashboard/gmv', { startDate: '2026-01-02' })).status).toBe(400)
     const token = await tokenOf(app, 'MERCHANT', shop.id)
     for (let nth = 0; nth < 4; nth++) {
-      await shop.bought()
+      await shop.placeOrder()
       ok(await app.call('POST', '/product-v2', { token, body: { title: `Thing ${nth}` } }))
       await foldKpis(app.deps)
     }
@@ -435,7 +435,7 @@ describe('dashboards', () => {
   test('dashboards are unchanged by an interrupted fold', async () => {
     await using app = await testApp()
     const operator = await openOperator(app)
-    await (await sellingIn(app)).bought()
+    await (await sellingIn(app)).placeOrder()
     const before = await operator.all({})
     const broken = app.deps.db.write(async (tx) => {
       expect(await kpiStore.fold(tx, 100, async () => [])).toBeGreaterThan(0)
@@ -452,7 +452,7 @@ describe('dashboards', () => {
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
     ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
-    await shop.bought({ affiliateCode: 'partner' })
+    await shop.placeOrder({ affiliateCode: 'partner' })
     await foldKpis(app.deps)
     await backfillKpis(app.deps)
     const problems = async () => (await Array.fromAsync(checkKpis(app.deps.db.read))).flatMap((finding) => finding.problems)
@@ -489,7 +489,7 @@ describe('dashboards', () => {
     const database = await testDatabase()
     const app = await testApp({}, { database })
     const operator = await openOperator(app)
-    await (await sellingIn(app)).bought()
+    await (await sellingIn(app)).placeOrder()
     await app.deps.db.write(async (tx) => {
       await tx.delete(kpiDays)
       await tx.delete(kpiDeltas)
@@ -515,7 +515,7 @@ describe('dashboards', () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     await backfillKpis(app.deps)
-    await (await sellingIn(app)).bought()
+    await (await sellingIn(app)).placeOrder()
     await foldKpis(app.deps)
     // The state that the earlier version left.
     await app.deps.db.write(async (tx) => {
@@ -565,8 +565,8 @@ describe('dashboards', () => {
     await using app = await testApp()
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
-    await approved(app, shop, await operator.renew())
-    const { id } = await shop.bought()
+    await approveBusiness(app, shop, await operator.renew())
+    const { id } = await shop.placeOrder()
     expect(ok(await operator.read('dashboard/gmv')).body).toMatchObject({ total: 10, ofTestMode: 10, breakdown: { sandbox: 10 } })
     const [live] = await Promise.all([
       app.call('POST', '/shops/v2/go-live', { token: shop.token }),
@@ -627,7 +627,7 @@ describe('dashboards', () => {
     const operator = await openOperator(app)
     const shop = await sellingIn(app)
     ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
-    await shop.bought({ affiliateCode: 'partner', quantity: 2 })
+    await shop.placeOrder({ affiliateCode: 'partner', quantity: 2 })
     await app.deps.db.write(async (tx) => void (await tx.update(products).set({ title: '=cmd()' })))
     const window = { startDate: '2026-01-05', endDate: '2026-01-06' }
     const csv = await operator.read('dashboard/gmv', window, { accept: 'text/csv' })
@@ -651,7 +651,7 @@ describe('dashboards', () => {
     for (let n = 0; n < 3; n++) {
       const shop = await sellingIn(app)
       ok(await shop.post('/affiliates', { name: 'Partner', code: 'partner', rateBps: 1_000 }))
-      await shop.bought({ affiliateCode: 'partner' })
+      await shop.placeOrder({ affiliateCode: 'partner' })
       names.push(shop.id)
     }
     const readRanking = async (limit: string) =>
@@ -686,8 +686,8 @@ test('dashboards count live shops by default, or test shops, or both', async () 
   await using app = await testApp()
   const operator = await openOperator(app)
   const [test, live] = [await sellingIn(app), await sellingIn(app)]
-  await live.bought()
-  await test.bought()
+  await live.placeOrder()
+  await test.placeOrder()
   // Makes the orders live in the database, because sandbox payments exist only in test mode.
   await app.deps.db.write(async (tx) => {
     await tx.update(shops).set({ mode: 'LIVE' }).where(eq(shops.id, live.shop.id))
@@ -720,7 +720,7 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
   const partner = { name: 'Partner', code: 'partner', rateBps: 1_000 }
   for (const one of [shop, other]) {
     ok(await one.post('/affiliates', partner))
-    const { id } = await one.bought({ affiliateCode: 'partner' })
+    const { id } = await one.placeOrder({ affiliateCode: 'partner' })
     ok(await one.refund(id, { amount: one.money(400) }))
   }
   /** Reads GMV, orders, refunds, and the rankings of merchants and products. */
@@ -748,7 +748,7 @@ test('the sales of a shop leave test mode when it goes live, and later ones coun
   const twoShops = { gmv: 20, orders: 2, refunded: 8, merchants: [10, 10], products: [1, 1] }
   expect(await readModes()).toEqual({ default: nothing, live: nothing, test: twoShops, all: twoShops })
 
-  await approved(app, shop, operator)
+  await approveBusiness(app, shop, operator)
   const { publishableKey } = ok(await app.call('POST', '/shops/v2/go-live', { token: shop.token })).body
   expect(await readModes()).toEqual({ default: nothing, live: nothing, test: one, all: one })
 

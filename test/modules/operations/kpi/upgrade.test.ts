@@ -26,7 +26,7 @@ async function createOldShop(app: TestApp): Promise<Selling> {
   await backfillKpis(app.deps)
   const shop = await sellingIn(app, { onHand: 1_000 })
   for (let day = 0; day <= daysSold; day += 10) {
-    await shop.bought()
+    await shop.placeOrder()
     if (day < daysSold) app.clock.advance(10 * dayMs)
   }
   await foldKpis(app.deps)
@@ -80,7 +80,7 @@ test('dashboards are served while figures of shops are counted, whose finished d
     expect(ok(await readOverview(shop)).body.orders).toMatchObject({ confirmed: 3, previousConfirmed: 3 })
     expect((await readOverview(shop, '?startDate=2026-02-01&endDate=2026-05-30')).status).toBe(503)
     expect(await findings(app)).toEqual([])
-    await shop.bought()
+    await shop.placeOrder()
     expect(countedDays.length).toBe(stopAfter)
     app.deps.life.stopping = false
     await backfillKpis(app.deps)
@@ -105,7 +105,7 @@ test('two processes count the past of shops during purchases, and what an older 
   const foldAsBefore = () => app.deps.db.write((tx) => kpiStore.fold(tx, 1_000, async () => []), { isolation: 'locking' })
   const backfilling = [backfillKpis(app.deps), backfillKpis(app.deps)]
   for (let nth = 0; nth < 4; nth++) {
-    await shop.bought()
+    await shop.placeOrder()
     await foldKpis(app.deps)
   }
   await Promise.all(backfilling)
@@ -113,7 +113,7 @@ test('two processes count the past of shops during purchases, and what an older 
   const total = async () => ok(await readOverview(shop, '?startDate=2026-01-01&endDate=2026-07-01')).body.orders.confirmed
   expect(await total()).toBe(soldCount)
   if (engine !== 'postgres') return
-  await shop.bought()
+  await shop.placeOrder()
   await foldAsBefore()
   expect(await total()).toBe(soldCount)
   app.clock.advance(10 * 60_000)

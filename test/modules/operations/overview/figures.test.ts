@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { backfillKpis, checkKpis, foldKpis, rebuildKpis } from '../../../../src/modules/operations/kpi/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { approved } from '../../../support/kyb.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -89,7 +89,7 @@ test('test sales are in none of the figures of a live shop, nor in differences',
   const { order } = ok(await shop.checkout(await shop.cart())).body
   const { email, password } = shop
   const token = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken
-  await approved(app, { ...shop, token }, await app.superAdmin())
+  await approveBusiness(app, { ...shop, token }, await app.superAdmin())
   app.clock.advance(1)
   ok(await app.call('POST', '/shops/v2/go-live', { token }))
   const live = ok(await app.call('GET', '/shops/v2/overview', { token })).body

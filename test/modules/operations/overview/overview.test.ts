@@ -9,7 +9,7 @@ import { requestedReturnOf } from '../../../support/returns.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { endpointOf } from '../../../support/webhooks.ts'
+import { registerEndpoint } from '../../../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -27,11 +27,11 @@ const valuesOf = (series: { date: string }[], name = 'value') =>
 test('sales are confirmed orders minus refunds of the days, compared with as many days before', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  const first = await shop.bought({ quantity: 2 })
+  const first = await shop.placeOrder({ quantity: 2 })
   app.clock.advance(30 * dayMs)
-  await shop.bought({ quantity: 3 })
+  await shop.placeOrder({ quantity: 3 })
   app.clock.advance(dayMs)
-  await shop.bought()
+  await shop.placeOrder()
   await refund(shop, first.id, { amount: usd(500) })
 
   const { sales, orders, startDate, endDate, currency, mode, asOf } = await readOverview(shop)
@@ -66,8 +66,8 @@ test('products are ranked by revenue and by units separately', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(9_000), onHand: 9 }] })
-  await shop.bought({ quantity: 5 })
-  await shop.bought({ variants: [lamp.variants[0]?.id ?? ''] })
+  await shop.placeOrder({ quantity: 5 })
+  await shop.placeOrder({ variants: [lamp.variants[0]?.id ?? ''] })
   const { topProducts } = await readOverview(shop)
   const row = (rank: number, productId: string, title: string, units: number, amount: number) => ({
     rank,
@@ -89,7 +89,7 @@ test('conversion is the share of carts that became orders; null without carts', 
   await shop.cart()
   await shop.cart()
   await shop.cart()
-  await shop.bought()
+  await shop.placeOrder()
   // A draft order has no shopper's cart.
   ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
   expect((await readOverview(shop)).carts).toEqual({ begun: 4, converted: 1, rate: 0.25, previous: { begun: 0, converted: 0, rate: null } })
@@ -102,14 +102,14 @@ test('conversion is the share of carts that became orders; null without carts', 
 test('pending work is counted, and missing steps before going live are named', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  await shop.bought()
-  const sent = await shop.bought()
+  await shop.placeOrder()
+  const sent = await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${sent.id}/fulfil`, {}))
   await requestedReturnOf(shop)
   for (const next of ['approve', 'reject']) ok(await shop.post(`${(await requestedReturnOf(shop)).path}/${next}`, {}))
   await shop.add({ title: 'Few', variants: [{ price: usd(100), trackInventory: true, onHand: 1, lowStockAt: 2 }] })
   ok(await shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }] }))
-  await endpointOf(app, shop, 'https://hooks.example/one')
+  await registerEndpoint(app, shop, 'https://hooks.example/one')
   const { waiting, kyb, goLive } = ok(await app.call('GET', path, { token: shop.token })).body
   expect(waiting).toEqual({
     ordersToSend: { total: 1 },
@@ -166,7 +166,7 @@ test('parts that a role may not read by their own routes are null', async () => 
 test('open disputes name their orders, newest first and once each', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  const disputed = [await shop.bought(), await shop.bought(), await shop.bought()]
+  const disputed = [await shop.placeOrder(), await shop.placeOrder(), await shop.placeOrder()]
   const report = async (orderId: string, dispute: ReportedDispute) => {
     const [payment] = await paymentsOf(app.deps, orderId)
     if (!payment) throw new Error('no payment')

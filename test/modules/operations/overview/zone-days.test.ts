@@ -29,7 +29,7 @@ async function buyAt(shop: Selling, moments: readonly string[]): Promise<Json[]>
   const orders: Json[] = []
   for (const moment of moments) {
     shop.app.clock.advance(Date.parse(moment) - shop.app.clock.now())
-    orders.push(await shop.bought())
+    orders.push(await shop.placeOrder())
   }
   return orders
 }
@@ -94,7 +94,7 @@ describe("the overview by the shop's days", () => {
     await using app = await testApp()
     const [one, other] = [await openShop(app, 'Asia/Tokyo'), await openShop(app, 'Africa/Accra')]
     app.clock.advance(Date.parse('2026-01-09T16:00:00Z') - app.clock.now())
-    for (const shop of [one, other]) await shop.bought()
+    for (const shop of [one, other]) await shop.placeOrder()
     expect([countsOf(await readOverview(one)), countsOf(await readOverview(other))]).toEqual([{ '2026-01-10': 1 }, { '2026-01-09': 1 }])
   })
 })

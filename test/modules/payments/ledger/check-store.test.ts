@@ -20,9 +20,9 @@ async function findProblems(app: TestApp): Promise<Record<string, string[]>> {
 /** Opens a shop with sold, partially refunded, cancelled, unpaid, expired and partly gift-card-paid orders. */
 async function openBusyShop(app: TestApp) {
   const shop = await sellingIn(app, { onHand: 100 })
-  const sold = await shop.bought({ quantity: 2 })
-  ok(await shop.refund((await shop.bought()).id, { amount: shop.usd(100) }))
-  ok(await shop.post(`/v2/orders/${(await shop.bought()).id}/cancel`, {}))
+  const sold = await shop.placeOrder({ quantity: 2 })
+  ok(await shop.refund((await shop.placeOrder()).id, { amount: shop.usd(100) }))
+  ok(await shop.post(`/v2/orders/${(await shop.placeOrder()).id}/cancel`, {}))
   ok(await shop.checkout(await shop.cart({ quantity: 3 }), { paymentToken: 'tok_decline' }))
   app.clock.advance(60 * 60 * 1000)
   await app.jobs.closeOrders()
@@ -100,7 +100,7 @@ test('finds no problem in an order that refunded a late payment or excess money'
   await recordAnswer(app.deps, payment, answer, { holder: 'a' })
   expect(await shop.order(order.id)).toMatchObject({ capturedTotal: shop.usd(1_200), refundedTotal: shop.usd(1_200) })
   expect(await findProblems(app)).toEqual({})
-  const paid = await shop.bought()
+  const paid = await shop.placeOrder()
   const [captured] = await paymentsOf(app.deps, paid.id)
   if (!captured) throw new Error('no payment')
   await recordAnswer(app.deps, captured, { ...answer, reference: captured.id }, { holder: 'a' })

@@ -8,7 +8,7 @@ import {
   withShopAccounts,
 } from '../../../../src/modules/payments/payment-method/accounts.ts'
 import { hostsIn } from '../../../../src/modules/payments/processor-account/index.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 
 const accountsIn = (env: Record<string, string>, mode: 'TEST' | 'LIVE' = 'TEST') => instanceAccountsOf(parseConfig(env), mode)
 describe("the instance's accounts", () => {
@@ -17,7 +17,7 @@ describe("the instance's accounts", () => {
   })
 
   test('an account of the instance shows its publishable values, mode and host, and no secret', () => {
-    const config = parseConfig(everySetting)
+    const config = parseConfig(processorSettings)
     expect(publicAccountsOf(config, 'TEST')).toEqual({
       stripe: { mode: 'TEST', publishableKey: 'pk_test_stripe', merchantId: undefined },
       tap: { mode: 'TEST', publishableKey: 'pk_test_tap', merchantId: '599424' },

@@ -5,7 +5,7 @@ import { auditLog } from '../../../../db/schema/people.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
 import { processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -21,7 +21,7 @@ const entries = (app: TestApp, action: string) =>
 
 describe('payment methods of a shop', () => {
   test('a shop has no payment methods at first, and later reads back what it saved', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const merchant = await app.merchant()
     const first = ok(await app.call('GET', path, { token: merchant.token }))
     expect([first.body, first.headers.get('etag')]).toEqual([{ warnings: [] }, '"v1"'])
@@ -39,7 +39,7 @@ describe('payment methods of a shop', () => {
   })
 
   test('changes of payment methods are in the audit log, and other shops and keys cannot read them', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const [merchant, other] = [await app.merchant(), await app.merchant()]
     ok(await put(app, merchant, { crypto: { enabled: false } }))
     ok(await put(app, merchant, { crypto: { enabled: true } }))
@@ -57,7 +57,7 @@ describe('payment methods of a shop', () => {
   })
 
   test('secret keys in public fields and invalid configurations are refused, and the message does not quote them', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const merchant = await app.merchant()
     const secret = 'sk_live_51HoverTheMoon'
     const refusals: [body: unknown, field: string][] = [
@@ -85,7 +85,7 @@ describe('payment methods of a shop', () => {
 
 describe('warnings', () => {
   test('a configuration that can never be selected is saved, and the response warns why', async () => {
-    await using app = await testApp({ ...everySetting, STRIPE_PUBLISHABLE_KEY: 'pk_live_a', STRIPE_SECRET_KEY: 'sk_live_a' })
+    await using app = await testApp({ ...processorSettings, STRIPE_PUBLISHABLE_KEY: 'pk_live_a', STRIPE_SECRET_KEY: 'sk_live_a' })
     const merchant = await app.merchant()
     const card = (processor: string, publishableKey?: string) => ({
       card: { enabled: true, processor, ...(publishableKey && { publishableKey }) },
@@ -134,7 +134,7 @@ describe('warnings', () => {
   })
 
   test('a card causes a warning if its secret key is missing or belongs to another account', async () => {
-    const { STRIPE_SECRET_KEY: _, ...withoutSecret } = everySetting
+    const { STRIPE_SECRET_KEY: _, ...withoutSecret } = processorSettings
     await using app = await testApp(withoutSecret)
     const merchant = await app.merchant()
     const message = (name: string) => `${name} cannot take payments yet: connect the account of this publishable key with its secret key`
@@ -146,14 +146,14 @@ describe('warnings', () => {
       { method: 'card', message: message('Tap') },
       { method: 'wallet', message: message('Tap') },
     ])
-    expect(await warningsOf(app, merchant, { card: { ...cardConfig, publishableKey: everySetting.TAP_PUBLISHABLE_KEY } })).toEqual([])
+    expect(await warningsOf(app, merchant, { card: { ...cardConfig, publishableKey: processorSettings.TAP_PUBLISHABLE_KEY } })).toEqual([])
     expect(await warningsOf(app, merchant, { paypal: { enabled: true, clientId: 'another-client' } })).toEqual([
       { method: 'paypal', message: message('PayPal') },
     ])
   })
 
   test('a processor that is only down causes no warning', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     for (const name of processorNames)
       ok(await app.call('POST', `/admin/operations/breakers/${name}`, { token: operator.token, body: { action: 'isolate' } }))
@@ -249,7 +249,7 @@ describe('breakers of processors', () => {
   const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
 
   test('operators see every processor with its hosts and the state of their breakers', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { token } = await app.superAdmin()
     const before = ok(await app.call('GET', all, { token })).body.data
     expect(before.map(({ processor }: { processor: string }) => processor)).toEqual(processorNames)
@@ -267,8 +267,8 @@ describe('breakers of processors', () => {
   })
 
   test('an isolation by an operator applies to every process and is in the audit log, and a repeated one changes nothing', async () => {
-    await using app = await testApp(everySetting)
-    await using otherProcess = await testApp(everySetting, { database: app.database, as: 'command' })
+    await using app = await testApp(processorSettings)
+    await using otherProcess = await testApp(processorSettings, { database: app.database, as: 'command' })
     const operator = await app.superAdmin()
     const act = (action: string) => app.call('POST', `${all}/tap`, { token: operator.token, body: { action } })
     const isolated = ok(await act('isolate')).body

@@ -6,7 +6,7 @@ import type { BreakerOf } from '../../../../src/modules/payments/payment-method/
 import { type ProcessorName, processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
 import { type ApiAnswer, type ApiRequest, standIn } from '../../../clients/processors/stand-in.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -28,7 +28,7 @@ const answerHealthily = ({ method, path }: ApiRequest): ApiAnswer => {
 async function startWorld(answers: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer> = answerHealthily) {
   const server = await standIn(answers)
   const urls = Object.fromEntries(processorNames.map((name) => [`${name.toUpperCase()}_API_URL`, server.url]))
-  const app = await testApp({ ...everySetting, ...urls })
+  const app = await testApp({ ...processorSettings, ...urls })
   const host = new URL(server.url).host
   const breakerOf = (processor: ProcessorName): BreakerOf => ({ processor, host })
   return {
@@ -136,7 +136,7 @@ describe('a probe', () => {
   test("a probe of a merchant's own host accepts every status below 500 as an answer", async () => {
     let response: ApiAnswer = { status: 404, json: {} }
     await using server = await standIn(() => response)
-    await using app = await testApp({ ...everySetting, OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
+    await using app = await testApp({ ...processorSettings, OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' })
     const breaker: BreakerOf = { processor: 'btcpay', host: new URL(server.url).host }
     const stateAfter = async (newResponse: ApiAnswer) => {
       response = newResponse
@@ -149,7 +149,7 @@ describe('a probe', () => {
     expect(await stateAfter({ status: 302, headers: { location: 'https://elsewhere.example' } })).toBe('CLOSED')
     expect(await stateAfter({ status: 502, json: {} })).toBe('OPEN')
     // Addresses that are not public are not called.
-    await using guarded = await testApp(everySetting)
+    await using guarded = await testApp(processorSettings)
     openBreakers(guarded, breaker)
     guarded.clock.advance(30_000)
     const requestsBefore = server.requests.length

@@ -5,8 +5,8 @@ import { engine } from '../../../../db/columns.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
 import { cardProcessors, type ProcessorName, processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
 import { type Answer, type CallOptions, type TestApp, testApp } from '../../../support/app.ts'
-import { approved } from '../../../support/kyb.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -24,7 +24,7 @@ const actOnBreaker = async (app: TestApp, { token }: { token: string }, name: Pr
 
 describe('the answer', () => {
   test('a shop without a configuration gets the methods of the instance, but no card', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     expect(ok(await getMethods(app, shop.name)).body).toEqual({
       card: null,
@@ -59,11 +59,11 @@ describe('the answer', () => {
   })
 
   test("the shop's choice of a card processor precedes the partnership's default, and that precedes the cohort's", async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     const card = async () => ok(await getMethods(app, merchant.shop.name)).body.card?.processor ?? null
     const processors = [await card()]
-    await approved(app, merchant, operator, { cohort: 'KSA_COMPANY' })
+    await approveBusiness(app, merchant, operator, { cohort: 'KSA_COMPANY' })
     processors.push(await card())
     const partnership = { name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }
     await put(app, operator.token, '/admin/partnerships', { data: [partnership] })
@@ -82,7 +82,7 @@ describe('the answer', () => {
   })
 
   test('the default card processor is tap in the Gulf, QPay in Mongolia with its invoice code as key, stripe in the US, else none', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const operator = await app.superAdmin()
     for (const [cohort, currency, card] of [
       ['KUWAIT_WLL', 'KWD', { processor: 'tap', publishableKey: 'pk_test_tap', environment: 'test' }],
@@ -93,13 +93,13 @@ describe('the answer', () => {
       ['MN_SOLE', 'USD', null],
     ] as const) {
       const merchant = await app.merchant({ currency })
-      await approved(app, merchant, operator, { cohort })
+      await approveBusiness(app, merchant, operator, { cohort })
       expect(ok(await getMethods(app, merchant.shop.name)).body.card).toEqual(card)
     }
   })
 
   test("a key of the other mode is ignored, and the shop's key replaces the instance's", async () => {
-    await using app = await testApp({ ...everySetting, TAP_PUBLISHABLE_KEY: 'pk_live_tap', TAP_SECRET_KEY: 'sk_live_SECRET' })
+    await using app = await testApp({ ...processorSettings, TAP_PUBLISHABLE_KEY: 'pk_live_tap', TAP_SECRET_KEY: 'sk_live_SECRET' })
     const merchant = await app.merchant()
     const cardWith = async (card: object) => {
       await saveMethods(app, merchant, { card: { enabled: true, ...card } })
@@ -116,10 +116,10 @@ describe('the answer', () => {
   })
 
   test('a processor with an open breaker is skipped in favour of the next usable one until the breaker closes', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     await saveMethods(app, merchant, { card: { enabled: true, processor: 'stripe' } })
-    await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
+    await approveBusiness(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
     const stripe = { processor: 'stripe', host: 'api.stripe.com' } as const
     const cardAndSkipped = async () => {
       const { card, meta } = ok(await getMethods(app, merchant.shop.name)).body
@@ -142,8 +142,8 @@ describe('the answer', () => {
 
 describe('the cache', () => {
   test('every change is visible in the next response of every process', async () => {
-    await using app = await testApp(everySetting)
-    await using second = await testApp(everySetting, { database: app.database, as: 'command' })
+    await using app = await testApp(processorSettings)
+    await using second = await testApp(processorSettings, { database: app.database, as: 'command' })
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     const etags: string[] = []
     const recordEtag = async () => {
@@ -153,7 +153,7 @@ describe('the cache', () => {
       etags.push(first.headers.get('etag') ?? '')
     }
     await recordEtag()
-    await approved(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
+    await approveBusiness(app, merchant, operator, { cohort: 'UAE_MAINLAND' })
     await recordEtag()
     await put(app, operator.token, '/admin/partnerships', {
       data: [{ name: 'Malls', defaultCardProcessor: 'checkout', shopIds: [merchant.shop.id] }],
@@ -180,7 +180,7 @@ describe('the cache', () => {
   })
 
   test.skipIf(engine !== 'sqlite')('a cached answer needs no read, for any query string and any encoding of the name', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     const { store, reads } = countReads(app)
     const answers = [
@@ -215,7 +215,7 @@ function countReads(app: TestApp) {
 
 describe('the headers', () => {
   test('shared caches may store the answer for a minute, and pages of every origin may read it', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const merchant = await app.merchant()
     ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { storefrontOrigins: ['https://shop.example'] } }))
     for (const headers of [{}, { origin: 'https://elsewhere.example' }] as Record<string, string>[]) {
@@ -230,7 +230,7 @@ describe('the headers', () => {
   })
 
   test('a client that has the current version gets 304 with the same headers and no body', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     const etag = ok(await getMethods(app, shop.name)).headers.get('etag') ?? ''
     for (const ifNoneMatch of [etag, `"other", W/${etag}`, '*']) {
@@ -246,7 +246,7 @@ describe('the headers', () => {
 
 describe('names', () => {
   test('unknown, suspended and invalid names get 404 with the same body; a name that is too long gets 400', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
     ok(await app.call('PATCH', `/admin/shops/${merchant.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
     const bodies = new Set<string>()
@@ -275,7 +275,7 @@ describe('names', () => {
 
 describe('the limit', () => {
   test('an address may send sixty requests in a sliding minute whatever their status, then gets 429 with an exact retry-after', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     const from = '203.0.113.5'
     for (let nth = 0; nth < 30; nth++) ok(await getMethods(app, shop.name, { from }))
@@ -292,7 +292,7 @@ describe('the limit', () => {
   })
 
   test('IPv6 clients are limited by /64 network, and a forwarding header counts only from a trusted proxy', async () => {
-    await using app = await testApp({ ...everySetting, TRUSTED_PROXIES: '10.0.0.1' })
+    await using app = await testApp({ ...processorSettings, TRUSTED_PROXIES: '10.0.0.1' })
     const { shop } = await app.merchant()
     const countRefused = async (count: number, options: (nth: number) => CallOptions) => {
       const statuses: number[] = []
@@ -307,7 +307,7 @@ describe('the limit', () => {
   })
 
   test('the limit counts only this route: cart writes and other reads do not count, a 304 does', async () => {
-    await using app = await testApp({ ...everySetting, STOREFRONT_WRITES_PER_MINUTE: '1' })
+    await using app = await testApp({ ...processorSettings, STOREFRONT_WRITES_PER_MINUTE: '1' })
     const { shop, publishableKey } = await app.merchant()
     const from = '203.0.113.8'
     const email = 'a@example.com'
@@ -322,7 +322,7 @@ describe('the limit', () => {
 })
 
 test('no response contains a secret, whatever is configured', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
   const isEnabled = fc.boolean()
   const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
@@ -358,7 +358,7 @@ test('no response contains a secret, whatever is configured', async () => {
 })
 
 test('the metrics show open breakers, failures by host and isolated processors', async () => {
-  await using app = await testApp(everySetting)
+  await using app = await testApp(processorSettings)
   const operator = await app.superAdmin()
   const metricLines = async () => (await app.call('GET', '/metrics')).text.split('\n').filter((line) => line.startsWith('souk_processor_'))
   expect(await metricLines()).toEqual([])

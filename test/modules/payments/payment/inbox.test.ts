@@ -11,7 +11,7 @@ import { signature, startStripe } from '../../../clients/processors/stripe-serve
 import { startTapServer } from '../../../clients/processors/tap-server.ts'
 import { type Answer, type TestApp, type TestAppOptions, testApp } from '../../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, scriptedProcessor, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -164,7 +164,7 @@ describe('a message of a processor', () => {
 
   test('a message whose signature cannot be checked now gets 503 and is not stored', async () => {
     await using app = await testApp()
-    await sellingBy(app, {
+    await sellingWithProcessor(app, {
       readMessage: async () => {
         throw new ProcessorUnavailable('its certificate is not there')
       },
@@ -314,7 +314,7 @@ describe('a message of a processor', () => {
     await using app = await testApp()
     let [queries, isUnavailable] = [0, true]
     let message: ProcessorMessage = { id: 'one', payment: undefined }
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         queries++
@@ -350,7 +350,7 @@ describe('a message of a processor', () => {
   test('a message of a killed process is processed once by the job when its claim expires', async () => {
     await using app = await testApp()
     let queries = 0
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         queries++
@@ -372,8 +372,8 @@ describe('a message of a processor', () => {
 
   test('a message gives the reference of a payment whose creation was not answered, and the order is confirmed', async () => {
     await using app = await testApp()
-    const shop = await sellingBy(app, {
-      capabilities: { ...scripted({}).capabilities, createRepeatsMs: 0, findable: false },
+    const shop = await sellingWithProcessor(app, {
+      capabilities: { ...scriptedProcessor({}).capabilities, createRepeatsMs: 0, findable: false },
       create: async () => {
         throw new ProcessorUnavailable('lost')
       },
@@ -401,7 +401,7 @@ describe('a message of a processor', () => {
         dispute: { reference: 'dp_1', amount: 500, currency: 'USD', state: 'OPEN' },
       },
     ]
-    await sellingBy(app, { readMessage: async () => messages.shift() ?? { id: 'none', payment: undefined } })
+    await sellingWithProcessor(app, { readMessage: async () => messages.shift() ?? { id: 'none', payment: undefined } })
     for (let times = 0; times < 2; times++) ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     expect(await inbox(app)).toMatchObject([
       { paymentId: null, reference: null, references: null, dispute: null, resumeAt: null },
@@ -412,7 +412,7 @@ describe('a message of a processor', () => {
 
   test('a message is deleted after 90 days, and not before', async () => {
     await using app = await testApp()
-    await sellingBy(app, { readMessage: async () => ({ id: 'one', payment: undefined }) })
+    await sellingWithProcessor(app, { readMessage: async () => ({ id: 'one', payment: undefined }) })
     const send = async () => ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))
     await send()
     const { forgetPaymentMessages } = await import('../../../../src/modules/payments/payment/index.ts')

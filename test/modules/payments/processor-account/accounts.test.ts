@@ -12,7 +12,7 @@ import {
 } from '../../../../src/modules/payments/processor-account/index.ts'
 import { apiUrlFor } from '../../../../src/modules/payments/processor-account/instance.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { everySetting } from '../../../support/processor-settings.ts'
+import { processorSettings } from '../../../support/processor-settings.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -54,7 +54,7 @@ const stripe = { processor: 'stripe', mode: 'TEST' } as const
 
 describe('the account of a new payment', () => {
   test("a new payment uses the shop's account, else the instance's, and never one of the other mode", async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     const other = await app.merchant()
     const accountQuery = { ...stripe, shopId: shop.id }
@@ -91,7 +91,7 @@ describe('the account of a new payment', () => {
   })
 
   test('an account contains no readable secret, and its client is shared', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_a', secretKey: 'sk_test_hidden' })
     const [first, second] = [
@@ -115,7 +115,7 @@ describe('the account of a new payment', () => {
 
 describe('the account that a payment was bound to', () => {
   test('an account of earlier payments stays available after it is replaced or removed', async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     const { shop } = await app.merchant()
     const old = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_old', secretKey: 'sk_test_old' })
     const now = await storeAccount(app, { shopId: shop.id, publishableKey: 'pk_test_now', secretKey: 'sk_test_now' })
@@ -148,7 +148,7 @@ describe('the account that a payment was bound to', () => {
   })
 
   test("a payment of the instance uses the account in the current settings if that has the payment's mode", async () => {
-    await using app = await testApp(everySetting)
+    await using app = await testApp(processorSettings)
     expect(await accountById(app.deps, 'instance', stripe)).toMatchObject({ id: 'instance', mode: 'TEST' })
     expect(await accountById(app.deps, 'instance', { processor: 'stripe', mode: 'LIVE' })).toBeUndefined()
     expect(
@@ -159,7 +159,7 @@ describe('the account that a payment was bound to', () => {
 
 test("a shop's account uses the URL of the settings if it has the same mode and is not specific to the instance's account", () => {
   const urlFor = (url: string, mode: 'TEST' | 'LIVE') =>
-    apiUrlFor(parseConfig({ ...everySetting, CHECKOUT_API_URL: url, DATA_DIR: '/nowhere' }), 'checkout', mode)
+    apiUrlFor(parseConfig({ ...processorSettings, CHECKOUT_API_URL: url, DATA_DIR: '/nowhere' }), 'checkout', mode)
   expect(urlFor('http://127.0.0.1:1234', 'TEST')).toBe('http://127.0.0.1:1234')
   expect(urlFor('http://127.0.0.1:1234', 'LIVE')).toBe('https://api.checkout.com')
   expect(urlFor('https://gateway.example', 'LIVE')).toBe('https://gateway.example')

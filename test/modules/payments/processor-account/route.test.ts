@@ -13,7 +13,7 @@ import { startStripe } from '../../../clients/processors/stripe-server.ts'
 import { startTapServer, tapKeys } from '../../../clients/processors/tap-server.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { testDatabase } from '../../../support/database.ts'
-import { everything } from '../../../support/database-dump.ts'
+import { allValues } from '../../../support/database-dump.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -81,7 +81,7 @@ describe('saving an account', () => {
       expect(account.isOwnUrl).toBe('apiUrl' in body)
     }
     // No secret is readable in the database, where sealed values are encrypted, or in the log.
-    const storedTexts = [...(await everything(app)), JSON.stringify(app.logged)]
+    const storedTexts = [...(await allValues(app)), JSON.stringify(app.logged)]
     const secrets = accounts.flatMap(([, body]) =>
       Object.entries(body).filter(([name]) => /^(secretKey|webhookSecret|password|secret|apiKey)$/.test(name)),
     )

@@ -136,7 +136,7 @@ describe('the mail about an abandoned cart', () => {
 
   test('the mail about an abandoned cart is delayed by the quota of its recipient', async () => {
     await using server = await mailServer()
-    await using app = await testApp({ ...server.limited, ...longLogins, MAIL_TEST_SHOPS: 'true', MAIL_PER_RECIPIENT_HOUR: '2' })
+    await using app = await testApp({ ...server.limitedSettings, ...longLogins, MAIL_TEST_SHOPS: 'true', MAIL_PER_RECIPIENT_HOUR: '2' })
     const shop = await openMailingShop(app)
     for (let nth = 0; nth < 4; nth++) await shop.cart({ acceptsMarketing: true })
     app.clock.advance(twoHoursMs)
@@ -174,7 +174,7 @@ describe('the link in the mail', () => {
     expect(body.data).toMatchObject([{ email: 'guest@example.com', order: { id: data[0].id, number: 1 } }])
     const csv = await app.call('GET', '/v2/orders', { token: shop.token, headers: { accept: 'text/csv' } })
     expect(csv.text.split('\n')[1]).toEndWith(',true,\r')
-    expect(await shop.bought()).toMatchObject({ fromAbandonedCart: false })
+    expect(await shop.placeOrder()).toMatchObject({ fromAbandonedCart: false })
   })
 
   test('the page of the link shows current prices before payment, and the link expires after 14 days', async () => {

@@ -189,7 +189,7 @@ describe('reversal of commissions by refunds', () => {
     const other = await shop.add({ title: 'Book', variants: [{ price: shop.usd(2_400), onHand: 10, taxClass: 'reduced' }] })
     ok(await shop.post('/affiliates', { name: 'Ann', code: 'ann', rateBps: 777 }), 201)
     const sold = { affiliateCode: 'ann', shippingAddress: address, shippingMethod: 'post' }
-    const placeOrder = () => shop.bought({ ...sold, quantity: 3, variants: [shop.variantId, String(other.variants[0]?.id)] })
+    const placeOrder = () => shop.placeOrder({ ...sold, quantity: 3, variants: [shop.variantId, String(other.variants[0]?.id)] })
     // The commission is on 3 × 9.97 and 3 × 24.00, less 12.34 % and the tax in the second: 26.22 and 52.59.
     const refundAndRead = async (id: string, body: Record<string, unknown>) => {
       ok(await shop.refund(id, body), 201)

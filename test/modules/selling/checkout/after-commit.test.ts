@@ -4,7 +4,7 @@ import { DatabaseFull, DatabaseUnavailable } from '../../../../db/engine.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { ok, type Selling } from '../../../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -22,7 +22,7 @@ async function shopWithCounts(app: TestApp) {
   // Both keys are created at first use. Creating them here keeps their writes out of the count.
   await app.deps.instanceKeys.of('CLIENT_ADDRESSES')
   await app.deps.orderLinks.ready()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     async capture({ amount, paymentId }) {

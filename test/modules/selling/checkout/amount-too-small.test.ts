@@ -7,7 +7,7 @@ import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { browserOn, draftsOf, formOf } from '../../../support/drafts.ts'
 import { sellingThrough } from '../../../support/processor-shops.ts'
 import { address, ok } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, scripted } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scriptedProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -72,7 +72,7 @@ type Minimums = NonNullable<Processor['capabilities']['minimums']>
 
 /** Replaces the processor clients of the app with scripted ones. */
 function replaceClients(app: TestApp, clients: Record<string, Partial<Processor>>): void {
-  const clientFor = ({ processor: name }: { processor: string }) => scripted({ name, ...clients[name] })
+  const clientFor = ({ processor: name }: { processor: string }) => scriptedProcessor({ name, ...clients[name] })
   Object.assign(app.deps.processorClients, { of: clientFor, open: clientFor })
 }
 
@@ -85,7 +85,7 @@ test('offers no processor with a minimum above the amount on the pay page, and r
     capabilities: { ...capabilities, hasHostedPage: true, minimums },
     create: async () => paymentAnswer('REQUIRES_ACTION'),
   })
-  Object.assign(shop.app.deps.processorClients, { of: () => scripted({ name: 'tap', ...tapClient() }) })
+  Object.assign(shop.app.deps.processorClients, { of: () => scriptedProcessor({ name: 'tap', ...tapClient() }) })
   const lines = [{ variantId: shop.variantId, quantity: 1, unitPrice: shop.money(300) }]
   const draft = ok(await draftsOf(shop).create({ lines, email: 'ann@example.com' }), 201).body
   const page = browserOn(shop.app, draft.payUrl)

@@ -4,8 +4,8 @@ import { createSafeFetch } from '../../../../src/clients/safe-fetch.ts'
 import type { SafeFetch } from '../../../../src/core/outgoing.ts'
 import { holdsCardNumber } from '../../../../src/lib/card-numbers.ts'
 import { testApp } from '../../../support/app.ts'
-import { everything } from '../../../support/database-dump.ts'
-import { outsideNames, sellingThrough } from '../../../support/processor-shops.ts'
+import { allValues } from '../../../support/database-dump.ts'
+import { processorNames, sellingThrough } from '../../../support/processor-shops.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -32,17 +32,17 @@ test('rejects a card number as payment token by field name, and stores and logs 
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('paymentToken:')])
     expect(holdsCardNumber(answer.text)).toBe(false)
   }
-  expect((await everything(app)).filter(holdsCardNumber)).toEqual([])
+  expect((await allValues(app)).filter(holdsCardNumber)).toEqual([])
   expect(app.logged.filter((line) => holdsCardNumber(JSON.stringify(line)))).toEqual([])
 })
 
-for (const name of outsideNames)
+for (const name of processorNames)
   test(`neither stores, logs nor returns card numbers that ${name} sends in responses and messages`, async () => {
     await using shop = await sellingThrough(name, {}, { safeFetch: fetchWithCardNumber })
     const checkout = await shop.begin()
     const { cartId, id, reference } = checkout
     expect(holdsCardNumber(JSON.stringify(checkout))).toBe(false)
-    expect((await everything(shop.app)).filter(holdsCardNumber)).toEqual([])
+    expect((await allValues(shop.app)).filter(holdsCardNumber)).toEqual([])
     shop.pay(reference)
     ok(await shop.complete(cartId))
     shop.settle()
@@ -54,6 +54,6 @@ for (const name of outsideNames)
     const refunded = await shop.refund(id)
     const answers = [refunded.text, JSON.stringify(await shop.order(id)), (await shop.complete(cartId)).text]
     expect(answers.filter(holdsCardNumber)).toEqual([])
-    expect((await everything(shop.app)).filter(holdsCardNumber)).toEqual([])
+    expect((await allValues(shop.app)).filter(holdsCardNumber)).toEqual([])
     expect(shop.app.logged.filter((line) => holdsCardNumber(JSON.stringify(line)))).toEqual([])
   })

@@ -262,7 +262,7 @@ describe('checkouts of a changed cart', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 2 })
     const cartId = await shop.cart({ quantity: 2 })
-    await shop.bought()
+    await shop.placeOrder()
     const refused = await shop.checkout(cartId)
     expect(refused.status).toBe(409)
     expect(refused.body.message).toContain('Mug')

@@ -2,14 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Json } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
-import { type OutsideName, outsideNames, sellingThrough } from '../../../support/processor-shops.ts'
+import { type ProcessorName, processorNames, sellingThrough } from '../../../support/processor-shops.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
 const minuteMs = 60_000
-const clientParameters: Record<OutsideName, string[]> = {
+const clientParameters: Record<ProcessorName, string[]> = {
   stripe: ['clientSecret', 'publishableKey'],
   tap: ['redirectUrl'],
   qpay: ['qrImage', 'qrText', 'shortUrl', 'urls'],
@@ -18,7 +18,7 @@ const clientParameters: Record<OutsideName, string[]> = {
   btcpay: ['checkoutLink'],
 }
 
-for (const name of outsideNames)
+for (const name of processorNames)
   describe(`checkout through ${name}`, () => {
     test('offers the processor in the resolver, confirms the paid order, and refunds it', async () => {
       await using shop = await sellingThrough(name)

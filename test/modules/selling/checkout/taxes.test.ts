@@ -42,7 +42,7 @@ test('stores a rate with two decimals of a basis point exactly', async () => {
     [33.33, 33_330],
   ] as const) {
     ok(await shop.put('/shops/v2/tax-rates', { data: [{ country: 'US', rateBps }] }))
-    const { lines } = await shop.bought()
+    const { lines } = await shop.placeOrder()
     expect(lines[0].tax).toEqual({ rateBps, inclusive: false, amount: shop.money(amount) })
   }
 })

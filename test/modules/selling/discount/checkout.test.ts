@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
+import { bookProblems } from '../../../support/book-problems.ts'
 import { usd } from '../../../support/catalog.ts'
-import { findings } from '../../../support/discounts.ts'
 import { address, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -48,7 +48,7 @@ describe('discounts on a cart', () => {
     expect(sold).toMatchObject({ discounts: applied, totals: shown.totals, lines: [{ discount: usd(300) }] })
     const refund = ok(await world.shop.refund(order.id, { lines: [{ lineId: order.lines[0].id, quantity: 1 }] }), 201).body
     expect(refund.amount).toEqual(usd(900))
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 
   test('applies a discount code in any letter case, replaces the previous code, and removes it on request', async () => {
@@ -97,7 +97,7 @@ describe('discounts on a cart', () => {
     const { order } = ok(await world.shop.checkout(cart)).body
     expect(order).toMatchObject({ discountTotal: usd(100), shippingTotal: usd(0), total: usd(900), discounts: shown.discounts })
     expect((await world.shop.get(`/discounts/${id}`)).body).toMatchObject({ used: 1, usedUp: true })
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 
   test('applies a discount of a collection to its products only', async () => {
@@ -189,7 +189,7 @@ describe('limits of a discount', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 409, 409, 409, 409, 409])
     for (const { status, body } of answers) if (status === 409) expect(body.message).toContain('The discount code FEW is used up')
     expect((await world.shop.get(`/discounts/${id}`)).body).toMatchObject({ used: 3, usedUp: true })
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 
   test('enforces the total and per-customer limits across two processes', async () => {
@@ -211,7 +211,7 @@ describe('limits of a discount', () => {
     expect(await boughtAtOnce('FEW', (at) => `guest${at}@example.com`)).toEqual([201, 201, 201, 409, 409, 409, 409, 409])
     expect(await boughtAtOnce('ONE', () => 'guest@example.com')).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
     expect((await world.shop.get(`/discounts/${id}`)).body).toMatchObject({ used: 3, usedUp: true })
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 
   test('counts uses per customer by account or by email address in any letter case, also in parallel', async () => {
@@ -257,7 +257,7 @@ describe('limits of a discount', () => {
     const { order } = ok(await world.shop.checkout(other)).body
     ok(await world.shop.refund(order.id), 201)
     expect(await used()).toBe(1)
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 
   test('counts earlier orders when a usage limit is set later', async () => {
@@ -270,6 +270,6 @@ describe('limits of a discount', () => {
     }
     expect((await world.shop.get(`/discounts/${id}`)).body.used).toBeNull()
     expect(ok(await world.shop.patch(`/discounts/${id}`, { usageLimit: 2 })).body).toMatchObject({ used: 2, usedUp: true })
-    expect(await findings(world.app)).toEqual([])
+    expect(await bookProblems(world.app)).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { discounts } from '../../../../db/schema/discounts.ts'
 import { testApp } from '../../../support/app.ts'
+import { bookProblems } from '../../../support/book-problems.ts'
 import { usd } from '../../../support/catalog.ts'
-import { findings } from '../../../support/discounts.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -172,9 +172,9 @@ describe('the discounts of a shop', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { id } = ok(await shop.post('/discounts', { ...percent, usageLimit: 9 }), 201).body
-    await shop.bought()
-    expect(await findings(app)).toEqual([])
+    await shop.placeOrder()
+    expect(await bookProblems(app)).toEqual([])
     await app.deps.db.write(async (tx) => void (await tx.update(discounts).set({ used: 4 })))
-    expect(await findings(app)).toEqual([`Discount ${id} counts 4 uses, and 1 orders have it`])
+    expect(await bookProblems(app)).toEqual([`Discount ${id} counts 4 uses, and 1 orders have it`])
   })
 })

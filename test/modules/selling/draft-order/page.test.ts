@@ -254,7 +254,7 @@ test('reserves no stock for a draft, and shows that it cannot be paid when stock
   const { body: draft } = ok(await draftsOf(shop).create({ email: 'ann@example.com' }), 201)
   const { look, send } = browserOn(app, draft.payUrl)
   const form = formOf(await look(), 'pay')
-  await shop.bought()
+  await shop.placeOrder()
   expect((await send(form)).text).toContain('out of stock in this quantity')
   expect((await look()).text).toContain('can’t be paid right now')
 })

@@ -125,7 +125,7 @@ describe('the pay page of a draft', () => {
     const shop = await sellingIn(app)
     const drafts = draftsOf(shop)
     const { body: draft } = ok(await drafts.create({ email: 'ann@example.com' }), 201)
-    const { publicUrl } = await shop.bought()
+    const { publicUrl } = await shop.placeOrder()
     const { path, look } = browserOn(app, draft.payUrl)
     const token = path.split('/').at(-1) ?? ''
     for (const tried of ['A'.repeat(43), publicUrl.split('/').at(-1), `${token.slice(0, -1)}A`, draft.id, `${token}x`]) {

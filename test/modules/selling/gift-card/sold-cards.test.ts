@@ -10,12 +10,12 @@ import { orderFindings } from '../../../../src/modules/selling/order/check-store
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { usd } from '../../../support/catalog.ts'
-import { crash, runUninterrupted, type Stage } from '../../../support/crash.ts'
+import { type CrashScenario, crash, runUninterrupted } from '../../../support/crash.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { mailRows, sendMails } from '../../../support/mails.ts'
 import { address, ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { scripted } from '../../../support/test-processor.ts'
+import { scriptedProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -40,7 +40,7 @@ async function openCardShop(app: TestApp, settings: Parameters<typeof sellingIn>
     }),
   ).body
   const [small, large]: string[] = product.variants.map(({ id }: { id: string }) => id)
-  const buyCards = (options: Parameters<Selling['cart']>[0] = {}) => shop.bought({ variants: [small ?? ''], ...options })
+  const buyCards = (options: Parameters<Selling['cart']>[0] = {}) => shop.placeOrder({ variants: [small ?? ''], ...options })
   const cardsOf = (orderId: string) =>
     app.deps.db.read.select().from(giftCards).where(eq(giftCards.orderId, orderId)).orderBy(giftCards.orderLineId, giftCards.unit)
   return { ...shop, product, small: small ?? '', large: large ?? '', buyCards, cardsOf }
@@ -133,7 +133,7 @@ describe('the recipient of gift cards', () => {
     const { order } = ok(await shop.checkout(cartId)).body
     expect((await shop.order(order.id)).giftCardRecipient).toEqual(recipient)
     expect(ok(await app.call('GET', `/cart/${cartId}`, { key })).body.giftCardRecipient).toBeNull()
-    expect((await shop.bought({ giftCardRecipient: recipient })).giftCardRecipient).toBeNull()
+    expect((await shop.placeOrder({ giftCardRecipient: recipient })).giftCardRecipient).toBeNull()
     const link = order.publicUrl.split('/').at(-1)
     expect((await app.call('GET', `/v2/orders/public/${link}`)).text).not.toContain(to)
   })
@@ -234,29 +234,29 @@ describe('a sale of gift cards', () => {
     const cartId = await shop.cart({ variants: [shop.small], quantity: 2, giftCardRecipient: recipient })
     const startAt = first.deps.clock.now()
     await first.close()
-    const stage: Stage = {
+    const stage: CrashScenario = {
       database,
       startAt,
       settings: server.settings,
-      deed: {
+      operation: {
         method: 'POST',
         path: `/cart/${cartId}/checkout`,
         options: { key: shop.publishableKey, body: { method: 'card' }, headers: { 'idempotency-key': randomUUID() } },
       },
-      also: async (app) => {
+      extraRows: async (app) => {
         const cards = await app.deps.db.read.select().from(giftCards)
         const mailed = (await mailRows(app)).filter(({ template }) => template === 'gift_card')
         return [cards.map(({ unit }) => unit).sort(), mailed.length]
       },
     }
     const uninterrupted = await runUninterrupted(stage, 'here', ['untilQuiet'])
-    expect([uninterrupted.also, uninterrupted.wrong]).toEqual([[[1, 2], 2], []])
+    expect([uninterrupted.extraRows, uninterrupted.problems]).toEqual([[[1, 2], 2], []])
     for (let stopAfter = 1; stopAfter <= uninterrupted.count; stopAfter++)
       for (const end of await crash(stage, 'here', stopAfter, [
         ['resume', 'sendAgain', 'untilQuiet'],
         ['sendAgain', 'untilQuiet'],
       ]))
-        expect([end.what, end.also, end.wrong]).toEqual([end.what, [[1, 2], 2], []])
+        expect([end.what, end.extraRows, end.problems]).toEqual([end.what, [[1, 2], 2], []])
     await database.drop()
   })
 })
@@ -308,7 +308,7 @@ describe('a refund of gift cards', () => {
     const captured = async () => ({ reference: 'ref', state: 'CAPTURED' as const, authorized: 2_500, captured: 2_500 })
     const refund = async () => ({ reference: undefined, state: 'FAILED' as const, failureCode: 'refused' })
     const processors = app.deps.processors as Map<string, Processor>
-    processors.set('scripted', scripted({ create: captured, retrieve: captured, refund }))
+    processors.set('scripted', scriptedProcessor({ create: captured, retrieve: captured, refund }))
     const { order } = ok(await shop.checkout(await shop.cart({ variants: [shop.small] }), { processor: 'scripted' })).body
     const { body } = await shop.refund(order.id)
     expect(body.status).toBe('FAILED')

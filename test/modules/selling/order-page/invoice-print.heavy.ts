@@ -40,7 +40,7 @@ test('prints an invoice and its credit note on a sheet each, and a thousand line
   ok(await call('PATCH', '/shops/v2', { title: 'Haddad Tea', ...seller, address: place }))
   ok(await call('PUT', '/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 887.5, inclusive: true }] }))
   const buy = () =>
-    shop.bought({ quantity: 3, shippingAddress: address, billingAddress: { ...address, name: 'Payer', company: 'Haddad Ltd' } })
+    shop.placeOrder({ quantity: 3, shippingAddress: address, billingAddress: { ...address, name: 'Payer', company: 'Haddad Ltd' } })
   const { id, lines } = await buy()
   const { id: refundId } = ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 1 }] })).body
   const [invoice, ...otherSheets] = await printPages(browser, ok(await shop.get(`/v2/orders/${id}/invoice`)).text, 'invoice')

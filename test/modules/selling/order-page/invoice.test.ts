@@ -27,7 +27,7 @@ async function openTaxedShop(app: TestApp, options: Parameters<typeof sellingIn>
   ok(await call('PUT', '/shops/v2/tax-rates', { data: [{ country: 'US', rateBps: 2_000, shipping: true }] }))
   const price = { amount: 500, currency: shop.shop.currency }
   ok(await call('PUT', '/shops/v2/shipping-methods', { data: [{ code: 'post', title: 'Post', price }] }))
-  return { ...shop, changeShop, buy: (more: object = {}) => shop.bought({ shippingAddress: address, shippingMethod: 'post', ...more }) }
+  return { ...shop, changeShop, buy: (more: object = {}) => shop.placeOrder({ shippingAddress: address, shippingMethod: 'post', ...more }) }
 }
 const refundOrder = async (shop: Selling, id: string, body?: Record<string, unknown>) => ok(await shop.refund(id, body)).body
 const rowsOf = (html: string): string[] =>
@@ -181,7 +181,7 @@ test('credits gift cards and free orders, and prints currencies with no and thre
     const note = ok(await shop.get(`/v2/orders/${order.id}/credit-notes/${refundId}`)).text.replaceAll('\u00a0', ' ')
     expect(note).toContain(`${printed} of this was refunded to gift cards.`)
     const freeShop = await sellingIn(app, { currency, price: 0 })
-    expect(ok(await freeShop.get(`/v2/orders/${(await freeShop.bought()).id}/invoice`)).status).toBe(200)
+    expect(ok(await freeShop.get(`/v2/orders/${(await freeShop.placeOrder()).id}/invoice`)).status).toBe(200)
   }
 })
 

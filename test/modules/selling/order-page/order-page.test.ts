@@ -47,7 +47,7 @@ describe('the public link of an order', () => {
   test("shows the order date in the shop's time zone, and no variant title for a single variant", async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
-    const order = await shop.bought(shopper)
+    const order = await shop.placeOrder(shopper)
     const days = new Set<string>()
     // These time zones never have the same date.
     for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
@@ -79,7 +79,7 @@ describe('the public link of an order', () => {
         variants: [{ price: shop.money(500) }],
       }),
     )
-    const order = await shop.bought({ ...shopper, variants: [product.body.variants[0].id] })
+    const order = await shop.placeOrder({ ...shopper, variants: [product.body.variants[0].id] })
     for (const path of [pathOf(order.publicUrl), `${pathOf(order.publicUrl)}/receipt`]) {
       const { status, headers, text } = await app.call('GET', path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
       expect([path, status]).toEqual([path, 200])
@@ -100,7 +100,7 @@ describe('the public link of an order', () => {
   test('shows every fulfilment of an order with its units', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
-    const { id, publicUrl, lines } = await shop.bought({ ...shopper, quantity: 3 })
+    const { id, publicUrl, lines } = await shop.placeOrder({ ...shopper, quantity: 3 })
     const send = async (body: object) => ok(await shop.post(`/v2/orders/${id}/fulfilments`, body), 201).body
     const first = await send({ lines: [{ lineId: lines[0].id, quantity: 2 }], trackingNumber: 'T-<1>', carrier: 'Post' })
     const path = pathOf(publicUrl)
@@ -115,7 +115,7 @@ describe('the public link of an order', () => {
   test('answers every invalid token with an error, and logs no token', async () => {
     await using app = await testApp(settings)
     const shop = await sellingIn(app)
-    const { publicUrl, id } = await shop.bought(shopper)
+    const { publicUrl, id } = await shop.placeOrder(shopper)
     const token = String(publicUrl.split('/').at(-1))
     const changedTokens = [...token].flatMap((character, at) => {
       const other = character === 'A' ? 'B' : 'A'
@@ -144,7 +144,7 @@ describe('the public link of an order', () => {
     app.clock.advance(2 * 60 * 60_000)
     await app.jobs.closeOrders()
     expect((await app.call('GET', path)).body.status).toBe('EXPIRED')
-    const sold = await shop.bought(shopper)
+    const sold = await shop.placeOrder(shopper)
     ok(await shop.refund(sold.id))
     expect((await app.call('GET', pathOf(sold.publicUrl))).body).toMatchObject({
       paymentStatus: 'REFUNDED',
@@ -182,7 +182,7 @@ describe('mails about an order', () => {
       body: { senderName: 'The Tea House', replyTo: 'tea@example.com', colours: { accent: '#ffcc00' }, language: 'ar' },
     })
     expect(put.body).toMatchObject({ sending: true, language: 'ar', effective: { address: 'shop@souk.example' } })
-    const order = await shop.bought({ ...shopper, quantity: 2 })
+    const order = await shop.placeOrder({ ...shopper, quantity: 2 })
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, { trackingNumber: 'T-1', carrier: 'Post' }))
     ok(await shop.refund(order.id, { amount: shop.money(500) }))
     await sendMails(app)
@@ -218,7 +218,7 @@ describe('mails about an order', () => {
         variants: [{ price: shop.money(500) }],
       }),
     )
-    await shop.bought({ ...shopper, variants: [product.body.variants[0].id] })
+    await shop.placeOrder({ ...shopper, variants: [product.body.variants[0].id] })
     await sendMails(app)
     const [mail] = server.received
     expect(mail?.to).toEqual(['ann@example.com'])
@@ -268,7 +268,7 @@ describe('mails about an order', () => {
     changeProcessor(app, () => ({
       refund: async () => ({ reference: 'r', state: 'CLAIMABLE' as const, claimUrl: 'https://pay.example/claim/1' }),
     }))
-    const order = await shop.bought(shopper)
+    const order = await shop.placeOrder(shopper)
     const { body } = ok(await shop.refund(order.id))
     await sendMails(app)
     expect(body.status).toBe('CLAIMABLE')

@@ -11,7 +11,7 @@ const shopper = { shippingAddress: { ...address, phone: '+1 555 0100', company: 
 test('prints the units that are left to send, else those that were sent, without prices and scripts', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 12_345 })
-  const { id, lines } = await shop.bought({ ...shopper, quantity: 3 })
+  const { id, lines } = await shop.placeOrder({ ...shopper, quantity: 3 })
   const path = `/v2/orders/${id}/packing-slip`
   const slip = ok(await shop.get(path))
   expect(slip.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -33,7 +33,7 @@ test('prints the units that are left to send, else those that were sent, without
   expect(ok(await shop.get(path)).text).toContain('<td class="n">2 of 3</td>')
   ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 2 }] }))
   expect(ok(await shop.get(path)).text).toContain('<td class="n">1 of 3</td>')
-  const cancelled = await shop.bought()
+  const cancelled = await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${cancelled.id}/cancel`, {}))
   const refused = await shop.get(`/v2/orders/${cancelled.id}/packing-slip`)
   expect([refused.status, refused.body.message]).toEqual([409, 'Order 2 has nothing to pack'])
@@ -44,7 +44,7 @@ test('prints selected orders in the requested sequence, each on its own sheet, i
   const shop = await sellingIn(app)
   const stranger = await sellingIn(app)
   const ids: string[] = []
-  for (let n = 0; n < 3; n++) ids.push((await shop.bought()).id)
+  for (let n = 0; n < 3; n++) ids.push((await shop.placeOrder()).id)
   const [one, two, three] = ids as [string, string, string]
   const print = (list: readonly string[]) => shop.get(`/v2/orders/documents?ids=${list.join(',')}`)
   const { text } = ok(await print([three, one]))
@@ -57,7 +57,7 @@ test('prints selected orders in the requested sequence, each on its own sheet, i
   expect(ok(await shop.get(`/v2/orders/documents?type=packing-slip&ids=${two}`)).text).toContain('<title>Packing slip for order 2</title>')
   ok(await shop.app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language: 'ar' } }))
   expect(ok(await print([two])).text).toContain('<html lang="ar" dir="rtl">')
-  const foreign = await stranger.bought()
+  const foreign = await stranger.placeOrder()
   for (const [list, status, field] of [
     [[one, foreign.id], 404, undefined],
     [['order_none'], 404, undefined],

@@ -8,7 +8,7 @@ setDefaultTimeout(longTestMs)
 
 /** An order of some mugs of which some were sent, and the steps of its returns and refunds. */
 async function sentOrder(shop: Selling, { quantity, sent }: { quantity: number; sent: number }) {
-  const { id, lines } = await shop.bought({ quantity })
+  const { id, lines } = await shop.placeOrder({ quantity })
   const lineId: string = lines[0].id
   ok(await shop.post(`/v2/orders/${id}/fulfilments`, { lines: [{ lineId, quantity: sent }] }))
   return {

@@ -7,7 +7,7 @@ import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
 import { mailRows } from '../../../support/mails.ts'
 import { requestedReturnOf, returnableOf } from '../../../support/returns.ts'
-import { changeProcessor, lost } from '../../../support/sandbox.ts'
+import { changeProcessor, connectionLost } from '../../../support/sandbox.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -27,7 +27,7 @@ describe('a return', () => {
   test('a return is requested, approved and received, and its units are restocked and refunded', async () => {
     await using app = await testApp({ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' })
     const shop = await sellingIn(app)
-    const { orderId, lineId, path, id, made: created, listPath } = await requestedReturnOf(shop, { quantity: 3 })
+    const { orderId, lineId, path, id, returnRecord: created, listPath } = await requestedReturnOf(shop, { quantity: 3 })
     expect(created).toMatchObject({
       ...{ orderId, status: 'REQUESTED', requestedBy: 'SHOP', restocked: false, refund: null, rejectionReason: null },
       lines: [{ lineId, quantity: 1, reason: 'Too small' }],
@@ -102,7 +102,7 @@ describe('a return', () => {
   test('a return refunds the returned units, and the unsent units stay to be sent', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ quantity: 2 })
+    const order = await shop.placeOrder({ quantity: 2 })
     const [{ id: lineId }] = order.lines
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
     const list = `/v2/orders/${order.id}/returns`
@@ -131,7 +131,7 @@ describe('a return', () => {
     expect(await returnableUnits(shop, orderId)).toEqual([0])
     expect((await shop.post(path, returnOf(lineId, 1))).status).toBe(409)
     // This order was not sent.
-    const { id, lines } = await shop.bought()
+    const { id, lines } = await shop.placeOrder()
     expect((await shop.post(`/v2/orders/${id}/returns`, returnOf(lines[0].id, 1))).status).toBe(409)
     ok(await shop.post(`/v2/orders/${id}/cancel`, {}))
     expect(await returnableUnits(shop, id)).toEqual([0])
@@ -157,7 +157,7 @@ describe('a return', () => {
     const { orderId, path, id } = await requestedReturnOf(shop)
     ok(await shop.post(`${path}/approve`, {}))
     const before = await shop.stock()
-    changeProcessor(app, () => ({ refund: () => Promise.reject(lost()) }))
+    changeProcessor(app, () => ({ refund: () => Promise.reject(connectionLost()) }))
     const key = { 'idempotency-key': randomUUID() }
     const first = ok(await shop.post(`${path}/receive`, restockAndRefund, key)).body
     expect(first).toMatchObject({ id, status: 'RECEIVED', refund: { status: 'PENDING' } })
@@ -236,7 +236,7 @@ describe('a return', () => {
     expect(all.data).toMatchObject([
       { id: received?.id, orderNumber: received?.order.number, status: 'RECEIVED', refund },
       { id: approved?.id, orderNumber: approved?.order.number, status: 'APPROVED', refund: null },
-      { ...requested?.made, orderNumber: requested?.order.number },
+      { ...requested?.returnRecord, orderNumber: requested?.order.number },
     ])
     expect([all.total, (await listed('?limit=2')).data, (await listed('?limit=2&page=2')).data]).toEqual([
       3,
@@ -271,7 +271,7 @@ describe('a return of a customer', () => {
     const shop = await sellingIn(app)
     const { token } = await customerOf(app, shop.shop.name)
     const stranger = await customerOf(app, shop.shop.name, 'stranger@example.com')
-    const order = await shop.bought({ token, quantity: 3 })
+    const order = await shop.placeOrder({ token, quantity: 3 })
     const [{ id: lineId }] = order.lines
     const path = `/v2/orders/${order.id}/returns`
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))

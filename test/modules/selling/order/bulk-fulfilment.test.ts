@@ -7,7 +7,7 @@ import { outbox } from '../../../../db/schema/outbox.ts'
 import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { crash, runUninterrupted, type Stage } from '../../../support/crash.ts'
+import { type CrashScenario, crash, runUninterrupted } from '../../../support/crash.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -31,10 +31,10 @@ describe('bulk fulfilment', () => {
     const shop = await sellingIn(app, { onHand: 100 })
     const stranger = await sellingIn(app)
     const [fullOrder, partialOrder, refunded, foreign] = [
-      await shop.bought(),
-      await shop.bought({ quantity: 3 }),
-      await shop.bought(),
-      await stranger.bought(),
+      await shop.placeOrder(),
+      await shop.placeOrder({ quantity: 3 }),
+      await shop.placeOrder(),
+      await stranger.placeOrder(),
     ]
     ok(await shop.refund(refunded.id))
     const lineId = partialOrder.lines[0].id
@@ -82,7 +82,7 @@ describe('bulk fulfilment', () => {
   test('rejects a repeated order, an unknown field and too many or no orders, naming the field, and fulfils nothing', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id: orderId } = await shop.bought()
+    const { id: orderId } = await shop.placeOrder()
     for (const [body, field, message] of [
       [{ orders: [{ orderId }, { orderId: 'order_other' }, { orderId }] }, 'orders.2.orderId', 'must not be repeated'],
       [{ orders: [{ orderId, tracking: 'T1' }] }, undefined, 'unknown field: orders.0.tracking'],
@@ -101,7 +101,7 @@ describe('bulk fulfilment', () => {
   test('replays the response under the same idempotency key, and rejects another body', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id: orderId, lines } = await shop.bought({ quantity: 3 })
+    const { id: orderId, lines } = await shop.placeOrder({ quantity: 3 })
     const entry = { orderId, lines: [{ lineId: lines[0].id, quantity: 1 }] }
     const first = await send(shop, [entry], 'one')
     const replayed = await send(shop, [entry], 'one')
@@ -115,7 +115,7 @@ describe('bulk fulfilment', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const ids: string[] = []
-    for (let n = 0; n < 8; n++) ids.push((await shop.bought()).id)
+    for (let n = 0; n < 8; n++) ids.push((await shop.placeOrder()).id)
     const entries = ids.map((orderId) => ({ orderId }))
     const answers = await Promise.all([send(shop, entries), send(shop, entries.toReversed())])
     const results = answers.flatMap(({ body }) => body.data as Json[])
@@ -138,23 +138,23 @@ test('fulfils no unit twice when the process stops at any point and the request 
   const shop = await sellingIn(app, { onHand: 100 })
   const entries: Json[] = []
   for (let n = 0; n < 3; n++) {
-    const { id: orderId, lines } = await shop.bought({ quantity: 3 })
+    const { id: orderId, lines } = await shop.placeOrder({ quantity: 3 })
     entries.push({ orderId, lines: [{ lineId: lines[0].id, quantity: 1 }] })
   }
   const { token } = shop
   await app.close()
-  const also = async ({ deps: { db } }: TestApp) => {
+  const extraRows = async ({ deps: { db } }: TestApp) => {
     const sentParcels = await db.read.select().from(fulfilments).orderBy(fulfilments.id)
     const messages = await db.read.select().from(outbox).where(eq(outbox.event, 'order.partially_fulfilled')).orderBy(outbox.id)
     return { orders: sentParcels.map(({ orderId }) => orderId).sort(), messages: messages.length }
   }
   const options = { token, body: { orders: entries }, headers: { 'idempotency-key': 'the-one' } }
-  const stage: Stage = { database, startAt: startAt + 1_000, deed: { method: 'POST', path, options }, also }
+  const stage: CrashScenario = { database, startAt: startAt + 1_000, operation: { method: 'POST', path, options }, extraRows }
   const { count, status } = await runUninterrupted(stage, 'here')
   expect([status, count >= 3]).toEqual([200, true])
   for (let stopAfter = 1; stopAfter <= count; stopAfter++) {
     const [end] = await crash(stage, 'here', stopAfter, [['sendAgain', 'sendAgain', 'untilQuiet']])
-    expect([stopAfter, end?.answers, end?.also, end?.wrong]).toEqual([
+    expect([stopAfter, end?.answers, end?.extraRows, end?.problems]).toEqual([
       stopAfter,
       [200, 200],
       { orders: entries.map(({ orderId }) => orderId).sort(), messages: 3 },

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { sandboxPayments } from '../../../../db/schema/sandbox.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
 import { type Books, booksOf, violationsAtRest, violationsOf } from '../../../support/books.ts'
-import { changeProcessor, confirmAtSandbox, impatiently, lost, sandboxMessage } from '../../../support/sandbox.ts'
+import { changeProcessor, confirmAtSandbox, connectionLost, sandboxMessage, withInstantTimeout } from '../../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -38,7 +38,7 @@ describe('parallel checkouts', () => {
     for (const { body } of answers.filter(({ status }) => status === 409)) expect(body.message).toContain('Mug')
     expect(await shop.stock()).toEqual({ onHand: 0, reserved: 0 })
     ok(await shop.count(shop.productId, shop.variantId, { counted: 5 }))
-    expect((await shop.bought()).number).toBe(2)
+    expect((await shop.placeOrder()).number).toBe(2)
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
 
@@ -171,7 +171,7 @@ describe('parallel refunds', () => {
   test('creates one of several parallel full refunds', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const answers = await Promise.all(times(5, () => shop.refund(id)))
     expect(statusesOf(answers)).toEqual([201, 409, 409, 409, 409])
     const books = await booksOf(app)
@@ -182,7 +182,7 @@ describe('parallel refunds', () => {
   test('creates parallel partial refunds only up to the captured amount', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const answers = await Promise.all(times(10, () => shop.refund(id, { amount: shop.usd(150) })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(6)
     expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(900), paymentStatus: 'PARTIALLY_REFUNDED' })
@@ -192,7 +192,7 @@ describe('parallel refunds', () => {
   test('creates one refund for parallel requests under one key', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const answers = await Promise.all(times(5, () => shop.refund(id, { amount: shop.usd(150) }, 'once')))
     expect(statusesOf(answers).every((status) => status === 201 || status === 409)).toBe(true)
     expect((await shop.order(id)).refundedTotal).toEqual(shop.usd(150))
@@ -201,7 +201,7 @@ describe('parallel refunds', () => {
   test('returns all money exactly once when refunds and a cancellation run in parallel', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const [cancelled] = await Promise.all([cancel(shop, id), ...times(4, () => shop.refund(id, { amount: shop.usd(300) }))])
     // A cancellation is refused while refunds are in flight, and accepted afterwards.
     expect([200, 409]).toContain(cancelled.status)
@@ -217,7 +217,7 @@ test('accepts one of several parallel cancellations and fulfilments of an order'
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 20 })
   for (let round = 0; round < 5; round++) {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const actions = [() => cancel(shop, id), () => fulfil(shop, id), () => cancel(shop, id), () => fulfil(shop, id)]
     const answers = await Promise.all((round % 2 === 0 ? actions : actions.toReversed()).map((action) => action()))
     expect(statusesOf(answers)).toEqual([200, 409, 409, 409])
@@ -279,7 +279,7 @@ describe('late money', () => {
     const unlessUnavailable =
       <Arguments extends unknown[], T>(call: (...args: Arguments) => Promise<T>) =>
       async (...args: Arguments): Promise<T> => {
-        if (isUnavailable) throw lost()
+        if (isUnavailable) throw connectionLost()
         return call(...args)
       }
     changeProcessor(app, (sandbox) => ({
@@ -302,7 +302,7 @@ describe('late money', () => {
 
   /** Places an order with a failed payment and a second one. `captureFirstPayment` captures the failed one late. */
   async function placeOrderWithSecondPayment(app: TestApp, shop: Selling, paymentToken = 'tok_success') {
-    changeProcessor(app, impatiently(app))
+    changeProcessor(app, withInstantTimeout(app))
     const cartId = await shop.cart()
     const declined = ok(await shop.checkout(cartId, { paymentToken: 'tok_decline' })).body.order
     const paymentId: string = declined.payments[0].id
@@ -406,7 +406,7 @@ describe('cancellation during a call to the processor', () => {
 test('rejects fulfilling, cancelling or refunding an order that is being cancelled', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const { reached, open } = holdCalls(app, 'refund', 'after')
   const cancelled = cancel(shop, id)
   await reached
@@ -430,7 +430,7 @@ describe('calls that a processor does not answer', () => {
     changeProcessor(app, () => ({
       [kind]: async () => {
         calls++
-        throw lost()
+        throw connectionLost()
       },
     }))
     const cartId = await shop.cart()
@@ -475,7 +475,7 @@ describe('calls that a processor does not answer', () => {
 describe('a second payment of an order', () => {
   test('gives a second payment as many queries as the first before it is voided', async () => {
     await using app = await testApp()
-    changeProcessor(app, impatiently(app))
+    changeProcessor(app, withInstantTimeout(app))
     const shop = await sellingIn(app)
     const cartId = await shop.cart()
     const pay = async () => ok(await shop.checkout(cartId, { paymentToken: 'tok_timeout' })).body.payment.status
@@ -498,7 +498,7 @@ describe('one idempotency key for different requests', () => {
   test('treats a cancellation under the idempotency key of a refund as a separate request', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     ok(await shop.refund(id, { amount: shop.usd(300) }, 'the-same'))
     expect(ok(await cancel(shop, id, 'the-same')).body).toMatchObject({ status: 'CANCELLED', refundedTotal: shop.usd(1_000) })
   })
@@ -506,7 +506,7 @@ describe('one idempotency key for different requests', () => {
   test("treats a merchant's refund under the idempotency key of a secret key's refund as a separate request", async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const headers = { 'idempotency-key': 'the-same' }
     ok(await shop.refund(id, { amount: shop.usd(300) }, 'the-same'))
     const merchants = await app.call('POST', `/v2/orders/${id}/refunds`, { token: shop.token, headers, body: { amount: shop.usd(200) } })

@@ -33,7 +33,7 @@ async function openTaxedShop(app: TestApp) {
     ]),
   )
   ok(await put('/shops/v2/shipping-methods', [{ code: 'post', title: 'Post', countries: ['US'], price: shop.usd(300) }]))
-  const order = await shop.bought({ shippingAddress: address, shippingMethod: 'post' })
+  const order = await shop.placeOrder({ shippingAddress: address, shippingMethod: 'post' })
   return { shop, order }
 }
 
@@ -41,7 +41,7 @@ describe('correcting an order', () => {
   test('replaces the sent fields, keeps former values in the timeline, and finds the order by its new values', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ shippingAddress: address })
+    const order = await shop.placeOrder({ shippingAddress: address })
     const newAddress = { ...address, name: 'Zq9 Noor', line1: '2 Quay Street' }
     const body = { email: 'Right@Example.com', shippingAddress: newAddress, billingAddress: address, tags: ['Fragile', 'fragile'] }
     const corrected = ok(await correctOrder(shop, order.id, body))
@@ -76,7 +76,7 @@ describe('correcting an order', () => {
   test('stores the new email address, which the public view does not show', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ shippingAddress: address })
+    const order = await shop.placeOrder({ shippingAddress: address })
     ok(await correctOrder(shop, order.id, { email: 'right@example.com' }))
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
     expect((await app.deps.orderStore.find(order.id))?.email).toBe('right@example.com')
@@ -88,7 +88,7 @@ describe('correcting an order', () => {
   test('changes nothing and sends no webhook when the values are the same', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ shippingAddress: address })
+    const order = await shop.placeOrder({ shippingAddress: address })
     const before = ok(await shop.get(`/v2/orders/${order.id}`))
     const same = ok(await correctOrder(shop, order.id, { email: 'guest@example.com', shippingAddress: address, tags: [] }))
     expect([same.text, same.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
@@ -99,7 +99,7 @@ describe('correcting an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const order = await shop.bought({ shippingAddress: address })
+    const order = await shop.placeOrder({ shippingAddress: address })
     for (const [body, field] of [
       [{ email: 'none' }, 'email'],
       [{ shippingAddress: { ...address, countryCode: 'ZZ' } }, 'shippingAddress.countryCode'],
@@ -116,10 +116,10 @@ describe('correcting an order', () => {
       statusCode: 409,
       code: 'invalid_transition',
     })
-    const cancelled = await shop.bought()
+    const cancelled = await shop.placeOrder()
     ok(await shop.post(`/v2/orders/${cancelled.id}/cancel`, {}))
     expect((await correctOrder(shop, cancelled.id, { email: 'x@example.com' })).status).toBe(409)
-    const refunded = await shop.bought()
+    const refunded = await shop.placeOrder()
     ok(await shop.refund(refunded.id))
     expect((await correctOrder(shop, refunded.id, { email: 'x@example.com' })).status).toBe(409)
   })
@@ -127,7 +127,7 @@ describe('correcting an order', () => {
   test('corrects a partially fulfilled order and an unpaid one', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ quantity: 2, shippingAddress: address })
+    const order = await shop.placeOrder({ quantity: 2, shippingAddress: address })
     const lineId = order.lines[0].id
     ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId, quantity: 1 }] }))
     expect(ok(await correctOrder(shop, order.id, { tags: ['half'] })).body).toMatchObject({ fulfilmentStatus: 'PARTIALLY_FULFILLED' })
@@ -145,7 +145,7 @@ describe('correcting an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token, id } = await customerOf(app, shop.shop.name)
-    const order = await shop.bought({ token, email: 'old-zulu@example.com', shippingAddress: address })
+    const order = await shop.placeOrder({ token, email: 'old-zulu@example.com', shippingAddress: address })
     ok(await correctOrder(shop, order.id, { email: 'new@example.com', tags: ['zulu-tag'] }))
     ok(await correctOrder(shop, order.id, { tags: ['other'] }))
     const customerView = ok(await app.call('GET', `/v2/orders/${order.id}`, { token }))
@@ -159,7 +159,7 @@ describe('correcting an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const { token, id } = await customerOf(app, shop.shop.name)
-    const order = await shop.bought({ token, shippingAddress: address })
+    const order = await shop.placeOrder({ token, shippingAddress: address })
     ok(
       await correctOrder(shop, order.id, {
         email: 'zulu@example.com',
@@ -223,7 +223,7 @@ describe('an address that changes tax or shipping', () => {
     const { shop } = await openTaxedShop(app)
     ok(await shop.post('/discounts', { title: 'Half', kind: 'PERCENT', valueBps: 5_000, status: 'ACTIVE' }))
     ok(await shop.post('/discounts', { title: 'Free', kind: 'FREE_SHIPPING', status: 'ACTIVE' }))
-    const order = await shop.bought({ shippingAddress: address, shippingMethod: 'post' })
+    const order = await shop.placeOrder({ shippingAddress: address, shippingMethod: 'post' })
     expect(order).toMatchObject({ taxTotal: shop.usd(25), shippingTotal: shop.usd(0) })
     const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
     expect(refused.body.difference).toMatchObject({
@@ -261,7 +261,7 @@ describe('parallel corrections', () => {
   test('one of several parallel corrections of a version is accepted, and the others get 412', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought({ shippingAddress: address })
+    const { id } = await shop.placeOrder({ shippingAddress: address })
     const etag = ok(await shop.get(`/v2/orders/${id}`)).headers.get('etag') ?? ''
     expect([etag, ok(await app.call('GET', `/v2/orders/${id}`, { token: shop.token })).headers.get('etag')]).toEqual(['"v1"', '"v1"'])
     const answers = await Promise.all(['a', 'b', 'c'].map((tag) => correctOrder(shop, id, { tags: [tag] }, { 'if-match': etag })))
@@ -278,7 +278,7 @@ describe('parallel corrections', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     for (let nth = 0; nth < 6; nth++) {
-      const { id } = await shop.bought({ shippingAddress: address })
+      const { id } = await shop.placeOrder({ shippingAddress: address })
       const [corrected, other] = await Promise.all([
         correctOrder(shop, id, { email: 'right@example.com', tags: ['x'] }),
         nth % 2 ? shop.refund(id) : shop.post(`/v2/orders/${id}/fulfil`, {}),
@@ -311,7 +311,7 @@ describe('parallel corrections', () => {
   test('an order can be corrected at most 100 times', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     for (let nth = 0; nth < 100; nth++) ok(await correctOrder(shop, id, { tags: [`t${nth}`] }))
     expect((await correctOrder(shop, id, { tags: ['more'] })).body).toMatchObject({ statusCode: 409, code: 'limit_reached' })
   })
@@ -321,10 +321,13 @@ test('lists orders by tag, alone and with other filters, and writes tags to the 
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const other = await sellingIn(app)
-  ok(await correctOrder(other, (await other.bought()).id, { tags: ['café'] }))
+  ok(await correctOrder(other, (await other.placeOrder()).id, { tags: ['café'] }))
   for (let nth = 1; nth <= 5; nth++) {
     app.clock.advance(1_000)
-    const { id } = await shop.bought({ email: `b${nth % 2}@example.com`, shippingAddress: { ...address, name: nth % 2 ? 'Odd' : 'Even' } })
+    const { id } = await shop.placeOrder({
+      email: `b${nth % 2}@example.com`,
+      shippingAddress: { ...address, name: nth % 2 ? 'Odd' : 'Even' },
+    })
     if (nth < 5) ok(await correctOrder(shop, id, { tags: ['Café', `=n${nth}`] }))
     if (nth === 2) ok(await shop.post(`/v2/orders/${id}/fulfil`, {}))
   }

@@ -19,7 +19,7 @@ function randomOrder() {
     const taxInclusive = randomBelow(2) === 1
     const base = total - discount
     const taxAmount = Math.round(taxInclusive ? (base * rateBps) / (10_000 + rateBps) : (base * rateBps) / 10_000)
-    return { id: `line_${n}`, giftCard: below(5) === 0, total, discount, taxInclusive, taxAmount, ...storedTaxRate(rateBps) }
+    return { id: `line_${n}`, giftCard: randomBelow(5) === 0, total, discount, taxInclusive, taxAmount, ...storedTaxRate(rateBps) }
   })
   const shippingTotal = randomBelow(2) * randomBelow(3_000)
   const order = {

@@ -4,9 +4,9 @@ import { ProcessorRefused, ProcessorUnavailable } from '../../../../src/clients/
 import { type Order, orderStatuses, type Refund } from '../../../../src/modules/selling/order/domain.ts'
 import { diagnoseOrder, stuckOrders } from '../../../../src/modules/selling/order/index.ts'
 import { overdueMs, reasonOf, stepsOf } from '../../../../src/modules/selling/order/saga/saga-explanation.ts'
-import { startOfTime, testApp } from '../../../support/app.ts'
+import { startTime, testApp } from '../../../support/app.ts'
 import { address, ok } from '../../../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -19,7 +19,7 @@ const stuckQuery = { olderThanMs: 5 * minute, limit: 50 }
 test('lists an order as stuck, with its next steps, when the processor is silent but not when the shopper may pay', async () => {
   await using app = await testApp()
   let isSilent = false
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     async create() {
       if (isSilent) throw unavailable()
       return paymentAnswer('REQUIRES_ACTION')
@@ -44,12 +44,12 @@ test('lists an order as stuck, with its next steps, when the processor is silent
       number: 2,
       shopId: shop.shop.id,
       status: 'PENDING_PAYMENT',
-      since: iso(startOfTime),
+      since: iso(startTime),
       attempts: saga?.order.attempts ?? 0,
       why: `scripted didn't respond to ${saga?.order.attempts} attempts`,
       next: [
         { what: `create payment ${saga?.payments[0]?.id} at scripted`, at: iso(saga?.order.resumeAt ?? 0) },
-        { what: 'expire the order if it is unpaid', at: iso(startOfTime + 60 * minute) },
+        { what: 'expire the order if it is unpaid', at: iso(startTime + 60 * minute) },
       ],
     },
   ])
@@ -64,7 +64,7 @@ test('lists an order as stuck, with its next steps, when the processor is silent
 
 test('lists a refund as stuck that its processor does not settle, with calls and times but no personal data', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000, reference: 'charge-7' }),
     async refund() {
       throw unavailable()
@@ -91,12 +91,12 @@ test('lists a refund as stuck that its processor does not settle, with calls and
   const [refundView] = diagnosis.refunds
   expect(diagnosis).toMatchObject({ status: 'FULFILLED', shop: { name: shop.shop.name }, total: shop.usd(1_000) })
   expect(payment).toMatchObject({ processor: 'scripted', account: 'of the instance', status: 'CAPTURED', processorReference: 'charge-7' })
-  expect(refundView).toMatchObject({ id: refund.id, status: 'PENDING', sentAt: iso(startOfTime), amount: shop.usd(1_000) })
+  expect(refundView).toMatchObject({ id: refund.id, status: 'PENDING', sentAt: iso(startTime), amount: shop.usd(1_000) })
   expect(diagnosis.why).toBe(
     `refund ${refund.id} is not settled by scripted after ${refundView?.attempts} ${refundView?.attempts === 1 ? 'attempt' : 'attempts'}`,
   )
   expect(diagnosis.next).toEqual([
-    { what: 'complete the order', at: iso(startOfTime + 14 * 24 * 60 * minute) },
+    { what: 'complete the order', at: iso(startTime + 14 * 24 * 60 * minute) },
     { what: `query refund ${refund.id} at scripted`, at: refundView?.resumeAt ?? '' },
   ])
   expect(diagnosis.parcels).toMatchObject([{ units: 1, version: 1 }])
@@ -123,7 +123,7 @@ test('lists a refund as stuck that its processor does not settle, with calls and
 
 test("hides the processor's text of a refused refund, and gives no reason to call the order stuck", async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     async refund() {
       throw new ProcessorRefused('account closed; write to noor@example.com')
@@ -138,7 +138,7 @@ test("hides the processor's text of a refused refund, and gives no reason to cal
 })
 
 test('states the next step of an order in every state, and a reason where it does not proceed', () => {
-  const now = startOfTime
+  const now = startTime
   const baseOrder = {
     resumeAt: null,
     attempts: 0,

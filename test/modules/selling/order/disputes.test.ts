@@ -10,7 +10,7 @@ import { type ReportedDispute, recordDispute } from '../../../../src/modules/sel
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -41,7 +41,7 @@ const disputesOf = async (shop: Selling, id: string): Promise<Json> => (await sh
 test('books an open dispute, reverses it when it is won, and sends a webhook each time', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   expect(await disputesOf(shop, id)).toEqual([])
   await reportDispute(app, id, opened)
   expect(await disputesOf(shop, id)).toMatchObject([{ reference: 'dp_1', amount: shop.usd(1_000), status: 'OPEN' }])
@@ -66,7 +66,7 @@ test('reaches the same state from repeated and unordered messages of a dispute, 
   const shop = await sellingIn(app, { onHand: 1_000 })
   const state = fc.constantFrom('OPEN', 'WON', 'LOST')
   const property = fc.asyncProperty(fc.array(state, { minLength: 1, maxLength: 6 }), fc.boolean(), async (states, atOnce) => {
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const all = states.map((one) => () => reportDispute(app, id, { ...opened, state: one }))
     if (atOnce) await Promise.all(all.map((one) => one()))
     else for (const one of all) await one()
@@ -81,7 +81,7 @@ test('reaches the same state from repeated and unordered messages of a dispute, 
 test('records and reports a dispute in a foreign currency without booking it', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   await reportDispute(app, id, { ...opened, currency: 'EUR', amount: 900 })
   const order = await shop.order(id)
   expect(order.disputes).toMatchObject([{ amount: { amount: 900, currency: 'EUR' }, status: 'OPEN' }])
@@ -95,7 +95,7 @@ test('records and reports a dispute in a foreign currency without booking it', a
 test('keeps two disputes of one payment apart, and reports disputes that differ from the books', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   await reportDispute(app, id, { ...opened, amount: 400 })
   await reportDispute(app, id, { ...opened, reference: 'dp_2', amount: 600 })
   expect(await disputedAmount(app, id)).toBe(1_000)
@@ -109,7 +109,7 @@ test('keeps two disputes of one payment apart, and reports disputes that differ 
 test('separates refunded money from disputed money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   await reportDispute(app, id, { ...opened, state: 'LOST' })
   ok(await shop.refund(id, { amount: shop.usd(100) }))
   expect(await shop.order(id)).toMatchObject({ refundedTotal: shop.usd(100), disputes: [{ status: 'LOST' }] })
@@ -119,7 +119,7 @@ test('separates refunded money from disputed money', async () => {
 test('never books more disputed money than was captured, also for a dispute that is lost after it was won', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   await reportDispute(app, id, { ...opened, amount: 700 })
   await reportDispute(app, id, { ...opened, reference: 'dp_2', amount: 900_000 })
   expect(await disputedAmount(app, id)).toBe(1_000)
@@ -140,7 +140,7 @@ test('books no dispute of an unpaid payment, and captures first when the process
   await using app = await testApp()
   let isPaid = false
   let message: ProcessorMessage = { id: 'one', payment: undefined }
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION'),
     retrieve: async () => (isPaid ? paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }) : paymentAnswer('REQUIRES_ACTION')),
     readMessage: async () => message,
@@ -163,7 +163,9 @@ test('keeps a dispute of an unknown payment without booking it, and reports it i
   await using app = await testApp()
   const payment = { paymentId: undefined, reference: 'another' }
   const oddReference = 'dp "\\1'
-  const shop = await sellingBy(app, { readMessage: async () => ({ id: 'one', payment, dispute: { ...opened, reference: oddReference } }) })
+  const shop = await sellingWithProcessor(app, {
+    readMessage: async () => ({ id: 'one', payment, dispute: { ...opened, reference: oddReference } }),
+  })
   const findDisputeWork = async () => {
     for await (const { subject, problems: all, isWork } of bookFindings(app.deps.db))
       if (subject === 'disputes of payments that are not here') return [isWork, all]
@@ -185,7 +187,7 @@ test('keeps a dispute of an unknown payment without booking it, and reports it i
     [`Dispute ${oddReference} at scripted: OPEN, 1000 USD (minor units). Look there whose it is`],
   ])
   // A recorded dispute of this processor with the same reference is not listed, even with special characters.
-  const sold = await shop.bought()
+  const sold = await shop.placeOrder()
   await reportDispute(app, sold.id, { ...opened, reference: oddReference })
   expect(await findDisputeWork()).toEqual([true, [expect.stringContaining('at scripted')]])
   const { order } = ok(await shop.buy()).body

@@ -13,14 +13,14 @@ test('filters orders by every parameter, alone and combined, with an exact total
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const other = await sellingIn(app)
-  const first = await shop.bought({ email: 'Ada@Example.com' })
+  const first = await shop.placeOrder({ email: 'Ada@Example.com' })
   const declined = ok(await shop.checkout(await shop.cart({ email: 'a_a@example.com' }), { paymentToken: 'tok_decline' })).body.order
   app.clock.advance(dayMs)
   const customer = await customerOf(app, shop.shop.name)
-  const customerOrder = await shop.bought({ token: customer.token, email: 'ada@example.com' })
-  const refunded = await shop.bought({ email: 'axa@example.com' })
+  const customerOrder = await shop.placeOrder({ token: customer.token, email: 'ada@example.com' })
+  const refunded = await shop.placeOrder({ email: 'axa@example.com' })
   ok(await shop.refund(refunded.id, { amount: shop.usd(100) }))
-  const otherShopOrder = await other.bought({ email: 'ada@example.com' })
+  const otherShopOrder = await other.placeOrder({ email: 'ada@example.com' })
   const numbersFor = async (query: string) => {
     const { data, total } = ok(await shop.get(`/v2/orders?${query}`)).body
     expect(total).toBe(data.length)

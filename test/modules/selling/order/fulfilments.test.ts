@@ -11,8 +11,8 @@ import { type Units, unitsOf } from '../../../../src/modules/selling/order/fulfi
 import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { changeProcessor, lost } from '../../../support/sandbox.ts'
-import { customerOf, ok, type Selling, sellingIn, sentOf } from '../../../support/selling.ts'
+import { changeProcessor, connectionLost } from '../../../support/sandbox.ts'
+import { customerOf, fulfilledOrderOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -263,7 +263,7 @@ describe('refunds of a partially fulfilled order', () => {
       let mode: 'no' | 'yes' | 'refused' = 'no'
       changeProcessor(app, ({ refund }) => ({
         refund: (...args) => {
-          if (mode === 'no') return Promise.reject(lost())
+          if (mode === 'no') return Promise.reject(connectionLost())
           return mode === 'yes' ? refund(...args) : Promise.resolve({ reference: 'r', state: 'FAILED', failureCode: 'no' })
         },
       }))
@@ -333,7 +333,7 @@ describe('the tracking of a fulfilment', () => {
   test('corrects the tracking, also of a completed order, and sends a webhook for real changes only', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { orderId, fulfilmentId, path } = await sentOf(shop)
+    const { orderId, fulfilmentId, path } = await fulfilledOrderOf(shop)
     const first = ok(await shop.patch(path, { trackingNumber: 'T1', carrier: 'Post' }), 200)
     expect([first.body, first.headers.get('etag')]).toMatchObject([{ id: fulfilmentId, trackingNumber: 'T1', carrier: 'Post' }, '"v2"'])
     app.clock.advance(14 * day)
@@ -374,8 +374,8 @@ describe('the tracking of a fulfilment', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const { orderId, fulfilmentId, path } = await sentOf(shop)
-    const another = await sentOf(shop)
+    const { orderId, fulfilmentId, path } = await fulfilledOrderOf(shop)
+    const another = await fulfilledOrderOf(shop)
     const first = ok(await shop.get(path))
     expect(first.body).toEqual((await shop.order(orderId)).fulfilments[0])
     const etag = first.headers.get('etag') ?? ''
@@ -391,8 +391,8 @@ describe('the tracking of a fulfilment', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const { orderId, fulfilmentId, path } = await sentOf(shop)
-    const another = await sentOf(shop)
+    const { orderId, fulfilmentId, path } = await fulfilledOrderOf(shop)
+    const another = await fulfilledOrderOf(shop)
     expect((await shop.patch(`/v2/orders/${another.orderId}/fulfilments/${fulfilmentId}`, { carrier: 'x' })).status).toBe(404)
     expect((await other.patch(path, { carrier: 'x' })).status).toBe(404)
     await app.deps.db.write(async (tx) => void (await tx.rows(sql`update fulfilments set version = 101 where id = ${fulfilmentId}`)))
@@ -438,7 +438,7 @@ describe('notes on orders', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const { id } = await shop.bought()
+    const { id } = await shop.placeOrder()
     const path = `/v2/orders/${id}/notes`
     for (const text of ['', 'x'.repeat(1_001), 'a\u0000b', 1, null])
       expect([text, (await shop.post(path, { text })).status]).toEqual([text, 400])
@@ -458,8 +458,8 @@ test('migrates orders that an older version fulfilled to one fulfilment with all
   const tracked = await placeMixedOrder(shop)
   ok(await shop.refund(tracked.id, { lines: [{ lineId: tracked.mugs, quantity: 1 }] }))
   ok(await shop.post(`/v2/orders/${tracked.id}/fulfil`, { trackingNumber: 'T1', carrier: 'Post' }))
-  const { orderId: plain } = await sentOf(shop)
-  const { id: open } = await shop.bought()
+  const { orderId: plain } = await fulfilledOrderOf(shop)
+  const { id: open } = await shop.placeOrder()
   const trees = { sqlite: sqliteMigrations, postgres: postgresMigrations }
   const statements = trees[engine].flatMap(({ statements }) => statements.split('--> statement-breakpoint'))
   const [backfill = '', ...others] = statements.filter((statement) => /INSERT INTO .fulfilments/.test(statement))
@@ -521,7 +521,7 @@ test('reports orders whose state differs from their fulfilments', async () => {
   // The third list has problems of the search index, which stays correct.
   const expected: string[][] = [[], [], []]
   for (const [description, position, statement] of broken) {
-    const { orderId } = await sentOf(shop)
+    const { orderId } = await fulfilledOrderOf(shop)
     await db.write(async (tx) => void (await tx.rows(statement(orderId))))
     expected[position]?.push(orderId)
     const findings = await found()

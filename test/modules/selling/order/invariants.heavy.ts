@@ -16,10 +16,10 @@ import { type Books, booksOf, violationsOf } from '../../../support/books.ts'
 import {
   type ProcessorGuarantees,
   processorGuarantees,
-  type Simulated,
-  signed,
-  simulated,
-  untruths,
+  processorMismatches,
+  type SimulatedProcessor,
+  signatureHeaders,
+  simulateProcessor,
 } from '../../../support/random-processor.ts'
 import { type Fault, withFaults } from '../../../support/sandbox.ts'
 import { type Selling, sellingIn } from '../../../support/selling.ts'
@@ -103,7 +103,7 @@ test('keeps the books correct for all processor guarantees and lost responses', 
 async function runStory({ promises: guarantees, steps }: Story): Promise<void> {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
-  const simulation = simulated(guarantees)
+  const simulation = simulateProcessor(guarantees)
   const reportedDisputes: ReportedDisputes = new Map()
   let faults: Fault[] = []
   ;(app.deps.processors as Map<string, Processor>).set(
@@ -133,7 +133,7 @@ async function runStory({ promises: guarantees, steps }: Story): Promise<void> {
   for (const { amount, captured } of paid) if (captured !== amount) countOutcome(captured < amount ? 'short' : 'over')
   if ([...simulation.given.values()].some(({ state }) => state === 'FAILED')) countOutcome('bounced')
   for (const { status } of books.disputes) countOutcome(status)
-  const problemsFound = [...violationsOf(books), ...untruths(books, simulation), ...disputeProblems(books, reportedDisputes)]
+  const problemsFound = [...violationsOf(books), ...processorMismatches(books, simulation), ...disputeProblems(books, reportedDisputes)]
   for await (const { subject, problems, isWork } of bookFindings(app.deps.db))
     if (!isWork) problemsFound.push(...problems.map((problem) => `${subject}: ${problem}`))
   expect({ guarantees, problemsFound }).toEqual({ guarantees, problemsFound: [] })
@@ -156,7 +156,7 @@ type RunState = { carts: string[]; reportedDisputes: ReportedDisputes; guarantee
 async function runAction(
   app: TestApp,
   shop: Selling,
-  simulation: Simulated,
+  simulation: SimulatedProcessor,
   { carts, reportedDisputes, guarantees }: RunState,
   one: Action,
 ): Promise<number | undefined> {
@@ -217,7 +217,7 @@ async function runAction(
       reportedDisputes.set(paymentId, (reportedDisputes.get(paymentId) ?? new Set()).add(one.state))
       const dispute = { reference: `dp-${paymentId}`, amount: Math.round(amount * one.share), currency: 'USD', state: one.state }
       const body = { id: `${dispute.reference} ${one.state}`, payment: { paymentId, reference }, dispute }
-      return (await app.call('POST', '/webhooks/payments/simulated', { headers: signed, body })).status
+      return (await app.call('POST', '/webhooks/payments/simulated', { headers: signatureHeaders, body })).status
     }
     case 'bounce':
       // Only these processors report a refund as failed after it succeeded.
@@ -237,7 +237,7 @@ const payablePages = async (app: TestApp): Promise<string[]> =>
   (await booksOf(app)).payments.flatMap(({ processorReference }) => processorReference ?? [])
 
 /** Advances the clock by days without faults, so that everything settles. */
-async function settleEverything(app: TestApp, simulation: Simulated): Promise<void> {
+async function settleEverything(app: TestApp, simulation: SimulatedProcessor): Promise<void> {
   for (let rounds = 0; rounds < 60; rounds++) {
     app.clock.advance(rounds < 20 ? 31 * minuteMs : 5 * hourMs)
     for (const { state } of simulation.there) countOutcome(state)

@@ -10,7 +10,7 @@ import { requestSagaContext } from '../../../../src/modules/selling/order/saga/s
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scriptedProcessor, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -31,7 +31,7 @@ describe('watching a payment that ended without money', () => {
     let answer: ProcessorPayment | 'silent' | undefined = paymentAnswer('VOIDED')
     let since = 0
     const recordCall = (call: string) => void calls.push({ at: app.clock.now() - since, call })
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       async retrieve() {
         recordCall('ask')
@@ -137,11 +137,11 @@ describe('payments whose creation is not answered, with another processor in res
       calls.push(call)
       return answer
     }
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('FAILED', { failureCode: 'declined' }),
       void: async () => paymentAnswer('VOIDED'),
     })
-    const first = scripted({
+    const first = scriptedProcessor({
       name: 'first',
       capabilities: { ...capabilities, ...changedCapabilities },
       create: () => recordCall('first create', fails === 'hangs' ? Promise.withResolvers<never>().promise : Promise.reject(unavailable())),
@@ -149,7 +149,7 @@ describe('payments whose creation is not answered, with another processor in res
       void: async () => recordCall('first void', paymentAnswer('VOIDED', { reference: 'ref-first' })),
       refund: async ({ refundId }) => recordCall('first refund', { reference: refundId, state: 'SUCCEEDED' as const }),
     })
-    const second = scripted({
+    const second = scriptedProcessor({
       name: 'second',
       create: async () => recordCall('second create', paymentAnswer('AUTHORIZED', { reference: 'ref-second', authorized: 1_000 })),
       capture: async () => recordCall('second capture', { ...captured, reference: 'ref-second' }),

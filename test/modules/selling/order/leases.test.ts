@@ -11,7 +11,7 @@ import { resumeOrders } from '../../../../src/modules/selling/order/saga/resume-
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, scriptedProcessor, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -35,7 +35,7 @@ test('sends each of five refunds once while requests send them and the job runs'
   await using app = await testApp()
   const release = Promise.withResolvers<void>()
   const sent: string[] = []
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
@@ -59,7 +59,7 @@ test('captures once while a request captures and the job runs', async () => {
   await using app = await testApp()
   const release = Promise.withResolvers<void>()
   let captures = 0
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     async capture({ amount }) {
       captures++
@@ -84,7 +84,7 @@ test('keeps the lease of a call in progress when another request queries the pay
   const called = Promise.withResolvers<void>()
   const calls: string[] = []
   let state: ProcessorPayment['state'] = 'REQUIRES_ACTION'
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION'),
     retrieve: async () => paymentAnswer(state, { authorized: state === 'AUTHORIZED' ? 1_000 : 0, clientParameters: { secret: 's' } }),
     async capture({ amount }) {
@@ -121,7 +121,7 @@ test('queries a refund that has a reference at its processor for days, and never
   const sent: string[] = []
   const queriedReferences: (string | undefined)[] = []
   let state: RefundAnswer['state'] = 'PENDING'
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
@@ -155,7 +155,7 @@ test('does not resend a refund after its lease expired, and keeps the lease of t
   const refundStarted = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   let answer: RefundAnswer | undefined
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund({ refundId }) {
@@ -195,7 +195,7 @@ test.skipIf(engine === 'sqlite')('does not reschedule a refund that succeeds whi
   await using app = await testApp()
   const refundStarted = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund() {
@@ -226,7 +226,7 @@ test('queries a refund whose response was lost before it resends it', async () =
   await using app = await testApp()
   let answer: RefundAnswer | undefined
   let sent = 0
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async ({ amount }) => paymentAnswer('AUTHORIZED', { authorized: amount }),
     capture: async ({ amount }) => paymentAnswer('CAPTURED', { authorized: amount, captured: amount }),
     async refund() {
@@ -250,7 +250,7 @@ test('continues payments and refunds at other processors while one processor han
   const hung = Promise.withResolvers<ProcessorPayment>()
   let hanging = 0
   let isUnavailable = true
-  const shop = await sellingBy(
+  const shop = await sellingWithProcessor(
     app,
     {
       async create({ amount }) {
@@ -277,7 +277,7 @@ test('continues payments and refunds at other processors while one processor han
       return { reference: refundId, state: 'SUCCEEDED' as const }
     },
   }
-  ;(app.deps.processors as Map<string, ReturnType<typeof scripted>>).set('other', { ...scripted(other), name: 'other' })
+  ;(app.deps.processors as Map<string, ReturnType<typeof scriptedProcessor>>).set('other', { ...scriptedProcessor(other), name: 'other' })
   isUnavailable = false
   const buyAtOther = async () => ok(await shop.checkout(await shop.cart(), { processor: 'other' })).body.order
   const sold = await buyAtOther()
@@ -304,7 +304,7 @@ test('expires orders of other processors while one processor hangs', async () =>
   const hung = Promise.withResolvers<void>()
   const queryStarted = Promise.withResolvers<void>()
   let isHanging = false
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION'),
     retrieve: async () => {
       if (isHanging) {
@@ -334,7 +334,7 @@ test('expires orders of other processors while one processor hangs', async () =>
 
 test('logs a declined payment once, with its order, payment, processor, operation and code', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('FAILED', { failureCode: 'card_declined' }),
   })
   const { order } = ok(await shop.buy()).body

@@ -174,7 +174,7 @@ test.skipIf(engine !== 'postgres').each(['a login that assigns guest orders', 't
     await using app = await testApp()
     const shop = await sellingIn(app)
     const customer = await customerIn(app, shop.shop)
-    const bought = [await shop.bought({ email: customer.email }), await shop.bought({ email: customer.email })]
+    const bought = [await shop.placeOrder({ email: customer.email }), await shop.placeOrder({ email: customer.email })]
     const [one, two] = bought.map(({ id }) => String(id)).sort() as [string, string]
     // The order with the higher id is fulfilled first, so that its row comes before the other in the table.
     for (const id of [two, one]) {
@@ -243,7 +243,7 @@ test('runs parallel restocking refunds and checkouts of one customer and variant
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 1_000 })
   const { token } = await customerOf(app, shop.shop.name)
-  const sales = await Promise.all(Array.from({ length: 10 }, () => shop.bought({ token })))
+  const sales = await Promise.all(Array.from({ length: 10 }, () => shop.placeOrder({ token })))
   const carts = await Promise.all(Array.from({ length: 10 }, () => shop.cart({ token })))
   const deadlocks = async () => {
     if (engine !== 'postgres') return 0

@@ -303,7 +303,7 @@ describe('marking an order as paid', () => {
     await using app = await testApp()
     const shop = await openShop(app)
     const other = await openShop(app)
-    const paidOrder = await shop.bought()
+    const paidOrder = await shop.placeOrder()
     expect((await shop.markPaid(paidOrder.id)).body.code).toBe('invalid_transition')
     const waiting = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
     expect((await shop.markPaid(waiting.id)).status).toBe(409)

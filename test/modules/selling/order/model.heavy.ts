@@ -7,7 +7,15 @@ import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Answer, type Json, testApp } from '../../../support/app.ts'
 import { type Books, booksOf, missingEvents, violationsAtRest, violationsOf } from '../../../support/books.ts'
 import { copyOf } from '../../../support/database.ts'
-import { fixedStock, type Ground, layGround, modelOn, type Story, story, tokenSeconds } from '../../../support/selling-model.ts'
+import {
+  createModel,
+  createModelFixture,
+  fixedStock,
+  type ModelFixture,
+  type Scenario,
+  scenario,
+  tokenSeconds,
+} from '../../../support/selling-model.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -15,7 +23,7 @@ setDefaultTimeout(longTestMs)
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? (engine === 'sqlite' ? 40 : 15))
 
-let baseState: Ground
+let baseState: ModelFixture
 afterAll(() => baseState?.database.drop())
 
 /** How often each outcome occurred in all runs. The test fails if an expected outcome never occurred. */
@@ -23,8 +31,8 @@ const outcomeCounts = new Map<string, number>()
 const countOutcome = (what: string) => outcomeCounts.set(what, (outcomeCounts.get(what) ?? 0) + 1)
 
 test('holds every invariant of selling after each batch of parallel actions, and settles everything in the end', async () => {
-  baseState = await layGround()
-  const property = fc.asyncProperty(story, async (one) => {
+  baseState = await createModelFixture()
+  const property = fc.asyncProperty(scenario, async (one) => {
     const database = await copyOf(baseState.database)
     try {
       await runStory(one, database)
@@ -51,9 +59,9 @@ test('holds every invariant of selling after each batch of parallel actions, and
   expect(expectedOutcomes.filter((what) => !outcomeCounts.has(what))).toEqual([])
 })
 
-async function runStory({ carts, batches }: Story, database: Ground['database']): Promise<void> {
+async function runStory({ carts, batches }: Scenario, database: ModelFixture['database']): Promise<void> {
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })
-  const model = modelOn(app, baseState)
+  const model = createModel(app, baseState)
   await model.begin(carts)
   let before = await booksOf(app)
   for (const batch of batches) {

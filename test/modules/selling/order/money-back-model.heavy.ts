@@ -10,7 +10,7 @@ import { newSagaContext } from '../../../../src/modules/selling/order/saga/saga-
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -64,7 +64,7 @@ test('holds every invariant of refunds after each action, and refunds all money 
       if (!state) throw new ProcessorUnavailable('lost')
       return { reference: `re_${refundId}`, state, ...(state === 'CLAIMABLE' ? { claimUrl: 'https://pay.example.com/c' } : {}) }
     }
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       capabilities: { ...capabilities, refundsMayFail: true, refundRepeatsMs: 24 * hour },
       create: async () => paymentAnswer('AUTHORIZED', { authorized: captured }),
       capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),

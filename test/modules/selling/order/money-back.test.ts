@@ -18,7 +18,7 @@ import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
 import { customerOf, ok } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -38,7 +38,7 @@ const baseProcessor: Partial<Processor> = {
 }
 
 /** Opens a shop whose processor captures 10.00 and handles refunds as `script` defines. */
-const openShop = (app: TestApp, script: Partial<Processor>) => sellingBy(app, { ...baseProcessor, ...script })
+const openShop = (app: TestApp, script: Partial<Processor>) => sellingWithProcessor(app, { ...baseProcessor, ...script })
 
 /** Expects that the books and `souk check` find no problem. Returns the work that `souk check` lists for the shop. */
 async function expectConsistent(app: TestApp): Promise<string[]> {

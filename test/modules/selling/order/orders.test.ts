@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf as allBooks, violationsAtRest } from '../../../support/books.ts'
-import { changeProcessor, impatiently } from '../../../support/sandbox.ts'
+import { changeProcessor, withInstantTimeout } from '../../../support/sandbox.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -26,7 +26,7 @@ describe('reading orders', () => {
     const other = await sellingIn(app)
     const owner = await customerOf(app, shop.shop.name)
     const stranger = await customerOf(app, shop.shop.name, 'stranger@example.com')
-    const order = await shop.bought({ token: owner.token })
+    const order = await shop.placeOrder({ token: owner.token })
     const path = `/v2/orders/${order.id}`
     expect(ok(await app.call('GET', path, { key: shop.secretKey })).body).toEqual(order)
     expect(ok(await app.call('GET', path, { token: shop.token })).body).toEqual(order)
@@ -50,7 +50,7 @@ describe('reading orders', () => {
     const ids: string[] = []
     for (let nth = 0; nth < 3; nth++) {
       app.clock.advance(1_000)
-      ids.unshift((await shop.bought(nth === 1 ? { token: customer.token } : {})).id)
+      ids.unshift((await shop.placeOrder(nth === 1 ? { token: customer.token } : {})).id)
     }
     const page = ok(await shop.get('/v2/orders?limit=2')).body
     expect(page).toMatchObject({ page: 1, limit: 2, total: 3, pages: 2 })
@@ -68,7 +68,7 @@ test("hides the shop's reasons for refunds and cancellations from the customer",
   await using app = await testApp()
   const shop = await sellingIn(app)
   const { token } = await customerOf(app, shop.shop.name)
-  const order = await shop.bought({ token })
+  const order = await shop.placeOrder({ token })
   ok(await shop.refund(order.id, { amount: shop.usd(100), reason: 'suspected fraud' }))
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, { reason: 'fraud indeed' }))
   expect(JSON.stringify(await shop.order(order.id))).toContain('suspected fraud')
@@ -82,7 +82,7 @@ describe('refunds of an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price: 1_001 })
     const customer = await customerOf(app, shop.shop.name)
-    const order = await shop.bought({ token: customer.token })
+    const order = await shop.placeOrder({ token: customer.token })
     const partialRefund = ok(await shop.refund(order.id, { amount: shop.usd(333), reason: 'A chip' }), 201).body
     expect(partialRefund).toMatchObject({
       status: 'SUCCEEDED',
@@ -114,7 +114,7 @@ describe('refunds of an order', () => {
   test('requires an idempotency key for a refund, and replays its response', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     expect((await shop.post(`/v2/orders/${order.id}/refunds`, {})).status).toBe(400)
     const first = ok(await shop.refund(order.id, { amount: shop.usd(100) }, 'once'), 201)
     expect((await shop.refund(order.id, { amount: shop.usd(100) }, 'once')).text).toBe(first.text)
@@ -157,7 +157,7 @@ describe('refunds of an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     for (const amount of [{ amount: 100, currency: 'EUR' }, shop.usd(0), shop.usd(-1), shop.usd(1.5), { amount: '1', currency: 'USD' }]) {
       expect((await shop.refund(order.id, { amount })).status, JSON.stringify(amount)).toBe(400)
     }
@@ -186,7 +186,7 @@ describe('cancelling an order', () => {
   test('refunds all money and restocks the goods of a confirmed order when it is cancelled', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought({ quantity: 4 })
+    const order = await shop.placeOrder({ quantity: 4 })
     ok(await shop.refund(order.id, { amount: shop.usd(500) }))
     const cancelled = ok(await shop.post(`/v2/orders/${order.id}/cancel`, {})).body
     expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: shop.usd(4_000) })
@@ -199,7 +199,7 @@ describe('cancelling an order', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const other = await sellingIn(app)
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     expect((await other.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(404)
     ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
     expect((await shop.post(`/v2/orders/${order.id}/cancel`, {})).status).toBe(409)
@@ -274,7 +274,7 @@ describe('fulfilling an order', () => {
   test('stores the tracking of a fulfilment, and completes the order after the refund window', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const order = await shop.bought()
+    const order = await shop.placeOrder()
     const sent = ok(await shop.post(`/v2/orders/${order.id}/fulfil`, { trackingNumber: 'Z1', carrier: 'Caravan' }), 200).body
     expect(sent).toMatchObject({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', tracking: { number: 'Z1', carrier: 'Caravan' } })
     expect((await shop.post(`/v2/orders/${order.id}/fulfil`, {})).status).toBe(409)
@@ -299,7 +299,7 @@ test('shows amounts in order events as money to the shop and the customer', asyn
   await using app = await testApp()
   const shop = await sellingIn(app, { currency: 'EUR' })
   const { token } = await customerOf(app, shop.shop.name)
-  const { id } = await shop.bought({ quantity: 2, token })
+  const { id } = await shop.placeOrder({ quantity: 2, token })
   const { id: refund } = ok(await shop.refund(id, { amount: shop.money(100) })).body
   const { events, payments } = await shop.order(id)
   const details = Object.fromEntries(events.map(({ type, detail }: { type: string; detail: object }) => [type, detail]))
@@ -317,7 +317,7 @@ describe('cancelling an order that cost nothing', () => {
   test('cancels a free order without a refund, and restocks its goods', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { price: 0 })
-    const { id } = await shop.bought({ quantity: 2 })
+    const { id } = await shop.placeOrder({ quantity: 2 })
     const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {}), 200).body
     expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'CAPTURED', refunds: [] })
     expect(eventTypes(cancelled).at(-1)).toBe('CANCELLED')
@@ -349,7 +349,7 @@ for (const paymentToken of ['tok_action', 'tok_decline'])
 test('shows an undecided payment as FAILED while its order waits, and as VOIDED after the order expired', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  changeProcessor(app, impatiently(app))
+  changeProcessor(app, withInstantTimeout(app))
   const { order } = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_timeout' }), 201).body
   for (let queries = 0; queries < 4; queries++) {
     app.clock.advance(10 * 60 * 1000)

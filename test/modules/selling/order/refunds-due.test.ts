@@ -15,7 +15,7 @@ import { testApp } from '../../../support/app.ts'
 import { booksOf } from '../../../support/books.ts'
 import { forceOrder } from '../../../support/order-rows.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -24,7 +24,7 @@ const hour = 60 * 60 * 1000
 
 test('keeps a payment whose query the processor rejects with a rate limit', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('REQUIRES_ACTION', { clientParameters: { secret: 's' } }),
     retrieve: async () => {
       throw new ProcessorRefused('rate_limited')
@@ -39,7 +39,7 @@ test('keeps a payment whose query the processor rejects with a rate limit', asyn
 
 test('confirms an order when the processor refuses its capture as already captured', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => {
       throw new ProcessorRefused('already_captured')
@@ -53,7 +53,7 @@ test('confirms an order when the shopper succeeds after a decline, by return or 
   for (const trigger of ['return', 'message']) {
     await using app = await testApp()
     let answer = paymentAnswer('FAILED', { failureCode: 'card_declined' })
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => answer,
       retrieve: async () => answer,
       readMessage: async () => ({ id: 'message', payment: messagePayment }),
@@ -81,7 +81,7 @@ test('refunds only the excess of an overpaid order, also when it grows after the
   let captured = 1_300
   let messagePayment: PaymentName | undefined
   const refunds: number[] = []
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: captured, captured }),
@@ -113,7 +113,7 @@ test('refunds only the excess of an overpaid order, also when it grows after the
 test('reports a payment and a refund that differ from their bookings', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   ok(await shop.refund(id, { amount: shop.usd(300) }))
   const { payments: paymentRows, refunds: refundRows } = await booksOf(app)
   await app.deps.db.write(async (tx) => {
@@ -128,7 +128,7 @@ test('reports a payment and a refund that differ from their bookings', async () 
 test('keeps order events in sequence when the clock steps back', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   app.clock.advance(-hour)
   ok(await shop.refund(id, { amount: shop.usd(300) }))
   const { events } = await shop.order(id)
@@ -146,7 +146,7 @@ test("voids an authorization instead of capturing it after the order's time is o
   await using app = await testApp()
   const captures: number[] = []
   let voids = 0
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async ({ amount }) => {
       captures.push(amount)
@@ -175,7 +175,7 @@ test('waits for the rest of a partial capture, and refunds all of it when the or
   let captured = 400
   let messagePayment: PaymentName | undefined
   const refunds: number[] = []
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
     retrieve: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000, captured }),
@@ -208,7 +208,7 @@ test('waits for the rest of a partial capture, and refunds all of it when the or
 test('retries a due refund until it succeeds, and ends the order only then', async () => {
   await using app = await testApp()
   let isRefusing = true
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
@@ -238,7 +238,7 @@ test('makes another due refund a day after one failed at the processor, until on
   const sent: string[] = []
   let fails = 2
   const stateNow = (): RefundAnswer['state'] => (fails-- > 0 ? 'FAILED' : 'SUCCEEDED')
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
@@ -281,7 +281,7 @@ test('makes another due refund a day after one failed at the processor, until on
 test('delays retries of a payment that fails unexpectedly, and still expires its order', async () => {
   await using app = await testApp()
   let calls = 0
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => {
       calls++
       throw new TypeError('a fault in the client')
@@ -337,7 +337,7 @@ test("hides a guest's data from another checkout request that pays the guest's o
 test('reports a cancelled order whose money was not refunded', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   await app.deps.db.write(async (tx) => {
     await app.deps.orderStore.move(tx, id, ['CONFIRMED'], 'CANCELLED', {})
   })
@@ -348,7 +348,7 @@ test('reports a cancelled order whose money was not refunded', async () => {
 
 test('keeps an order compensating when a new refund replaces a failed one at the same time', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     retrieve: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
@@ -376,7 +376,10 @@ test('keeps an order compensating when a new refund replaces a failed one at the
 test('keeps an order past its time when the processor reports its payment as in process at that moment', async () => {
   await using app = await testApp()
   let state: ReturnType<typeof paymentAnswer>['state'] = 'REQUIRES_ACTION'
-  const shop = await sellingBy(app, { create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => paymentAnswer(state) })
+  const shop = await sellingWithProcessor(app, {
+    create: async () => paymentAnswer('REQUIRES_ACTION'),
+    retrieve: async () => paymentAnswer(state),
+  })
   const { order } = ok(await shop.buy()).body
   state = 'PROCESSING'
   app.clock.advance(hour)
@@ -388,7 +391,7 @@ test('keeps an order past its time when the processor reports its payment as in 
 test('refunds a paid order that is cancelled through a processor that accepts no repeated requests', async () => {
   await using app = await testApp()
   const sent: string[] = []
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     capabilities: { ...capabilities, refundRepeatsMs: 0 },
     create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
     capture: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
@@ -409,7 +412,7 @@ for (const isClaimable of [true, false])
   test(`${isClaimable ? 'offers as claim' : 'refunds'} the captured part of a cancelled order, and ends its undecided payment`, async () => {
     await using app = await testApp()
     const refund: RefundAnswer = { reference: 'r', state: isClaimable ? 'CLAIMABLE' : 'SUCCEEDED', claimUrl: 'https://pay.example/claim' }
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       capabilities: { ...capabilities, capturesItself: true, ...(isClaimable ? { refunds: 'claim' } : {}) },
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => paymentAnswer('PROCESSING', { authorized: 400, captured: 400 }),
@@ -443,7 +446,7 @@ for (const isClaimable of [true, false])
 
 test('shows a payment as failed when its order is cancelled and its creation is unknown', async () => {
   await using app = await testApp()
-  const shop = await sellingBy(app, {
+  const shop = await sellingWithProcessor(app, {
     capabilities: { ...capabilities, createRepeatsMs: 0, findable: false },
     create: async () => {
       throw new ProcessorUnavailable('lost')

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { changeProcessor, lost } from '../../../support/sandbox.ts'
+import { changeProcessor, connectionLost } from '../../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -30,7 +30,7 @@ async function placeOrder(shop: Selling, quantity = 3): Promise<{ id: string; mu
 test('rejects a refund without exactly one valid scope with 400, and refunds nothing', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const lineId = (await shop.order(id)).lines[0].id
   const lines = [{ lineId, ...oneUnit }]
   const amount = shop.usd(100)
@@ -98,7 +98,7 @@ test('refunds lines with their exclusive tax and without shipping, and the last 
 test('rejects a refund of lines when an earlier refund by amount has used the money', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const order = await shop.bought({ quantity: 2 })
+  const order = await shop.placeOrder({ quantity: 2 })
   const lines = [{ lineId: order.lines[0].id, quantity: 2 }]
   ok(await shop.refund(order.id, { amount: shop.usd(1) }))
   expect((await shop.refund(order.id, { lines })).body).toMatchObject({
@@ -129,11 +129,11 @@ test('restocks tracked units of a refund once when asked to, and the others when
 test('holds units but no stock for a pending line refund, and frees them when it fails', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const order = await shop.bought({ quantity: 2 })
+  const order = await shop.placeOrder({ quantity: 2 })
   let answer: 'lost' | 'refused' | undefined = 'lost'
   changeProcessor(app, ({ refund }) => ({
     async refund(request) {
-      if (answer === 'lost') throw lost()
+      if (answer === 'lost') throw connectionLost()
       return answer === 'refused' ? { reference: 'no', state: 'FAILED', failureCode: 'refused' } : refund(request)
     },
   }))
@@ -163,7 +163,7 @@ test('holds units but no stock for a pending line refund, and frees them when it
 test('never refunds a unit twice in parallel line refunds', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 333 })
-  const order = await shop.bought({ quantity: 4 })
+  const order = await shop.placeOrder({ quantity: 4 })
   const lines = [{ lineId: order.lines[0].id, quantity: 1, restock: true }]
   const answers = await Promise.all(Array.from({ length: 8 }, () => shop.refund(order.id, { lines })))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
@@ -175,7 +175,7 @@ test('never refunds a unit twice in parallel line refunds', async () => {
 test('accepts one of several parallel refunds with the same expected refundableTotal', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const { total, refundableTotal } = await shop.order(id)
   expect(refundableTotal).toEqual(total)
   const body = { amount: shop.usd(300), refundableTotal }
@@ -197,7 +197,7 @@ test('accepts one of several parallel refunds with the same expected refundableT
 test('exports the amounts of refunds in major units', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   ok(await shop.refund(id, { amount: shop.usd(234) }), 201)
   const { text } = await app.call('GET', '/v2/refunds', { token: shop.token, headers: { accept: 'text/csv' } })
   expect(parse(text, { columns: true })).toMatchObject([{ amount: '2.34', giftCardAmount: '0.00', currency: 'USD' }])
@@ -211,7 +211,7 @@ test('includes gift cards but not pending refunds in refundableTotal', async () 
   ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
   changeProcessor(app, () => ({
     refund: async () => {
-      throw lost()
+      throw connectionLost()
     },
   }))
   const { id, total } = ok(await shop.checkout(cartId)).body.order
@@ -224,7 +224,7 @@ test('restocks a free line by a refund of zero, without a booking or a webhook',
   await using app = await testApp()
   const shop = await sellingIn(app, { price: 1 })
   const freeProduct = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0), onHand: 3 }] })
-  const order = await shop.bought({ variants: [shop.variantId, freeProduct.variants[0]?.id ?? ''] })
+  const order = await shop.placeOrder({ variants: [shop.variantId, freeProduct.variants[0]?.id ?? ''] })
   const sample = order.lines.find(({ title }: Json) => title === 'Sample')
   const refund = ok(await shop.refund(order.id, { lines: [{ lineId: sample.id, quantity: 1, restock: true }] })).body
   expect(refund).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(0), paymentId: null })
@@ -238,7 +238,7 @@ test('restocks a free line by a refund of zero, without a booking or a webhook',
 test('rejects another refund under a used idempotency key with 422, also after its response expired', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const order = await shop.bought({ quantity: 2 })
+  const order = await shop.placeOrder({ quantity: 2 })
   const lines = [{ lineId: order.lines[0].id, quantity: 1 }]
   const first = ok(await shop.refund(order.id, { lines }, 'once')).body
   expect((await shop.refund(order.id, { lines: [{ ...lines[0], restock: true }] }, 'once')).status).toBe(422)

@@ -9,7 +9,7 @@ import { findCatalogInconsistencies } from '../../../../src/modules/catalog/prod
 import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { listOrders, orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
-import { commandBeside } from '../../../support/command-process.ts'
+import { openCommandInstance } from '../../../support/command-process.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -36,7 +36,7 @@ test('marks search totals as incomplete during a backfill, while column filters 
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 50 })
   const countList = createListCounter(shop)
-  await shop.bought({ email: 'ada@example.com' })
+  await shop.placeOrder({ email: 'ada@example.com' })
   await shop.add({
     title: 'Bowl',
     vendor: 'Kiln',
@@ -63,7 +63,7 @@ test('marks search totals as incomplete during a backfill, while column filters 
   expect(await countList('/customer?q=ada')).toEqual([0, true])
   expect(await countList('/customer?email=ada@example.com')).toEqual([1, false])
   // Records written during the fill are found once.
-  await shop.bought({ email: 'ada@example.com' })
+  await shop.placeOrder({ email: 'ada@example.com' })
   await shop.add({ title: 'Bowl two', vendor: 'Kiln' })
   expect(await countList('/v2/orders?q=ada')).toEqual([1, true])
   expect(await countList('/product-v2?vendor=Kiln')).toEqual([2, false])
@@ -90,7 +90,7 @@ test.skipIf(engine !== 'sqlite')('reads filtered lists from an index before the 
   using prepared = spyOn(Sqlite.prototype, 'prepare')
   await using app = await testApp()
   const shop = await sellingIn(app)
-  await shop.bought()
+  await shop.placeOrder()
   await clearIndexes(app)
   for (const path of ['/product-v2?vendor=Kiln&status=ACTIVE', '/product-v2?q=mug', '/v2/orders?q=ada', '/customer?q=ada']) {
     prepared.mockClear()
@@ -109,14 +109,14 @@ test.skipIf(engine !== 'sqlite')('reads filtered lists from an index before the 
 test.skipIf(engine !== 'postgres')('finds orders of another process at once while both processes backfill', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
-  for (let nth = 0; nth < 5; nth++) await shop.bought({ email: `old${nth}@example.com` })
+  for (let nth = 0; nth < 5; nth++) await shop.placeOrder({ email: `old${nth}@example.com` })
   await clearIndexes(app)
-  await using otherProcess = await commandBeside(app)
+  await using otherProcess = await openCommandInstance(app)
   const found = async (word: string) =>
     (await listOrders(otherProcess.deps, { shopId: shop.shop.id, q: word }, { page: 1, limit: 20, offset: 0 })).total
   const placing = Array.from({ length: 4 }, async (_, line) => {
     for (let nth = 0; nth < 6; nth++) {
-      await shop.bought({ email: `new${line}x${nth}@example.com` })
+      await shop.placeOrder({ email: `new${line}x${nth}@example.com` })
       // An order that one process has acknowledged is found by the other.
       expect(await found(`new${line}x${nth}`)).toBe(1)
     }
@@ -133,11 +133,11 @@ test.skipIf(engine !== 'postgres')(
   async () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 50 })
-    await shop.bought({ email: 'new@example.com' })
+    await shop.placeOrder({ email: 'new@example.com' })
     await fillSearch(app.deps)
     app.clock.advance(60_000)
     // An older version writes neither search words nor days.
-    await shop.bought({ email: 'ada@example.com' })
+    await shop.placeOrder({ email: 'ada@example.com' })
     await shop.add({ title: 'Bowl', vendor: 'Kiln' })
     await customerOf(app, shop.shop.name, 'ada@example.com')
     await app.deps.db.write(async (tx) => {
@@ -164,7 +164,7 @@ test.skipIf(engine !== 'postgres')(
     expect(await countList('/customer?q=ada')).toEqual([1, false])
     expect(await problems()).toBe(0)
     await app.deps.db.write((tx) => tx.rows(sql`delete from order_words`))
-    await using otherProcess = await commandBeside(app)
+    await using otherProcess = await openCommandInstance(app)
     await fillSearch(otherProcess.deps)
     expect(await countList('/v2/orders?q=example')).toEqual([2, false])
   },

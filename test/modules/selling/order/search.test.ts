@@ -9,7 +9,7 @@ import { findCatalogInconsistencies } from '../../../../src/modules/catalog/prod
 import { findCustomerInconsistencies } from '../../../../src/modules/customers/customer/index.ts'
 import { fillOrderSearch, orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
-import { address, customerOf, ok, type Selling, sellingIn, sentOf } from '../../../support/selling.ts'
+import { address, customerOf, fulfilledOrderOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -29,7 +29,7 @@ describe('searching orders', () => {
     await using app = await testApp()
     const shop = await sellingIn(app, { onHand: 100 })
     const other = await sellingIn(app)
-    await other.bought({ email: 'ada@example.com' })
+    await other.placeOrder({ email: 'ada@example.com' })
     const boots = await shop.add({
       title: 'Ботинки Läther – حذاء 靴',
       options: [{ name: 'Size', values: ['Grøß'] }],
@@ -37,14 +37,14 @@ describe('searching orders', () => {
     })
     const boot = boots.variants[0]?.id ?? ''
     const found = numbersOf(shop)
-    await shop.bought({ email: 'ada@example.com' })
-    await shop.bought({
+    await shop.placeOrder({ email: 'ada@example.com' })
+    await shop.placeOrder({
       email: 'zoe.k@mail.example',
       shippingAddress: { ...address, name: 'Батбаяр Дорж', company: 'Łódź Mugs' },
       billingAddress: { ...address, name: 'فاطمة الزهراء' },
       variants: [boot],
     })
-    const third = await shop.bought({ email: 'ada@example.com', variants: [shop.variantId, boot] })
+    const third = await shop.placeOrder({ email: 'ada@example.com', variants: [shop.variantId, boot] })
     expect(await found(q('ada'))).toEqual([3, 1])
     expect(await found(q('ADA@EXAMPLE.COM'))).toEqual([3, 1])
     expect(await found(q('mail exa'))).toEqual([2])
@@ -82,7 +82,7 @@ describe('searching orders', () => {
   test('finds nothing for text without words, and ignores the query syntax of the engine', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    await shop.bought({ email: 'ada@example.com' })
+    await shop.placeOrder({ email: 'ada@example.com' })
     const found = numbersOf(shop)
     for (const text of ['%', '_', '*', '"', "'", '😀', '&|!:()', '\\', '--', '\u200d', '١٢٣٤', 'NOT', 'NEAR(ada', 'а\u0434а'])
       expect(await found(q(text)), text).toEqual([])
@@ -115,7 +115,7 @@ describe('searching orders', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const name = '\u{1e4f0}\u{10d4a}\u{16d43}'
-    await shop.bought({ shippingAddress: { ...address, name } })
+    await shop.placeOrder({ shippingAddress: { ...address, name } })
     const found = numbersOf(shop)
     expect(await found(q(name))).toEqual([1])
     expect(await found(q(`${name} noor`))).toEqual([])
@@ -126,7 +126,7 @@ describe('searching orders', () => {
   test('caps a search at the newest 1,000 orders and marks the total, while column filters count exactly', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
-    const { id, createdAt } = await shop.bought({ email: 'ada@example.com' })
+    const { id, createdAt } = await shop.placeOrder({ email: 'ada@example.com' })
     await insertCopies(app, id, 1_005)
     const day = createdAt.slice(0, 10)
     for (const query of ['q=ada', 'q=ada&status=CONFIRMED', `q=ada&from=${day}`]) {
@@ -159,11 +159,11 @@ describe('searching orders', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const dayMs = 24 * 60 * 60 * 1_000
-    const first = (await shop.bought()).createdAt.slice(0, 10)
+    const first = (await shop.placeOrder()).createdAt.slice(0, 10)
     app.clock.advance(dayMs)
-    const second = (await shop.bought()).createdAt.slice(0, 10)
+    const second = (await shop.placeOrder()).createdAt.slice(0, 10)
     app.clock.advance(-dayMs)
-    await shop.bought()
+    await shop.placeOrder()
     const found = numbersOf(shop)
     expect(await found(`from=${first}&to=${first}`)).toEqual([3, 1])
     expect(await found(`from=${second}&to=${second}`)).toEqual([2])
@@ -193,14 +193,14 @@ async function insertCopies(app: TestApp, id: string, count: number): Promise<vo
 test('backfills the search index with older orders, and indexes each order once', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
-  await shop.bought({ email: 'ada@example.com' })
+  await shop.placeOrder({ email: 'ada@example.com' })
   await app.deps.db.write(async (tx) => {
     await tx.rows(sql`delete from order_words`)
     await tx.delete(orderDays)
   })
   expect(await numbersOf(shop)('q=ada')).toEqual([])
   // An order that was indexed during the backfill is not indexed twice.
-  await shop.bought({ email: 'ada@example.com' })
+  await shop.placeOrder({ email: 'ada@example.com' })
   await app.deps.db.write(async (tx) => void (await tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 })))
   expect(await fillOrderSearch(app.deps)).toEqual({ filled: 2, isDone: true })
   expect(await numbersOf(shop)('q=ada')).toEqual([2, 1])
@@ -213,7 +213,7 @@ test.skipIf(engine !== 'sqlite')('reads every filtered list of orders from an in
   using prepared = spyOn(Sqlite.prototype, 'prepare')
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { createdAt } = await shop.bought({ email: 'ada@example.com' })
+  const { createdAt } = await shop.placeOrder({ email: 'ada@example.com' })
   const day = createdAt.slice(0, 10)
   const planDetails: string[] = []
   for (const [query, ...indexes] of [
@@ -254,7 +254,7 @@ test.skipIf(engine !== 'sqlite')('reads every filtered list of orders from an in
 test('reports orders, products and customers that are missing in the search index', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.bought()
+  const { id } = await shop.placeOrder()
   const findProblems = async () => {
     const found = []
     for (const findings of [orderFindings, findCatalogInconsistencies, findCustomerInconsistencies])
@@ -278,7 +278,7 @@ test('reports orders, products and customers that are missing in the search inde
 test('finds an order only by the last of several parallel corrections of its tracking number', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
-  const { orderId, path } = await sentOf(shop)
+  const { orderId, path } = await fulfilledOrderOf(shop)
   const corrected = await Promise.all(Array.from({ length: 8 }, (_, nth) => shop.patch(path, { trackingNumber: `trk${nth}x` })))
   expect(corrected.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
   const [{ trackingNumber }] = (await shop.order(orderId)).fulfilments
@@ -289,7 +289,7 @@ test('finds an order only by the last of several parallel corrections of its tra
 test('keeps the finished part of a failed backfill, and continues there in the next run', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 500 })
-  const { id } = await shop.bought({ email: 'ada@example.com' })
+  const { id } = await shop.placeOrder({ email: 'ada@example.com' })
   await insertCopies(app, id, 250)
   await app.deps.db.write(async (tx) => {
     await tx.rows(sql`delete from order_words`)

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { changeProcessor, lost, sandboxMessage, succeedAtSandbox } from '../../../support/sandbox.ts'
+import { changeProcessor, connectionLost, sandboxMessage, succeedAtSandbox } from '../../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -112,7 +112,7 @@ describe('a declined payment', () => {
     const unlessUnavailable =
       <Arguments extends unknown[], T>(call: (...args: Arguments) => Promise<T>) =>
       async (...args: Arguments): Promise<T> => {
-        if (isUnavailable) throw lost()
+        if (isUnavailable) throw connectionLost()
         return call(...args)
       }
     changeProcessor(app, (sandbox) => ({ retrieve: unlessUnavailable(sandbox.retrieve), void: unlessUnavailable(sandbox.void) }))
@@ -142,7 +142,9 @@ describe('a declined payment', () => {
     const order = await placeDeclinedOrder(app, shop)
     // Voiding fails until the call is available again.
     const unavailableCalls = { void: true }
-    changeProcessor(app, (sandbox) => ({ void: async (name) => (unavailableCalls.void ? Promise.reject(lost()) : sandbox.void(name)) }))
+    changeProcessor(app, (sandbox) => ({
+      void: async (name) => (unavailableCalls.void ? Promise.reject(connectionLost()) : sandbox.void(name)),
+    }))
     ok(await shop.post(`/v2/orders/${order.orderId}/cancel`, {}))
     await succeedAtSandbox(app, order.paymentId, { captured: false })
     app.clock.advance(31_000)

@@ -14,7 +14,7 @@ const listNumbers = async (shop: Selling, query: string): Promise<number[]> =>
 async function fiveOrders(shop: Selling): Promise<Json[]> {
   const all: Json[] = []
   for (const quantity of [3, 1, 2, 1, 4])
-    all.push(await shop.bought({ quantity, email: quantity === 1 ? 'one@example.com' : 'more@example.com' }))
+    all.push(await shop.placeOrder({ quantity, email: quantity === 1 ? 'one@example.com' : 'more@example.com' }))
   ok(await shop.refund(all[1].id))
   return all
 }
@@ -94,8 +94,8 @@ test('exports one CSV row for each line with lines=true', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const bowl = await shop.add({ title: '=SUM(A1)', variants: [{ price: shop.money(550), sku: '+B-1', onHand: 9 }] })
-  const order = await shop.bought({ quantity: 3, variants: [shop.variantId, bowl.variants[0]?.id ?? ''] })
-  await shop.bought()
+  const order = await shop.placeOrder({ quantity: 3, variants: [shop.variantId, bowl.variants[0]?.id ?? ''] })
+  await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, { lines: [{ lineId: order.lines[0].id, quantity: 1 }] }), 201)
   ok(await shop.refund(order.id, { lines: [{ lineId: order.lines[0].id, quantity: 1 }] }))
   const csv = async (query: string) => {

@@ -11,9 +11,9 @@ import type { RefundAnswer } from '../../../../src/clients/processors/processor.
 import { orderFindings } from '../../../../src/modules/selling/order/index.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { booksOf, violationsAtRest } from '../../../support/books.ts'
-import { changeProcessor, lost } from '../../../support/sandbox.ts'
+import { changeProcessor, connectionLost } from '../../../support/sandbox.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
-import { paymentAnswer, sellingBy } from '../../../support/test-processor.ts'
+import { paymentAnswer, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -146,7 +146,7 @@ describe('refunds that leave nothing to fulfil', () => {
     await using app = await testApp()
     const captured = { authorized: 1_000, captured: 1_000 }
     let refunded = 0
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('CAPTURED', captured),
       retrieve: async () => paymentAnswer('CAPTURED', { ...captured, refunded }),
       readMessage: async () => ({ payment: { reference: 'ref' } }) as never,
@@ -186,7 +186,7 @@ describe('refunds that leave nothing to fulfil', () => {
     await using app = await testApp()
     const shop = await sellingIn(app)
     const gift = await shop.add({ title: 'Gift', variants: [{ price: shop.money(0) }] })
-    const { id, lines } = await shop.bought({ variants: [shop.variantId, gift.variants[0]?.id ?? ''] })
+    const { id, lines } = await shop.placeOrder({ variants: [shop.variantId, gift.variants[0]?.id ?? ''] })
     ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 1 }] }), 201)
     expect(await shop.order(id)).toMatchObject({ status: 'CONFIRMED', paymentStatus: 'REFUNDED' })
     await expectLeft(shop, id, true)
@@ -203,12 +203,12 @@ for (const outcome of ['stands', 'fails'] as const)
     let answer: 'lost' | 'yes' | 'no' = 'lost'
     changeProcessor(app, ({ refund, retrieveRefund }) => ({
       refund: async (...asked): Promise<RefundAnswer> => {
-        if (answer === 'lost') throw lost()
+        if (answer === 'lost') throw connectionLost()
         return answer === 'yes' ? refund(...asked) : { reference: undefined, state: 'FAILED', failureCode: 'refused' }
       },
-      retrieveRefund: (...asked) => (answer === 'lost' ? Promise.reject(lost()) : retrieveRefund(...asked)),
+      retrieveRefund: (...asked) => (answer === 'lost' ? Promise.reject(connectionLost()) : retrieveRefund(...asked)),
     }))
-    const { id } = await shop.bought({ quantity: 2 })
+    const { id } = await shop.placeOrder({ quantity: 2 })
     expect(ok(await shop.refund(id), 201).body.status).toBe('PENDING')
     expect((await shop.order(id)).status).toBe('CONFIRMED')
     await expectLeft(shop, id, false)
@@ -226,11 +226,11 @@ test('filters orders by fulfilment status and by units left to send, alone and c
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const placed = [
-    await shop.bought(),
-    await shop.bought({ quantity: 2 }),
-    await shop.bought(),
-    await shop.bought(),
-    await shop.bought({ email: 'ada@example.com' }),
+    await shop.placeOrder(),
+    await shop.placeOrder({ quantity: 2 }),
+    await shop.placeOrder(),
+    await shop.placeOrder(),
+    await shop.placeOrder({ email: 'ada@example.com' }),
   ]
   const [sent, partly, refunded, cancelled] = placed.map(({ id }) => id as string)
   ok(await shop.post(`/v2/orders/${sent}/fulfil`, {}))
@@ -365,7 +365,7 @@ test('reads lists of orders to fulfil from an index', async () => {
   const { db } = app.deps
   // Statistics of a table of two rows would let PostgreSQL prefer any index.
   if (engine === 'postgres') await db.write((tx) => tx.rows(sql`alter table orders set (autovacuum_enabled = off)`))
-  const { id } = await shop.bought({ quantity: 2 })
+  const { id } = await shop.placeOrder({ quantity: 2 })
   ok(await shop.refund(id, { amount: shop.money(1) }), 201)
   const planOf = (query: SQL): Promise<string[]> =>
     db.write(async (tx) => {

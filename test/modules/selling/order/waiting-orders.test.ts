@@ -4,7 +4,7 @@ import { type Processor, type ProcessorPayment, ProcessorUnavailable } from '../
 import { runSaga } from '../../../../src/modules/selling/order/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
-import { capabilities, paymentAnswer, scripted, sellingBy } from '../../../support/test-processor.ts'
+import { capabilities, paymentAnswer, scriptedProcessor, sellingWithProcessor } from '../../../support/test-processor.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -31,7 +31,7 @@ describe('a payment that waits for the shopper', () => {
       await using app = await testApp()
       const queryTimes: number[] = []
       const start = app.clock.now()
-      const shop = await sellingBy(app, {
+      const shop = await sellingWithProcessor(app, {
         create: async () => paymentAnswer('REQUIRES_ACTION'),
         async retrieve() {
           const passed = app.clock.now() - start
@@ -53,7 +53,7 @@ describe('a payment that waits for the shopper', () => {
   test('expires an order that is not paid, and voids its payment', async () => {
     await using app = await testApp()
     let voids = 0
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
       async void() {
@@ -73,7 +73,7 @@ describe('a shopper who returns to the shop', () => {
     await using app = await testApp()
     let queries = 0
     let answer = paymentAnswer('REQUIRES_ACTION')
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         queries++
@@ -99,7 +99,7 @@ describe('a shopper who returns to the shop', () => {
   test('queries the processor for a returning shopper also after the clock stepped back', async () => {
     await using app = await testApp()
     let queries = 0
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => {
         queries++
@@ -124,7 +124,7 @@ describe('a processor that never decides', () => {
       calls.push(call)
       return paymentAnswer(state)
     }
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: answer('create', 'PENDING'),
       retrieve: async () => answer('query', calls.includes('void') ? 'VOIDED' : 'PENDING')(),
       void: answer('void', 'VOIDED'),
@@ -141,7 +141,7 @@ describe('a processor that never decides', () => {
   test('voids a payment whose creation was not answered five times', async () => {
     await using app = await testApp()
     const calls: string[] = []
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => {
         calls.push('create')
         throw new ProcessorUnavailable('timeout')
@@ -164,7 +164,7 @@ describe('a payment in process', () => {
   async function placeUndecidedOrder(app: TestApp) {
     let answer: ProcessorPayment = paymentAnswer('PROCESSING', { authorized: 1_000 })
     let queries = 0
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('AUTHORIZED', { authorized: 1_000 }),
       capture: async () => answer,
       retrieve: async () => {
@@ -246,7 +246,7 @@ describe('a payment whose creation was not answered', () => {
     error = unavailable,
   ) {
     const calls: string[] = []
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       capabilities: { ...capabilities, ...changedCapabilities },
       async create() {
         calls.push('create')
@@ -290,7 +290,7 @@ describe('a payment whose creation was not answered', () => {
     expect(calls.filter((call) => call === 'create').length).toBeGreaterThan(1)
     ;(app.deps.processors as Map<string, Processor>).set(
       'scripted',
-      scripted({ create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => captured }),
+      scriptedProcessor({ create: async () => paymentAnswer('REQUIRES_ACTION'), retrieve: async () => captured }),
     )
     await advance(app, 10 * minute, minute)
     expect((await shop.order(id)).status).toBe('CONFIRMED')
@@ -360,7 +360,7 @@ describe('a processor that hangs', () => {
     await using app = await testApp()
     app.deps.failOver.patienceMs = 20
     let hangs = true
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       create: async () => paymentAnswer('REQUIRES_ACTION'),
       retrieve: async () => paymentAnswer('REQUIRES_ACTION'),
       void: async () => (hangs ? hang() : paymentAnswer('VOIDED')),
@@ -380,7 +380,7 @@ describe('a processor that hangs', () => {
       app.deps.failOver.patienceMs = 20
       let sent = 0
       let isDone = false
-      const shop = await sellingBy(app, {
+      const shop = await sellingWithProcessor(app, {
         create: async () => captured,
         async refund() {
           sent++
@@ -415,7 +415,7 @@ describe('creation of a payment that must not be repeated, at a slow processor',
     await using app = await testApp()
     const start = app.clock.now()
     const created: number[] = []
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       ...changedCapabilities,
       async create() {
         created.push(app.clock.now() - start)
@@ -433,7 +433,7 @@ describe('creation of a payment that must not be repeated, at a slow processor',
     await using app = await testApp()
     const start = app.clock.now()
     const created: number[] = []
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       ...changedCapabilities,
       async create() {
         created.push(app.clock.now() - start)
@@ -452,7 +452,7 @@ describe('creation of a payment that must not be repeated, at a slow processor',
     await using app = await testApp()
     const [queryStarted, queryAnswered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let [created, queries, isSlow] = [0, 0, false]
-    const shop = await sellingBy(app, {
+    const shop = await sellingWithProcessor(app, {
       ...changedCapabilities,
       async create() {
         created++

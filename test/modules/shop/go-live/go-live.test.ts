@@ -7,7 +7,7 @@ import { apiKeys } from '../../../../db/schema/shop.ts'
 import { loadCart, priced } from '../../../../src/modules/selling/cart/index.ts'
 import { placeOrder } from '../../../../src/modules/selling/order/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved } from '../../../support/kyb.ts'
+import { approveBusiness } from '../../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -19,7 +19,7 @@ const modeIn = async (app: TestApp, { token }: Selling) => ok(await app.call('GE
 async function openApprovedShop(settings: Record<string, string> = {}) {
   const app = await testApp(settings)
   const shop = await sellingIn(app)
-  await approved(app, shop, await app.superAdmin())
+  await approveBusiness(app, shop, await app.superAdmin())
   return { app, shop, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
 }
 
@@ -31,7 +31,7 @@ describe('going live', () => {
     expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('KYB')])
     expect((await app.call('POST', '/shops/v2/go-live', { key: shop.secretKey })).status).toBe(401)
     expect(await modeIn(app, shop)).toBe('TEST')
-    await approved(app, shop, await app.superAdmin())
+    await approveBusiness(app, shop, await app.superAdmin())
     const live = ok(await goLive(app, shop))
     expect(live.body).toMatchObject({
       shop: { id: shop.shop.id, mode: 'LIVE', status: 'KYB_VERIFIED' },
@@ -77,7 +77,7 @@ describe('going live', () => {
   test('going live is refused while an order is unpaid, unconfirmed or compensating, but not for sold and ended orders', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
-    const sold = await shop.bought()
+    const sold = await shop.placeOrder()
     const declined = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_decline' })).body.order
     const waiting = await goLive(app, shop)
     expect(waiting.body).toMatchObject({
@@ -102,9 +102,9 @@ describe('going live', () => {
   test('going live is refused with 409 while a refund of the shop is pending', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
-    const sold = await shop.bought()
+    const sold = await shop.placeOrder()
     const other = await sellingIn(app)
-    const otherOrder = await other.bought()
+    const otherOrder = await other.placeOrder()
     const insertPendingRefund = (shopId: string, orderId: string) =>
       app.deps.db.write((tx) =>
         app.deps.orderStore.insertRefund(tx, {
@@ -156,7 +156,7 @@ describe('going live', () => {
     await using world = await openApprovedShop()
     const { app, shop } = world
     const customer = await customerOf(app, shop.shop.name)
-    const sold = await shop.bought({ token: customer.token })
+    const sold = await shop.placeOrder({ token: customer.token })
     expect(sold.mode).toBe('TEST')
     const customerTotals = async () => {
       const { ordersCount, totalSpent } = ok(

@@ -6,7 +6,7 @@ import { kybCohorts } from '../../../../src/modules/shop/kyb/domain.ts'
 import { approvedCohortOf } from '../../../../src/modules/shop/kyb/index.ts'
 import { openShop } from '../../../../src/modules/shop/shop/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved, business, filed } from '../../../support/kyb.ts'
+import { approveBusiness, business, fileBusiness } from '../../../support/kyb.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -60,7 +60,7 @@ describe('filing', () => {
     const owners = [33.3333, 33.3333, 33.3334].map((share) => ({ name: 'A', share }))
     for (const cohort of kybCohorts) {
       const merchant = await app.merchant()
-      expect(await filed(app, merchant, { cohort, owners })).toMatchObject({ cohort, owners })
+      expect(await fileBusiness(app, merchant, { cohort, owners })).toMatchObject({ cohort, owners })
     }
   })
 
@@ -112,7 +112,7 @@ describe('filing', () => {
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
     const fileAgain = () => app.call('POST', '/kyb', { token: merchant.token, body: { ...business, cohort: 'UK_LTD' } })
-    const first = await filed(app, merchant)
+    const first = await fileBusiness(app, merchant)
     expect([(await fileAgain()).status, (await fileAgain()).body.message]).toEqual([
       409,
       'The merchant already has a pending or approved KYB record',
@@ -137,7 +137,7 @@ describe('filing', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const ids: string[] = []
-    for (let nth = 0; nth < 5; nth++) ids.push((await filed(app, await app.merchant())).id)
+    for (let nth = 0; nth < 5; nth++) ids.push((await fileBusiness(app, await app.merchant())).id)
     ok(await decide(app, operator, ids[1] ?? '', { decision: 'REJECTED' }))
     const listed = async (query: string) => {
       const { body } = ok(await app.call('GET', `/admin/kyb?${query}`, { token: operator.token }))
@@ -179,7 +179,7 @@ describe('filing', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const [merchant, other] = [await app.merchant(), await app.merchant()]
-    const { id } = await approved(app, merchant, operator)
+    const { id } = await approveBusiness(app, merchant, operator)
     for (const path of ['/kyb', '/merchant/me', '/shops/v2'])
       expect((await app.call('GET', path, { token: other.token })).text).not.toMatch(/Planted|kyb_/)
     for (const [method, path] of [
@@ -205,7 +205,7 @@ describe('KYB records for operators', () => {
     const operator = await app.superAdmin()
     const merchants = [await app.merchant(), await app.merchant(), await app.merchant()]
     const records = []
-    for (const merchant of merchants) records.push(await filed(app, merchant))
+    for (const merchant of merchants) records.push(await fileBusiness(app, merchant))
     app.clock.advance(60_000)
     ok(await decide(app, operator, records[1].id, { decision: 'REJECTED', reason: 'Not legible' }))
     const list = async (query: string) => ok(await app.call('GET', `/admin/kyb${query}`, { token: operator.token })).body
@@ -249,7 +249,7 @@ describe('the decision', () => {
     const second = await open('second-shop')
     expect(second).toMatchObject({ status: 'ACTIVE', verifiedAt: null })
     const before = ok(await app.call('GET', '/shops/v2', { token: merchant.token }))
-    const record = await approved(app, merchant, operator)
+    const record = await approveBusiness(app, merchant, operator)
     expect(record).toMatchObject({ status: 'APPROVED', decidedAt: now, reason: null })
     const third = await open('third-shop')
     const shops = ok(await app.call('GET', '/merchant/me', { token: merchant.token })).body.shops
@@ -271,7 +271,7 @@ describe('the decision', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
-    const { id } = await filed(app, merchant)
+    const { id } = await fileBusiness(app, merchant)
     const { body } = ok(await decide(app, operator, id, { decision: 'REJECTED', reason: 'No such number' }))
     expect(body).toMatchObject({ status: 'REJECTED', reason: 'No such number' })
     expect(await statusOf(app, merchant.token)).toBe('ACTIVE')
@@ -283,7 +283,7 @@ describe('the decision', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
-    const { id } = await filed(app, merchant, { cohort: 'KUWAIT_WLL', country: 'KW' })
+    const { id } = await fileBusiness(app, merchant, { cohort: 'KUWAIT_WLL', country: 'KW' })
     expect(await approvedCohortOf(app.deps, merchant.id)).toBeUndefined()
     ok(await decide(app, operator, id, { decision: 'APPROVED' }))
     expect(await approvedCohortOf(app.deps, merchant.id)).toBe('KUWAIT_WLL')
@@ -295,7 +295,7 @@ describe('the decision', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     for (const decision of ['APPROVED', 'REJECTED']) {
-      const { id } = await filed(app, await app.merchant())
+      const { id } = await fileBusiness(app, await app.merchant())
       const first = ok(await decide(app, operator, id, { decision, reason: 'First' }))
       for (const other of ['APPROVED', 'REJECTED']) {
         const answer = await decide(app, operator, id, { decision: other, reason: 'Second' })
@@ -310,7 +310,7 @@ describe('the decision', () => {
     const operator = await app.superAdmin()
     for (let round = 0; round < 5; round++) {
       const merchant = await app.merchant()
-      const { id } = await filed(app, merchant)
+      const { id } = await fileBusiness(app, merchant)
       const decisions = ['APPROVED', 'REJECTED', 'APPROVED', 'REJECTED']
       // The result must not depend on which decision comes first.
       const order = round % 2 === 0 ? decisions : decisions.toReversed()
@@ -331,7 +331,7 @@ describe('the decision', () => {
     const operator = await app.superAdmin()
     for (let round = 0; round < 5; round++) {
       const merchant = await app.merchant()
-      const { id } = await filed(app, merchant)
+      const { id } = await fileBusiness(app, merchant)
       const open = (nth: number) =>
         app.deps.db.write((tx) =>
           openShop(tx, app.deps, { merchantId: merchant.id, name: `branch-${round}-${nth}`, country: 'US', currency: 'USD' }),
@@ -345,7 +345,7 @@ describe('the decision', () => {
   test('an invalid decision gets 400, and an outdated version gets 412 even after the decision', async () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
-    const { id } = await filed(app, await app.merchant())
+    const { id } = await fileBusiness(app, await app.merchant())
     const invalidBodies = [
       {},
       { decision: 'PENDING' },
@@ -367,7 +367,7 @@ describe('the decision', () => {
     await using app = await testApp()
     const operator = await app.superAdmin()
     const merchant = await app.merchant()
-    const { id } = await filed(app, merchant)
+    const { id } = await fileBusiness(app, merchant)
     ok(await decide(app, operator, id, { decision: 'REJECTED', reason: 'Planted: no such number' }))
     const rows = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.subject, id)).orderBy(auditLog.id)
     expect(JSON.stringify(rows)).not.toContain('Planted')

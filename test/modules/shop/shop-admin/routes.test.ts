@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { openShop } from '../../../../src/modules/shop/shop/index.ts'
 import { type Answer, type TestApp, testApp } from '../../../support/app.ts'
-import { approved, filed } from '../../../support/kyb.ts'
+import { approveBusiness, fileBusiness } from '../../../support/kyb.ts'
 import { customerOf, ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -67,7 +67,7 @@ describe('the status of a shop', () => {
     expect(ok(await set('SUSPENDED')).body.status).toBe('SUSPENDED')
     expect(ok(await app.call('GET', '/shops/v2', { token: shop.token })).body.status).toBe('SUSPENDED')
     expect(ok(await set('ACTIVE')).body.status).toBe('ACTIVE')
-    await approved(app, shop, operator)
+    await approveBusiness(app, shop, operator)
     const verifiedAt = '2026-01-06T12:00:00.000Z'
     app.clock.advance(1_000)
     expect(ok(await set('SUSPENDED')).body).toMatchObject({ status: 'SUSPENDED', verifiedAt })
@@ -77,7 +77,7 @@ describe('the status of a shop', () => {
   test('restoring the shop of an approved merchant to ACTIVE makes it KYB_VERIFIED', async () => {
     await using world = await openWorld()
     const { app, operator, shop, set } = world
-    await approved(app, shop, operator)
+    await approveBusiness(app, shop, operator)
     ok(await set('SUSPENDED'))
     expect(ok(await set('ACTIVE')).body.status).toBe('KYB_VERIFIED')
   })
@@ -86,7 +86,7 @@ describe('the status of a shop', () => {
     await using world = await openWorld()
     const { app, operator, shop, set, read } = world
     ok(await set('SUSPENDED'))
-    await approved(app, shop, operator)
+    await approveBusiness(app, shop, operator)
     expect(ok(await read()).body).toMatchObject({ status: 'SUSPENDED', verifiedAt: null })
     app.clock.advance(60_000)
     expect(ok(await set('ACTIVE')).body).toMatchObject({ status: 'KYB_VERIFIED', verifiedAt: '2026-01-06T12:01:00.000Z' })
@@ -98,7 +98,7 @@ describe('the status of a shop', () => {
     for (let round = 0; round < 5; round++) {
       const merchant = await app.merchant()
       const path = `/admin/shops/${merchant.shop.id}`
-      const { id } = await filed(app, merchant)
+      const { id } = await fileBusiness(app, merchant)
       const set = (status: string) => app.call('PATCH', path, { token: operator.token, body: { status } })
       ok(await set('SUSPENDED'))
       const decide = () => app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'APPROVED' } })
@@ -115,13 +115,13 @@ describe('the status of a shop', () => {
     expect((await set('KYB_VERIFIED')).status).toBe(409)
     ok(await set('SUSPENDED'))
     expect((await set('KYB_VERIFIED')).body.message).toBe('The merchant has no approved KYB record. Set the status to ACTIVE')
-    const { id } = await filed(app, shop)
+    const { id } = await fileBusiness(app, shop)
     expect((await set('KYB_VERIFIED')).status).toBe(409)
     ok(await app.call('POST', `/admin/kyb/${id}/decision`, { token: operator.token, body: { decision: 'REJECTED' } }))
     expect((await set('KYB_VERIFIED')).status).toBe(409)
     ok(await set('ACTIVE'))
     expect({ ...ok(await read()).body, updatedAt: '' }).toEqual({ ...before.body, updatedAt: '' })
-    await approved(app, shop, operator)
+    await approveBusiness(app, shop, operator)
     expect((await set('ACTIVE')).status).toBe(409)
     expect(ok(await read()).body.status).toBe('KYB_VERIFIED')
   })
@@ -250,7 +250,7 @@ describe('a suspended shop', () => {
   test('payments that started before a suspension are completed, and orders can be refunded and fulfilled', async () => {
     await using world = await openWorld()
     const { app, shop, set } = world
-    const [sold, soldToFulfil] = [await shop.bought(), await shop.bought()]
+    const [sold, soldToFulfil] = [await shop.placeOrder(), await shop.placeOrder()]
     const waiting = await shop.cart()
     const key = randomUUID()
     expect(ok(await shop.checkout(waiting, { paymentToken: 'tok_crash' }, key)).body.order).toBeDefined()
@@ -270,7 +270,7 @@ describe('a suspended shop', () => {
     await using world = await openWorld()
     const { app, shop, set } = world
     const customer = await customerOf(app, shop.shop.name)
-    const order = await shop.bought({ token: customer.token, email: 'shopper@example.com' })
+    const order = await shop.placeOrder({ token: customer.token, email: 'shopper@example.com' })
     ok(await set('SUSPENDED'))
     const login = { shopName: shop.shop.name, email: 'shopper@example.com', password: 'a password of theirs' }
     const session = ok(await app.call('POST', '/customer/login', { body: login }))

@@ -28,7 +28,7 @@ const resolver = (app: TestApp, name: string) => app.call('GET', `/checkout/${na
 /** Adds a host name to a shop, writes its TXT record, and verifies it. */
 async function addVerified(app: TestApp, dns: NameServer, merchant: Merchant, name = host) {
   const { body } = ok(await add(app, merchant, name), 201)
-  dns.say(body.txtName, body.txtValue)
+  dns.setRecords(body.txtName, body.txtValue)
   return ok(await verify(app, merchant, body.host)).body
 }
 
@@ -51,7 +51,7 @@ describe('a host name of a storefront', () => {
     expect([body.host, body.txtName, body.verifiedAt]).toEqual([host, `_souk.${host}`, null])
     expect(body.txtValue).toMatch(/^souk-verification=[\w-]{32}$/)
     expect((await resolver(app, host)).status).toBe(404)
-    dns.say(`_souk.${host}`, 'something else', body.txtValue)
+    dns.setRecords(`_souk.${host}`, 'something else', body.txtValue)
     const verified = ok(await verify(app, merchant)).body
     expect(verified).toEqual({ ...body, verifiedAt: new Date(app.clock.now()).toISOString() })
     expect(await list(app, merchant)).toEqual({ data: [verified], page: 1, limit: 20, total: 1, pages: 1 })
@@ -177,9 +177,9 @@ describe('verification by DNS', () => {
       return [status, body.message]
     }
     expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record was found')])
-    dns.say(txtName)
+    dns.setRecords(txtName)
     expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record was found at _souk.')])
-    dns.say(txtName, `${txtValue}x`, 'v=spf1 -all', '')
+    dns.setRecords(txtName, `${txtValue}x`, 'v=spf1 -all', '')
     expect(await refusal()).toEqual([409, expect.stringContaining('No TXT record at')])
     dns.fail(txtName, 'SERVFAIL')
     expect(await refusal()).toEqual([409, expect.stringContaining('SERVFAIL')])
@@ -187,7 +187,7 @@ describe('verification by DNS', () => {
     expect(await refusal()).toEqual([409, expect.stringContaining('timed out')])
     expect((await list(app, merchant)).data[0].verifiedAt).toBeNull()
     // The strings of a TXT record form one value, and a response that is too large for UDP comes over TCP.
-    dns.say(txtName, ...Array.from({ length: 12 }, (_, nth) => 'x'.repeat(100 + nth)), [txtValue.slice(0, 10), txtValue.slice(10)])
+    dns.setRecords(txtName, ...Array.from({ length: 12 }, (_, nth) => 'x'.repeat(100 + nth)), [txtValue.slice(0, 10), txtValue.slice(10)])
     ok(await verify(app, merchant))
   })
 
@@ -196,9 +196,9 @@ describe('verification by DNS', () => {
     const { app, dns, merchant } = world
     ok(await add(app, merchant, host), 201)
     for (let nth = 0; nth < 10; nth++) expect((await verify(app, merchant)).status).toBe(409)
-    const queriesBefore = dns.asked.length
+    const queriesBefore = dns.queriedNames.length
     const refused = await verify(app, merchant)
-    expect([refused.status, refused.headers.get('retry-after'), dns.asked.length]).toEqual([429, '60', queriesBefore])
+    expect([refused.status, refused.headers.get('retry-after'), dns.queriedNames.length]).toEqual([429, '60', queriesBefore])
     app.clock.advance(60_000)
     expect((await verify(app, merchant)).status).toBe(409)
   })
@@ -209,9 +209,9 @@ describe('verification by DNS', () => {
     const mine = await addVerified(app, dns, merchant)
     const other = await app.merchant()
     const theirs = ok(await add(app, other, host), 201).body
-    dns.say(theirs.txtName, mine.txtValue, theirs.txtValue)
+    dns.setRecords(theirs.txtName, mine.txtValue, theirs.txtValue)
     expect(await verify(app, other)).toMatchObject({ status: 409, body: { message: expect.stringContaining('Another shop') } })
-    dns.say(theirs.txtName, theirs.txtValue)
+    dns.setRecords(theirs.txtName, theirs.txtValue)
     ok(await app.call('PATCH', '/shops/v2', { token: other.token, body: { currency: 'EUR' } }))
     expect(ok(await resolver(app, host)).body.currency).toBe('USD')
     ok(await verify(app, other))
@@ -228,7 +228,7 @@ describe('verification by DNS', () => {
     const { app, dns, merchant } = world
     const other = await app.merchant()
     const values = [merchant, other].map(async (one) => ok(await add(app, one, host), 201).body.txtValue)
-    dns.say(`_souk.${host}`, ...(await Promise.all(values)))
+    dns.setRecords(`_souk.${host}`, ...(await Promise.all(values)))
     const answers = await Promise.all([verify(app, merchant), verify(app, other)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
   })
@@ -244,19 +244,19 @@ describe('verification by DNS', () => {
       }
       return (await resolver(app, host)).status
     }
-    const queriesBefore = dns.asked.length
+    const queriesBefore = dns.queriedNames.length
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBe(queriesBefore)
+    expect(dns.queriedNames.length).toBe(queriesBefore)
     expect(await days(3)).toBe(200)
-    expect(dns.asked.length).toBe(queriesBefore + 3)
+    expect(dns.queriedNames.length).toBe(queriesBefore + 3)
     dns.fail(txtName, 'SERVFAIL')
     expect(await days(30)).toBe(200)
     dns.fail(txtName, 'NXDOMAIN')
     expect(await days(6)).toBe(200)
     // One successful check resets the seven days.
-    dns.say(txtName, txtValue)
+    dns.setRecords(txtName, txtValue)
     expect(await days(1)).toBe(200)
-    dns.say(txtName, 'something else')
+    dns.setRecords(txtName, 'something else')
     expect(await days(7)).toBe(200)
     const lostEvents = () => app.logged.filter(({ event }) => event === 'host.lost')
     expect(lostEvents()).toEqual([])
@@ -267,10 +267,10 @@ describe('verification by DNS', () => {
     const rows = await app.deps.db.read.select().from(auditLog)
     expect(rows.filter(({ action }) => action === 'shop.host_lost').map(({ actor }) => actor)).toEqual(['system'])
     // A lost name is not checked any more, and can be verified again.
-    const before = dns.asked.length
+    const before = dns.queriedNames.length
     await days(2)
-    expect(dns.asked.length).toBe(before)
-    dns.say(txtName, txtValue)
+    expect(dns.queriedNames.length).toBe(before)
+    dns.setRecords(txtName, txtValue)
     const { email, password } = merchant
     const login = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
     ok(await verify(app, { ...merchant, token: login.body.data.accessToken }))
@@ -283,12 +283,12 @@ describe('verification by DNS', () => {
     dns.fail(txtName, 'REFUSED')
     app.clock.advance(dayMs)
     await recheckHosts(app.deps)
-    const queriesBefore = dns.asked.length
+    const queriesBefore = dns.queriedNames.length
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBe(queriesBefore)
+    expect(dns.queriedNames.length).toBe(queriesBefore)
     app.clock.advance(3_600_000)
     await recheckHosts(app.deps)
-    expect(dns.asked.length).toBeGreaterThan(queriesBefore)
+    expect(dns.queriedNames.length).toBeGreaterThan(queriesBefore)
   })
 })
 

@@ -11,7 +11,7 @@ import { startSession } from '../../../../src/modules/identity/auth/service.ts'
 import { walletSeal } from '../../../../src/modules/shop/shop/domain.ts'
 import { changeShop, contextOf, rotatePrivateKey } from '../../../../src/modules/shop/shop/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { commandBeside } from '../../../support/command-process.ts'
+import { openCommandInstance } from '../../../support/command-process.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -345,7 +345,7 @@ describe('a key that was used a moment ago', () => {
 
   test('a cached key ends with a rotation by another process, and stays valid if the rotation is rolled back', async () => {
     await using app = await testApp()
-    await using command = await commandBeside(app)
+    await using command = await openCommandInstance(app)
     const { shop, secretKey } = await app.merchant()
     expect(await useKeys(app, secretKey)).toEqual([200])
     const context = { shop: contextOf(shop), actor: system }
@@ -401,7 +401,7 @@ describe('a key that was used a moment ago', () => {
 
   test('a cached key finds its shop as another process changed it', async () => {
     await using app = await testApp()
-    await using command = await commandBeside(app)
+    await using command = await openCommandInstance(app)
     const { shop, publishableKey } = await app.merchant()
     const currency = async () => (await app.call('POST', '/cart', { key: publishableKey, body: {} })).body.currency
     for (let nth = 0; nth < 3; nth++) expect(await currency()).toBe('USD')

@@ -3,11 +3,11 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { staff } from '../../../../db/schema/staff.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
-import { approved, business } from '../../../support/kyb.ts'
+import { approveBusiness, business } from '../../../support/kyb.ts'
 import { ok } from '../../../support/selling.ts'
 import { staffOf } from '../../../support/staff.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { codeAt, confirmedTotp } from '../../../support/totp.ts'
+import { codeAt, enableTotp } from '../../../support/totp.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -157,9 +157,9 @@ describe('a super admin with shops', () => {
   test('a super admin creates loan applications for their own shop, and as an operator for other merchants', async () => {
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' })
     const [merchant, admin] = [await app.merchant(), await app.superAdmin()]
-    await approved(app, merchant, admin)
+    await approveBusiness(app, merchant, admin)
     const { body: shop } = ok(await postShop(app, admin.token), 201)
-    await approved(app, admin, admin)
+    await approveBusiness(app, admin, admin)
     const draft = (body: object, headers: Record<string, string> = {}) =>
       app.call('POST', '/lending-application', { token: admin.token, body, headers })
     const { cohort } = business
@@ -172,7 +172,7 @@ describe('a super admin with shops', () => {
     await using app = await testApp()
     const admin = await app.superAdmin()
     ok(await postShop(app, admin.token), 201)
-    const { secret } = await confirmedTotp(app, admin)
+    const { secret } = await enableTotp(app, admin)
     const { email, password } = admin
     const login = (code?: string) => app.call('POST', '/merchant/login', { body: { email, password, ...(code ? { code } : {}) } })
     expect((await login()).body.error).toBe('TOTP_REQUIRED')

@@ -4,7 +4,7 @@ import { beginRescans } from '../../../../src/modules/trust/attestation/index.ts
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { faults, startProxy } from '../../../support/chain/proxy.ts'
-import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -22,7 +22,7 @@ const attestByLender = (chain: Chain) =>
 describeChain('blocks that are read again', () => {
   test('an address registered late has its attestations counted from its period on, and no older ones stored', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }])
     await attestByLender(chain)
     await chain.mine(20, 10)
     await attestByLender(chain)
@@ -51,9 +51,9 @@ describeChain('blocks that are read again', () => {
     }
     proxy.always(faults.cappedAt(4, 'limited to 4 blocks'))
     {
-      await using first = await syncing(chains, { app: { database } })
+      await using first = await openChainInstance(chains, { app: { database } })
       await first.run()
-      await first.grant(everybody, { queue: true })
+      await first.grant(allGrants, { queue: true })
       await first.step()
       await first.step()
       await first.step()
@@ -62,8 +62,8 @@ describeChain('blocks that are read again', () => {
       expect(backfill?.readTo).toBeGreaterThan(chain.startBlock)
       expect(await first.rows(chain.chainId)).not.toEqual([])
     }
-    await using second = await syncing(chains, { app: { database } })
-    second.granted.push(...everybody)
+    await using second = await openChainInstance(chains, { app: { database } })
+    second.granted.push(...allGrants)
     proxy.batches.length = 0
     await attestByLender(chain)
     await chain.mine(3)
@@ -85,19 +85,19 @@ describeChain('blocks that are read again', () => {
 
   test('a revocation that is read before its attestation applies once the attestation is read', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }])
     const [old = '0x'] = await attestByLender(chain)
     await chain.mine(3)
     await souk.run()
     // Registered, but without a backfill of earlier blocks.
-    await souk.grant(everybody)
+    await souk.grant(allGrants)
     await chain.revoke([old])
     await chain.mine(3)
     await souk.run()
     expect(await souk.rows(chain.chainId)).toEqual([])
     expect((await souk.deps.db.read.select().from(revocations)).map(({ uid }) => uid)).toEqual([old])
     await souk.grant(
-      everybody.map((grant) => ({ ...grant, fromAt: 1 })),
+      allGrants.map((grant) => ({ ...grant, fromAt: 1 })),
       { queue: true },
     )
     await souk.run()
@@ -109,14 +109,14 @@ describeChain('blocks that are read again', () => {
   test('an address registered while a range is read is included', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
     await attestByLender(chain)
     await chain.mine(3)
     const { fault, reached, release } = faults.held()
     proxy.spoil((_, forward) => forward(), fault)
     const step = souk.step()
     await reached
-    await souk.grant(everybody)
+    await souk.grant(allGrants)
     release()
     expect((await step).kind).toBe('READ')
     expect(await souk.counts(chain.chainId)).toEqual({ A: 1, B: 1, C: 1, D: 0 })
@@ -125,8 +125,8 @@ describeChain('blocks that are read again', () => {
 
   test('an attestation stored before its block is read is the same one and counts once', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }])
+    await souk.grant(allGrants)
     await attestByLender(chain)
     await chain.mine(3)
     await souk.run()
@@ -143,7 +143,7 @@ describeChain('blocks that are read again', () => {
   test('a reorg during a backfill moves its end back', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url], confirmations: 1 }])
     await attestByLender(chain)
     await chain.mine(4)
     await souk.run()
@@ -151,7 +151,7 @@ describeChain('blocks that are read again', () => {
     await attestByLender(chain)
     await chain.mine(4)
     await souk.run()
-    await souk.grant(everybody, { queue: true })
+    await souk.grant(allGrants, { queue: true })
     proxy.always(faults.cappedAt(2, 'limited to 2 blocks'))
     await souk.step()
     await souk.step()
@@ -168,10 +168,10 @@ describeChain('blocks that are read again', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const database = await testDatabase()
-    await using one = await syncing([{ chain, urls: [proxy.url] }], { app: { database } })
-    await using other = await syncing([{ chain, urls: [chain.url] }], { app: { database, as: 'command' } })
-    await one.grant(everybody)
-    other.granted.push(...everybody)
+    await using one = await openChainInstance([{ chain, urls: [proxy.url] }], { app: { database } })
+    await using other = await openChainInstance([{ chain, urls: [chain.url] }], { app: { database, as: 'command' } })
+    await one.grant(allGrants)
+    other.granted.push(...allGrants)
     await attestByLender(chain)
     await chain.mine(3)
     const { fault, reached, release } = faults.held()
@@ -197,8 +197,8 @@ describeChain('the rescan', () => {
   test('a rescan through another node finds omitted logs, stores confirmed ones, and reports them', async () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [lying.url, chain.url] }])
+    await souk.grant(allGrants)
     const [first = '0x'] = await attestByLender(chain)
     await chain.revoke([first])
     await attestByLender(chain)
@@ -223,7 +223,7 @@ describeChain('the rescan', () => {
   test('a rescan without differences finds nothing, begins once a day, and continues after a restart', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
     await attestByLender(chain)
     await souk.grant([{ address: lender, schema: 'B', fromAt: ((await chain.block()).at + 1) * 1_000, toAt: null }])
     await attestByLender(chain)
@@ -247,8 +247,8 @@ describeChain('the rescan', () => {
   test('attestations that a rescan misses are reported and stay; an unconfirmed response has no effect', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [chain.url, proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [chain.url, proxy.url] }])
+    await souk.grant(allGrants)
     const [reported = '0x'] = await chain.attest([{ schema: 'D', attester: provider, recipient: lender }])
     await chain.mine(3)
     await souk.run()

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { startChain } from '../../../support/chain/eas.ts'
 import { faults, startProxy } from '../../../support/chain/proxy.ts'
-import { chainsSetting, everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, chainsSetting, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { startChild } from '../../../support/process.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -15,8 +15,8 @@ describeChain('a process that is killed while it reads', () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
     const chains = [{ chain, urls: [proxy.url] }]
-    await using souk = await syncing(chains)
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(chains)
+    await souk.grant(allGrants)
     const batch = [
       ...Array.from({ length: 50 }, () => ({ schema: 'A' as const, attester: platform })),
       ...Array.from({ length: 50 }, () => ({ schema: 'B' as const, attester: lender })),

@@ -3,7 +3,7 @@ import { beginRescans } from '../../../../src/modules/trust/attestation/index.ts
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { type Fault, faults, startProxy } from '../../../support/chain/proxy.ts'
-import { everybody, names, type Syncing, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, type ChainInstance, openChainInstance, schemaLetters, wallets } from '../../../support/chain/syncing.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -60,8 +60,8 @@ async function play(from: number): Promise<void> {
     { chain: other, urls: [third.url] },
   ]
   const database = await testDatabase()
-  let souk: Syncing = await syncing(chains, { app: { database } })
-  await souk.grant(everybody)
+  let souk: ChainInstance = await openChainInstance(chains, { app: { database } })
+  await souk.grant(allGrants)
   const attesters = [...Object.values(wallets), ...Array.from({ length: 5 }, (_, nth) => `0x${String(nth + 1).repeat(40)}` as const)]
   const unregistered = attesters.slice(-5)
   const alive = new Map<Chain, `0x${string}`[]>([
@@ -75,7 +75,7 @@ async function play(from: number): Promise<void> {
     const uids = await chain.attest(
       Array.from({ length: 1 + randomBelow(5) }, () => {
         const attester = oneOf(attesters)
-        return { schema: oneOf(names), attester, recipient: oneOf([attester, ...attesters]) }
+        return { schema: oneOf(schemaLetters), attester, recipient: oneOf([attester, ...attesters]) }
       }),
     )
     alive.get(chain)?.push(...uids)
@@ -116,7 +116,7 @@ async function play(from: number): Promise<void> {
       if (!address) return
       const fromAt = randomBelow(2) * (await one.block(1 + randomBelow((await one.block()).number))).at * 1_000
       await souk.grant(
-        names.map((schema) => ({ address, schema, fromAt, toAt: null })),
+        schemaLetters.map((schema) => ({ address, schema, fromAt, toAt: null })),
         { queue: true },
       )
     },
@@ -124,7 +124,7 @@ async function play(from: number): Promise<void> {
     async restart() {
       const { granted, app } = souk
       await app.abandon()
-      souk = await syncing(chains, { app: { database, startAt: app.clock.now() + 60_000 } })
+      souk = await openChainInstance(chains, { app: { database, startAt: app.clock.now() + 60_000 } })
       souk.granted.push(...granted)
     },
   }

@@ -6,7 +6,7 @@ import type { NodeError } from '../../../../src/core/chain.ts'
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { type Fault, type RpcCall, startProxy } from '../../../support/chain/proxy.ts'
-import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { certificate, key } from '../../../support/tls.ts'
 
@@ -49,8 +49,8 @@ const batchesAbove =
 async function openSync(fault: Fault) {
   const chain = await startChain()
   const proxy = startProxy(chain.url, '/v2/KEY-nobody-may-see')
-  const souk = await syncing([{ chain, urls: [proxy.url] }])
-  await souk.grant(everybody)
+  const souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+  await souk.grant(allGrants)
   for (let nth = 0; nth < 3; nth++) {
     await attest(chain)
     await chain.mine(7)

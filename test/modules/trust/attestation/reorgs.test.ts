@@ -4,7 +4,7 @@ import { beginRescans, resync } from '../../../../src/modules/trust/attestation/
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { faults, startProxy } from '../../../support/chain/proxy.ts'
-import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -22,8 +22,8 @@ const withOneConfirmation = (chain: Chain, ...urls: string[]) => [{ chain, urls,
 describeChain('a reorganised chain', () => {
   test('attestations and revocations of removed blocks are undone, and those of new blocks count', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(withOneConfirmation(chain, chain.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, chain.url))
+    await souk.grant(allGrants)
     const [firstUid = '0x'] = await attestThree(chain)
     await chain.mine(2)
     await souk.run()
@@ -47,8 +47,8 @@ describeChain('a reorganised chain', () => {
   test('blocks replaced between two chunks are noticed by the hash at the cursor', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(withOneConfirmation(chain, proxy.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, proxy.url))
+    await souk.grant(allGrants)
     // The node accepts at most five blocks per range.
     proxy.always(faults.cappedAt(5, 'limited to 5 blocks'))
     for (let nth = 0; nth < 4; nth++) {
@@ -68,8 +68,8 @@ describeChain('a reorganised chain', () => {
 
   test('the same attestation in another block is moved there', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(withOneConfirmation(chain, chain.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, chain.url))
+    await souk.grant(allGrants)
     await chain.mine(2)
     const fork = await chain.snapshot()
     const at = (await chain.block()).at + 100
@@ -95,8 +95,8 @@ describeChain('a reorganised chain', () => {
 
   test('a chain shorter than the cursor changes nothing until it is as long again, and then undoes the difference', async () => {
     await using chain = await startChain()
-    await using souk = await syncing(withOneConfirmation(chain, chain.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, chain.url))
+    await souk.grant(allGrants)
     await chain.mine(2)
     const fork = await chain.snapshot()
     await attestThree(chain)
@@ -122,8 +122,8 @@ describeChain('a reorganised chain', () => {
     await using chain = await startChain()
     await using otherFork = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(withOneConfirmation(chain, proxy.url, chain.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, proxy.url, chain.url))
+    await souk.grant(allGrants)
     await attestThree(chain)
     await chain.mine(3)
     await souk.run()
@@ -143,8 +143,8 @@ describeChain('a reorganised chain', () => {
     await using chain = await startChain()
     await using other = await startChain({ chainId: 4_242 })
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing(withOneConfirmation(chain, proxy.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, proxy.url))
+    await souk.grant(allGrants)
     await attestThree(chain)
     await chain.mine(3)
     await souk.run()
@@ -170,8 +170,8 @@ describeChain('a reorganised chain', () => {
     await using otherFork = await startChain()
     await using proxy = startProxy(chain.url)
     await using other = startProxy(chain.url)
-    await using souk = await syncing(withOneConfirmation(chain, proxy.url, other.url))
-    await souk.grant(everybody)
+    await using souk = await openChainInstance(withOneConfirmation(chain, proxy.url, other.url))
+    await souk.grant(allGrants)
     await attestThree(chain)
     await chain.mine(3)
     await souk.run()
@@ -186,8 +186,8 @@ describeChain('a reorganised chain', () => {
 
   test('a changed final block halts the chain until an operator resyncs it', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }])
+    await souk.grant(allGrants)
     await attestThree(chain)
     await chain.mine(3)
     await souk.run()
@@ -219,8 +219,8 @@ describeChain('a reorganised chain', () => {
   test('an attestation invented by a node contradicts all nodes: it halts the chain, and a resync repairs it', async () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [lying.url, chain.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [lying.url, chain.url] }])
+    await souk.grant(allGrants)
     const [uid = '0x'] = await chain.attest([{ schema: 'B', attester: lender }])
     await chain.mine(3)
     // A single node is not trusted against the stored data.
@@ -251,8 +251,8 @@ describeChain('a reorganised chain', () => {
   test('a process that lost its lease does not halt the chain because of what it read before', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     const fork = await chain.snapshot()
     await attestThree(chain)
     await chain.mine(6)
@@ -273,8 +273,8 @@ describeChain('a reorganised chain', () => {
 
   test('an operator may resync a chain from any block or from its start', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }])
+    await souk.grant(allGrants)
     const [uid = '0x'] = await attestThree(chain)
     await chain.mine(2)
     const second = (await chain.block()).number
@@ -298,11 +298,11 @@ describeChain('a reorganised chain', () => {
   test('a reorg of one chain does not affect another', async () => {
     await using one = await startChain({ chainId: 1_001 })
     await using other = await startChain({ chainId: 1_002 })
-    await using souk = await syncing([
+    await using souk = await openChainInstance([
       { chain: one, urls: [one.url], confirmations: 1 },
       { chain: other, urls: [other.url] },
     ])
-    await souk.grant(everybody)
+    await souk.grant(allGrants)
     await attestThree(other)
     await other.mine(3)
     const fork = await one.snapshot()

@@ -6,7 +6,7 @@ import { checkTrustFabric } from '../../../../src/modules/trust/fabric/index.ts'
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { faults, startProxy } from '../../../support/chain/proxy.ts'
-import { type Syncing, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { type ChainInstance, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { lenderIn } from '../../../support/repayments.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -17,7 +17,7 @@ const settings = { LENDING_PLATFORM_ENABLED: 'true', LENDING_REPAYMENTS_FROM_ATT
 const seconds = (iso: string) => BigInt(Date.parse(iso) / 1_000)
 
 /** Creates an active lender with a wallet, and a builder of its statements about a merchant's loan. */
-async function openLending(souk: Syncing) {
+async function openLending(souk: ChainInstance) {
   const { app } = souk
   const operator = await app.superAdmin()
   const { token } = operator
@@ -50,7 +50,7 @@ const mineToFinal = (chain: Chain) => chain.mine(4)
 describeChain('repayments that lenders attest', () => {
   test("a lender's attestation of a repayment is recorded once and exactly; invalid ones are skipped and counted", async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }], { settings })
     const { lenderId, merchant, statement, repayments, sync } = await openLending(souk)
     await chain.attest([
       statement('on time'),
@@ -90,7 +90,7 @@ describeChain('repayments that lenders attest', () => {
 
   test('a revoked or reorganised repayment is reversed, and recorded again if it returns', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url], confirmations: 1 }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [chain.url], confirmations: 1 }], { settings })
     const { statement, repayments, sync } = await openLending(souk)
     const [first = '0x'] = await chain.attest([statement('first')])
     await mineToFinal(chain)
@@ -133,7 +133,7 @@ describeChain('repayments that lenders attest', () => {
 
   test("a suspended lender's new repayments are ignored and earlier ones stay; a removed wallet reverses its repayments", async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }], { settings })
     const { token, lenderId, statement, repayments, sync } = await openLending(souk)
     await chain.attest([statement('first')])
     await mineToFinal(chain)
@@ -155,7 +155,7 @@ describeChain('repayments that lenders attest', () => {
   test('an attestation that does not match its uid is a fault of the node, and nothing is recorded', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }], { settings })
     const { statement, repayments, sync } = await openLending(souk)
     await chain.attest([statement('first')])
     await mineToFinal(chain)
@@ -179,7 +179,7 @@ describeChain('repayments that lenders attest', () => {
 
   test('attestations that no node has do not block others and are requested again, and merchants are read once a run at most', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }], { settings })
     const { statement, repayments, sync } = await openLending(souk)
     const { deps } = souk
     await chain.mine(1)
@@ -217,7 +217,7 @@ describeChain('repayments that lenders attest', () => {
     await using first = startProxy(chain.url)
     await using second = startProxy(chain.url)
     await using third = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [first.url, second.url, third.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [first.url, second.url, third.url] }], { settings })
     const { token, lenderId, statement, repayments, sync } = await openLending(souk)
     const recordAttested = () => recordAttestedRepayments(souk.deps)
     const validRepayments = async () =>
@@ -256,7 +256,7 @@ describeChain('repayments that lenders attest', () => {
   test('during a resync nothing is reversed that was not read again yet', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }], { settings })
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }], { settings })
     const { statement, repayments, sync } = await openLending(souk)
     await chain.mine(10)
     await chain.attest([statement('first')])
@@ -275,7 +275,7 @@ describeChain('repayments that lenders attest', () => {
 
   test('nothing is recorded unless the setting allows it', async () => {
     await using chain = await startChain()
-    await using souk = await syncing([{ chain, urls: [chain.url] }], { settings: { LENDING_PLATFORM_ENABLED: 'true' } })
+    await using souk = await openChainInstance([{ chain, urls: [chain.url] }], { settings: { LENDING_PLATFORM_ENABLED: 'true' } })
     const { statement, repayments, sync } = await openLending(souk)
     await chain.attest([statement('first')])
     await mineToFinal(chain)

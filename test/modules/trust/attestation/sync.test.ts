@@ -3,7 +3,7 @@ import { type Job, jobs, runJob } from '../../../../jobs/index.ts'
 import { describeChain } from '../../../support/chain/anvil.ts'
 import { type Chain, startChain } from '../../../support/chain/eas.ts'
 import { type Fault, faults, type RpcCall, startProxy } from '../../../support/chain/proxy.ts'
-import { everybody, syncing, wallets } from '../../../support/chain/syncing.ts'
+import { allGrants, openChainInstance, wallets } from '../../../support/chain/syncing.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
@@ -24,8 +24,8 @@ describeChain('the sync of attestations', () => {
   test('a sync counts granted and unrevoked attestations up to the final block, and stores none of unregistered addresses', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     const uids = await chain.attest([
       { schema: 'A', attester: platform },
       { schema: 'B', attester: lender },
@@ -53,8 +53,8 @@ describeChain('the sync of attestations', () => {
   test('a run without new blocks sends one batch, and one with some blocks two', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     await chain.attest([{ schema: 'A', attester: stranger }])
     await chain.mine(4)
@@ -71,8 +71,8 @@ describeChain('the sync of attestations', () => {
   test('no fault of a node makes the counts differ from the chain or skips a range without a response', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     const logsOnly =
       (fault: Fault): Fault =>
       (calls, forward) =>
@@ -131,7 +131,7 @@ describeChain('the sync of attestations', () => {
   test('the job fails if no node answers, names the chain, and is skipped while it waits', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
     const job = jobs.find(({ name }) => name === 'sync-attestations') as Job
     const run = () => runJob(job, souk.deps)
     expect(await run()).toEqual({ result: 'OK' })
@@ -156,7 +156,7 @@ describeChain('the sync of attestations', () => {
   test('a node that asks for a pause gets it, in seconds or until a date, for ten minutes at most', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
     const { clock } = souk.app
     const waits: number[] = []
     for (const retryAfter of ['30', new Date(clock.now() + 90_000).toUTCString(), '100000']) {
@@ -187,8 +187,8 @@ describeChain('the sync of attestations', () => {
     await using chain = await startChain()
     await using slow = startProxy(chain.url)
     await using quick = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [slow.url, quick.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [slow.url, quick.url] }])
+    await souk.grant(allGrants)
     await chain.mine(3)
     await souk.run()
     const { countedTo } = await souk.sync(chain.chainId)
@@ -212,8 +212,8 @@ describeChain('the sync of attestations', () => {
     await using chain = await startChain()
     await using lying = startProxy(chain.url)
     await using honest = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [lying.url, honest.url], confirmations: 3 }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [lying.url, honest.url], confirmations: 3 }])
+    await souk.grant(allGrants)
     const [uids = '0x'] = await attestOfEach(chain)
     await chain.mine(3)
     await souk.run()
@@ -238,8 +238,8 @@ describeChain('the sync of attestations', () => {
     await using one = startProxy(chain.url)
     await using other = startProxy(chain.url)
     for (const urls of [[one.url, other.url], [one.url]]) {
-      await using souk = await syncing([{ chain, urls }])
-      await souk.grant(everybody)
+      await using souk = await openChainInstance([{ chain, urls }])
+      await souk.grant(allGrants)
       await souk.run()
       await attestOfEach(chain)
       await chain.mine(8)
@@ -259,8 +259,8 @@ describeChain('the sync of attestations', () => {
   test('a single node that omits logs once returns them when asked again', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     await souk.run()
     await attestOfEach(chain)
     await chain.mine(2)
@@ -276,8 +276,8 @@ describeChain('the sync of attestations', () => {
   test('a node whose head is behind the cursor is no reorg: nothing is undone, and it is asked again later', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url], confirmations: 1 }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url], confirmations: 1 }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     await chain.mine(2)
     await souk.run()
@@ -304,8 +304,8 @@ describeChain('the sync of attestations', () => {
   ])('a range that is too large for a node is reduced when its error names %s', async (_, cap, message, largestRange) => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     for (let nth = 0; nth < 3; nth++) {
       await attestOfEach(chain)
       await chain.mine(6)
@@ -322,8 +322,8 @@ describeChain('the sync of attestations', () => {
   test('a block with more logs than a node returns is a reported error and never skipped', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     const full = (await chain.block()).number
     await chain.mine(4)
@@ -350,8 +350,8 @@ describeChain('the sync of attestations', () => {
     await using chain = await startChain()
     await using other = await startChain({ chainId: 4_242 })
     await using proxy = startProxy(other.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(other)
     await other.mine(4)
     await souk.step()
@@ -367,8 +367,8 @@ describeChain('the sync of attestations', () => {
   test('if no node knows finality, blocks are read at a depth; if one does not, others are asked', async () => {
     await using chain = await startChain()
     await using old = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [old.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [old.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     await chain.mine(70)
     old.always(faults.noFinality())
@@ -378,8 +378,8 @@ describeChain('the sync of attestations', () => {
     await souk.expectTruth(chain)
 
     await using modern = startProxy(chain.url)
-    await using withModern = await syncing([{ chain, urls: [old.url, modern.url] }])
-    await withModern.grant(everybody)
+    await using withModern = await openChainInstance([{ chain, urls: [old.url, modern.url] }])
+    await withModern.grant(allGrants)
     await withModern.run()
     expect((await withModern.sync(chain.chainId)).countedTo).toBe((await chain.block()).number - 2)
     await withModern.expectTruth(chain)
@@ -388,8 +388,8 @@ describeChain('the sync of attestations', () => {
   test('a node that once fails to return the final block is asked again, and nothing unfinal is read', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     await chain.mine(70)
     const failing =
@@ -412,8 +412,8 @@ describeChain('the sync of attestations', () => {
     await using chain = await startChain()
     await using slow = startProxy(chain.url)
     await using quick = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [slow.url, quick.url] }])
-    await souk.grant(everybody)
+    await using souk = await openChainInstance([{ chain, urls: [slow.url, quick.url] }])
+    await souk.grant(allGrants)
     await attestOfEach(chain)
     await chain.mine(4)
     const { fault, reached, release } = faults.held()
@@ -431,7 +431,7 @@ describeChain('the sync of attestations', () => {
   test('a node that fails five times in a row is not asked until the next run after its pause probes it', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    await using souk = await syncing([{ chain, urls: [proxy.url] }])
+    await using souk = await openChainInstance([{ chain, urls: [proxy.url] }])
     const [node] = souk.deps.chainNodes.get(chain.chainId)?.all ?? []
     proxy.always(faults.badGateway())
     for (let nth = 0; nth < 5; nth++) {

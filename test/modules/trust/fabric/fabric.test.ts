@@ -4,12 +4,12 @@ import { attestations, chainSyncs } from '../../../../db/schema/trust.ts'
 import { schemaUids } from '../../../../src/lib/eas.ts'
 import { registryHash } from '../../../../src/modules/trust/fabric/domain.ts'
 import { addCounts, allGrants, countingRule } from '../../../../src/modules/trust/fabric/index.ts'
-import { startOfTime, testApp } from '../../../support/app.ts'
-import { bothWays } from '../../../support/cached-and-routed.ts'
+import { startTime, testApp } from '../../../support/app.ts'
+import { serverAndRoute } from '../../../support/cached-and-routed.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { sendingIn, signedBy, walletOf } from '../../../support/trust.ts'
+import { signatureHeaders, signingProviderIn, walletOf } from '../../../support/trust.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -60,7 +60,7 @@ test('statistics are public sums as of the last commit, cached for a minute', as
 test('statistics are the same by the fast path and by the route, as of the last commit', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  await using bothPaths = bothWays(app)
+  await using bothPaths = serverAndRoute(app)
   for (let nth = 0; nth < 3; nth++) {
     for (const path of [stats, `/api/v3${stats}`, `${stats}?`, `${stats}?a=1`]) {
       const [one, { ...other }] = [await bothPaths.viaServer(path), await bothPaths.viaRoute(path)]
@@ -90,7 +90,7 @@ test('an unconfigured chain is not published, and its counts are published again
         ] as const)
           await addCounts(tx, app.deps, chainId, { 'attestations.A': count })
       })
-    await using bothPaths = bothWays(app)
+    await using bothPaths = serverAndRoute(app)
     expect(JSON.parse((await bothPaths.viaServer(stats)).body).attestations.schemaA).toBe(schemaA)
     expect((await app.call('GET', stats)).body.attestations.schemaA).toBe(schemaA)
     expect((await app.call('GET', proof)).body.chains.map(({ chainId }: { chainId: number }) => chainId)).toEqual(chainIds)
@@ -109,7 +109,7 @@ test('the proof contains for each chain the counted block, and the hash of the g
   await app.deps.db.write((tx) =>
     tx.insert(chainSyncs).values([
       { ...chain, chainId: 10, countedTo: 4 },
-      { ...chain, chainId: 1, countedTo: 77, countedToHash: `0x${'1'.repeat(64)}`, countedToAt: startOfTime },
+      { ...chain, chainId: 1, countedTo: 77, countedToHash: `0x${'1'.repeat(64)}`, countedToAt: startTime },
     ]),
   )
   const empty = ok(await app.call('GET', proof))
@@ -144,7 +144,10 @@ test('statistics and proof contain no name, id, wallet, hash, address or version
   const post = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body
   const [lenderWallet, providerWallet, platformWallet] = [walletOf(0xfeed01), walletOf(0xfeed02), walletOf(0xfeed03)]
   const lender = await post('/admin/lenders', { displayName: 'Planted Bank', wallets: [{ address: lenderWallet }] })
-  const { id, webhookSecret } = await sendingIn(app, token, { displayName: 'Planted Depot', wallets: [{ address: providerWallet }] })
+  const { id, webhookSecret } = await signingProviderIn(app, token, {
+    displayName: 'Planted Depot',
+    wallets: [{ address: providerWallet }],
+  })
   const contentHash = `0x${'beef'.repeat(16)}`
   const { id: methodologyId } = await post('/admin/methodologies', {
     lenderId: lender.id,
@@ -155,7 +158,7 @@ test('statistics and proof contain no name, id, wallet, hash, address or version
   const wallet = await post('/admin/platform-wallets', { address: platformWallet })
   ok(await app.call('PATCH', `/admin/lenders/${lender.id}`, { token, body: { status: 'ACTIVE' } }))
   const message = '{"subject":"planted-merchant"}'
-  const headers = { 'content-type': 'application/json', ...signedBy(webhookSecret, 'planted-message', app.clock.now(), message) }
+  const headers = { 'content-type': 'application/json', ...signatureHeaders(webhookSecret, 'planted-message', app.clock.now(), message) }
   ok(await app.call('POST', `/webhooks/ingestion/${id}`, { raw: message, headers }), 202)
   const uid = `0x${'cafe'.repeat(16)}`
   await app.deps.db.write(async (tx) => {

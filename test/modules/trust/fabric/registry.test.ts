@@ -13,7 +13,7 @@ import { changeLender, createLender } from '../../../../src/modules/lending/lend
 import { attestersOf } from '../../../../src/modules/trust/fabric/domain.ts'
 import { changePlatformWallet, checkTrustFabric, createPlatformWallet } from '../../../../src/modules/trust/fabric/index.ts'
 import { changeProvider, createProvider } from '../../../../src/modules/trust/service-provider/index.ts'
-import { startOfTime, type TestApp, testApp } from '../../../support/app.ts'
+import { startTime, type TestApp, testApp } from '../../../support/app.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { walletOf } from '../../../support/trust.ts'
 
@@ -22,7 +22,7 @@ setDefaultTimeout(longTestMs)
 const hour = 3_600_000
 /** The hours in which periods begin and end, and attestations are made. */
 const hours = 24
-const iso = (nth: number) => new Date(startOfTime + nth * hour).toISOString()
+const iso = (nth: number) => new Date(startTime + nth * hour).toISOString()
 const context = { actor: system }
 
 type Entry = { address: string; from: number; to: number | null }
@@ -64,7 +64,7 @@ const allAttestations = [0, 1, 2, 3].flatMap((wallet) =>
       attester: walletOf(wallet),
       isOfSelf: at % 5 === 0,
       blockNumber: at,
-      blockAt: startOfTime + at * hour,
+      blockAt: startTime + at * hour,
       revokedBlock: at % 7 === 0 ? at + 1 : null,
       isCounted: false,
       isDemo: false,
@@ -77,7 +77,7 @@ function expectedCounts({ parties, platform }: Model): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const one of allAttestations) {
     if (one.revokedBlock !== null || (one.schema === 'D' && one.isOfSelf)) continue
-    const at = (one.blockAt - startOfTime) / hour
+    const at = (one.blockAt - startTime) / hour
     const isGranted =
       (attestersOf[one.schema].includes('PLATFORM') &&
         platform.some(({ wallet }) => wallet.address === one.attester && covers(wallet, at))) ||
@@ -239,7 +239,7 @@ test('an address with more attestations than one statement handles is recounted 
     tx.rows(sql`
       insert into attestations (chain_id, uid, schema, attester, is_of_self, block_number, block_at, is_counted, is_demo)
       with recursive n (i) as (select 0 union all select i + 1 from n where i < ${many - 1})
-      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startOfTime} as bigint) + case when i between 10000 and 35000 then 10000 else i end, false, false
+      select 1 + i % 2, '0x' || i, 'B', cast(${walletOf(1)} as text), false, i, cast(${startTime} as bigint) + case when i between 10000 and 35000 then 10000 else i end, false, false
       from n returning 1 as done`),
   )
   const counted = async () =>
@@ -262,12 +262,12 @@ test('past blocks are read again only for an address that is new or begins earli
     countedTo: 9,
     countedToAt,
   })
-  await deps.db.write((tx) => tx.insert(chainSyncs).values([chain(1, startOfTime + 10 * hour), chain(2, startOfTime), chain(3, null)]))
+  await deps.db.write((tx) => tx.insert(chainSyncs).values([chain(1, startTime + 10 * hour), chain(2, startTime), chain(3, null)]))
   const queued = async () =>
     (await deps.db.read.select().from(chainBackfills).orderBy(chainBackfills.id)).map(({ chainId, address, fromAt }) => [
       chainId,
       address,
-      (fromAt - startOfTime) / hour,
+      (fromAt - startTime) / hour,
     ])
   const { id } = await createLender(deps, context, { displayName: 'A', wallets: [bodyOf({ address: walletOf(1), from: 5, to: null })] })
   // The second chain was not read up to that time, and the third not at all.
@@ -292,7 +292,7 @@ test('a check names wrong counts, attestations, grants and addresses', async () 
   await deps.db.write(async (tx) => {
     await tx.insert(attestations).values({ ...(first as (typeof allAttestations)[number]), isCounted: true })
     await tx.update(trustCounts).set({ value: 7 })
-    await tx.update(grants).set({ toAt: startOfTime + hour })
+    await tx.update(grants).set({ toAt: startTime + hour })
   })
   const problems = await problemsOf(app)
   expect(problems.filter((one) => one.includes('are kept'))).toHaveLength(3)

@@ -9,7 +9,7 @@ import { emptyOldMessages } from '../../../../src/modules/trust/service-provider
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
-import { sendingIn, signedBy } from '../../../support/trust.ts'
+import { signatureHeaders, signingProviderIn } from '../../../support/trust.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -20,7 +20,7 @@ type Sent = { secret: string; id?: string; at?: number; body?: string; headers?:
 const send = (app: TestApp, to: string, { secret, id = 'msg_1', at = app.clock.now(), body = message, headers = {}, prefix = '' }: Sent) =>
   app.call('POST', `${prefix}/webhooks/ingestion/${to}`, {
     raw: body,
-    headers: { 'content-type': 'application/json', ...signedBy(secret, id, at, body), ...headers },
+    headers: { 'content-type': 'application/json', ...signatureHeaders(secret, id, at, body), ...headers },
   })
 const countersOf = async (app: TestApp, token: string, id: string) => {
   const { successfulIngestionCount, lastSuccessfulIngestionAt } = (await app.call('GET', `/admin/service-providers/${id}`, { token })).body
@@ -31,7 +31,7 @@ const stored = ({ deps }: TestApp) => deps.db.read.select().from(ingestions)
 test('a message is 202 once stored, and a repeated id gets the same response and counts once', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token)
   const etag = (await app.call('GET', `/admin/service-providers/${id}`, { token })).headers.get('etag')
   expect(await countersOf(app, token, id)).toEqual([0, null])
   const first = await send(app, id, { secret })
@@ -51,7 +51,7 @@ test('a message is 202 once stored, and a repeated id gets the same response and
 test('the body of an expired message is removed, but its id stays and counts once', async () => {
   await using app = await testApp({ INGESTION_RETENTION_DAYS: '2' })
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token)
   const now = app.clock.now()
   const old = Array.from({ length: 501 }, (_, nth) => ({
     serviceProviderId: id,
@@ -82,7 +82,7 @@ test('the body of an expired message is removed, but its id stays and counts onc
 test('a message sent many times concurrently counts once, and different ones count each', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token)
   const same = await Promise.all(Array.from({ length: 12 }, () => send(app, id, { secret })))
   expect(same.map(({ status }) => status)).toEqual(Array(12).fill(202))
   expect((await countersOf(app, token, id))[0]).toBe(1)
@@ -94,10 +94,10 @@ test('a message sent many times concurrently counts once, and different ones cou
 test('a bad signature or time, a missing header and an unknown provider get one response, and nothing is stored', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const [one, two] = [await sendingIn(app, token), await sendingIn(app, token)]
+  const [one, two] = [await signingProviderIn(app, token), await signingProviderIn(app, token)]
   const secret = one.webhookSecret
   const now = app.clock.now()
-  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = signedBy(secret, 'msg_1', now, message)
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = signatureHeaders(secret, 'msg_1', now, message)
   const sendBare = (headers: Record<string, string | undefined>) =>
     app.call('POST', `/webhooks/ingestion/${one.id}`, {
       raw: message,
@@ -126,8 +126,8 @@ test('a bad signature or time, a missing header and an unknown provider get one 
 test('a message of an inactive provider is 403 with a valid signature and 401 without', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token, {}, 'PENDING_REVIEW')
-  const otherSecret = (await sendingIn(app, token)).webhookSecret
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token, {}, 'PENDING_REVIEW')
+  const otherSecret = (await signingProviderIn(app, token)).webhookSecret
   const statuses = async () => [(await send(app, id, { secret })).status, (await send(app, id, { secret: otherSecret })).status]
   expect(await statuses()).toEqual([403, 401])
   for (const [status, expected] of [
@@ -145,7 +145,7 @@ test('after a rotation the previous secret is valid for a day, and an older one 
   await using app = await testApp()
   const operator = await app.superAdmin()
   let { token } = operator
-  const { id, webhookSecret: first } = await sendingIn(app, token)
+  const { id, webhookSecret: first } = await signingProviderIn(app, token)
   let nth = 0
   const areAccepted = async (...secrets: string[]) =>
     Promise.all(secrets.map(async (secret) => (await send(app, id, { secret, id: `msg_${nth++}` })).status === 202))
@@ -176,7 +176,7 @@ test('after a rotation the previous secret is valid for a day, and an older one 
 test('a repeated rotation with the same Idempotency-Key gets the same response', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: first } = await sendingIn(app, token)
+  const { id, webhookSecret: first } = await signingProviderIn(app, token)
   const rotate = () => app.call('POST', `/admin/service-providers/${id}/webhook-secret`, { token, headers: { 'idempotency-key': 'r-1' } })
   const [one, repeated] = [ok(await rotate()), ok(await rotate())]
   expect(repeated.text).toBe(one.text)
@@ -186,7 +186,7 @@ test('a repeated rotation with the same Idempotency-Key gets the same response',
 test('a signed body that is not a JSON object of at most 64 KB is refused with the reason and not stored', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token)
   const large = JSON.stringify({ text: 'a'.repeat(64 * 1024) })
   const invalidRequests: [Sent, number][] = [
     [{ secret, body: '' }, 400],
@@ -213,7 +213,7 @@ test('a signed body that is not a JSON object of at most 64 KB is refused with t
 test('messages are limited by address like other anonymous writes', async () => {
   await using app = await testApp({ STOREFRONT_WRITES_PER_MINUTE: '3' })
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: secret } = await sendingIn(app, token)
+  const { id, webhookSecret: secret } = await signingProviderIn(app, token)
   const statuses = []
   for (let nth = 0; nth < 4; nth++)
     statuses.push((await send(app, id, { secret: nth === 1 ? `whsec_${btoa('nobody')}` : secret, id: `msg_${nth}` })).status)
@@ -223,10 +223,10 @@ test('messages are limited by address like other anonymous writes', async () => 
 test('a rotation of the master keys seals the secrets again, and both secrets stay valid', async () => {
   await using app = await testApp()
   const { token } = await app.superAdmin()
-  const { id, webhookSecret: first } = await sendingIn(app, token)
+  const { id, webhookSecret: first } = await signingProviderIn(app, token)
   const second: string = ok(await app.call('POST', `/admin/service-providers/${id}/webhook-secret`, { token })).body.webhookSecret
   const before = await countSealed(app.deps.db)
-  await sendingIn(app, token)
+  await signingProviderIn(app, token)
   expect((await countSealed(app.deps.db)) - before).toBe(1)
   expect(await findFaultySeals(app.deps)).toEqual({ closed: [], outdated: [] })
   for (const [nth, secret] of [first, second].entries()) ok(await send(app, id, { secret, id: `msg_${nth}` }), 202)

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { serviceProviders } from '../../../../db/schema/trust.ts'
 import { archetypes, providerStatuses, providerTransitions } from '../../../../src/modules/trust/service-provider/domain.ts'
-import { startOfTime, type TestApp, testApp } from '../../../support/app.ts'
+import { startTime, type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 import { provider, providerIn, walletOf } from '../../../support/trust.ts'
@@ -91,9 +91,9 @@ test('recommendations are active providers by messages, then by the last one wit
   const ids = ['prov_a', 'prov_b', 'prov_c', 'prov_d', 'prov_e', 'prov_f', 'prov_g'] as const
   const [a, b, c, d, e, f, g] = ids
   await insertProviders(app, [
-    { id: g, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime },
-    { id: f, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime },
-    { id: e, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startOfTime + 1, archetype: 'warehouse' },
+    { id: g, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startTime },
+    { id: f, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startTime },
+    { id: e, successfulIngestionCount: 5, lastSuccessfulIngestionAt: startTime + 1, archetype: 'warehouse' },
     { id: d, successfulIngestionCount: 9, lastSuccessfulIngestionAt: 1, displayName: 'First' },
     { id: c },
     { id: b, successfulIngestionCount: 0, lastSuccessfulIngestionAt: 3 },

@@ -2,7 +2,7 @@ import { bookFindings } from '../../src/modules/payments/ledger/index.ts'
 import type { TestApp } from './app.ts'
 
 /** What `souk check` finds wrong with the books, a sentence each. */
-export async function findings({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
+export async function bookProblems({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
   const found: string[] = []
   for await (const { problems, isWork } of bookFindings(db)) if (!isWork) found.push(...problems)
   return found

@@ -20,6 +20,9 @@ import { notesOf } from './start-notes.ts'
 
 const notReadyText = 'Stopped before the sample data was complete. Run `souk demo` again to resume'
 
+/** Networks of this machine, whose platform profiles the demo reads by http. `localhost` often has an address in each. */
+export const profileNetworks = ['127.0.0.0/8', '::1']
+
 /** `souk demo`: serves shops with a year of history and simulated processors. Later runs serve the same shops. */
 export async function demo(input: Config): Promise<void> {
   const payments = await startPayments()
@@ -29,7 +32,7 @@ export async function demo(input: Config): Promise<void> {
   // Documents stay on this machine like everything else.
   // Agents need no login, so they only reach the demo from this machine.
   const agentsEnabled = input.agentsEnabled || isThisMachine(input.host)
-  const agentsProfileNetworks = [...input.agentsProfileNetworks, '127.0.0.0/8']
+  const agentsProfileNetworks = [...input.agentsProfileNetworks, ...profileNetworks]
   const config = Object.freeze({
     ...paid,
     ...{ lendingPlatformEnabled: true, documentsS3Endpoint: undefined, agentsEnabled, agentsProfileNetworks },

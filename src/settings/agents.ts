@@ -23,7 +23,7 @@ export const agents = {
     'agentsProfileNetworks',
     'list',
     undefined,
-    'Networks whose platform profiles may be fetched by http and from private addresses, such as 127.0.0.0/8 in tests',
+    'Networks whose platform profiles may be fetched by http and from private addresses, such as 127.0.0.0/8,::1 in tests',
     listOf('addresses and CIDR blocks', isCidr),
   ),
 } as const

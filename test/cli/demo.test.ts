@@ -1,6 +1,8 @@
 /** What `souk demo` checks before it creates sample data, and what its banner says of the log's first lines. */
 import { expect, test } from 'bun:test'
+import { profileNetworks } from '../../src/cli/demo.ts'
 import { notesOf } from '../../src/cli/start-notes.ts'
+import { createSafeFetch } from '../../src/clients/safe-fetch.ts'
 import { checkPort } from '../../src/server.ts'
 
 test('the advice of the first lines of the log is shown as sentences, and problems without advice are shown as they are', () => {
@@ -16,4 +18,13 @@ test('a taken port is reported before the sample data is created', async () => {
   await expect(checkPort({ host, port })).rejects.toThrow(`Port ${port} is taken`)
   await other.stop(true)
   await checkPort({ host, port })
+})
+
+test('profiles on this machine are read where localhost has an IPv4 and an IPv6 address', async () => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('{}') })
+  const lookup = async () => ['::1', '127.0.0.1']
+  const fetchProfile = createSafeFetch({ allowedNetworks: profileNetworks, httpNetworks: profileNetworks, lookup })
+  const { status } = await fetchProfile(`http://localhost:${server.port}/profile`, { timeoutMs: 10_000, bytesMax: 100 })
+  expect(status).toBe(200)
+  await server.stop(true)
 })

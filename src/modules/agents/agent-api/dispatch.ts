@@ -1,4 +1,4 @@
-/** What both transports do with a request: limits, proof, keys, validation, and the errors of the protocol. */
+/** Handles requests of both transports (REST and MCP): limits, proof, keys, validation and errors of the protocol. */
 
 import type { TProperties, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -26,7 +26,7 @@ import { identifyPlatform } from '../platform/index.ts'
 import { canonicalJson } from './domain.ts'
 import type { AgentApiDeps, AgentOperation } from './operations.ts'
 
-/** Values of a body at most: 100 lines and what belongs to them. */
+/** Maximum number of JSON values in a body: enough for 100 lines with all their fields. */
 const valuesMax = 5_000
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -43,15 +43,15 @@ export async function agentShopOf(deps: AgentApiDeps, shopName: string): Promise
 /** Converts any error to one of the protocol's table. Messages of libraries and input are never repeated. */
 export const ucpErrorOf = (error: unknown): UcpError => (error instanceof UcpError ? error : asUcpError(asAppError(error)))
 
-/** Whether a request may be proven by its headers alone. What `meta` names is read within the address's limit. */
+/** Whether the headers claim a proof. All other requests count toward the limit of their address before they are read. */
 const claimsProof = ({ headers }: Request): boolean => headers.has('signature-input') && headers.has('ucp-agent')
 
-function assertWithin(wait: number | undefined): void {
+function assertNotLimited(wait: number | undefined): void {
   if (wait !== undefined)
     throw new UcpError('rate_limited', 'Too many requests within one minute. Try again later.', { retryAfterSeconds: wait })
 }
 
-function takeOfAddress({ agentLimits, limitKey }: AgentApiDeps, request: Request) {
+function countForAddress({ agentLimits, limitKey }: AgentApiDeps, request: Request) {
   const address = limitKey(request)
   const site = siteOf(address)
   return agentLimits.address.take(address, site === undefined ? [] : [{ key: site, times: siteTimes }])
@@ -62,7 +62,7 @@ function takeOfAddress({ agentLimits, limitKey }: AgentApiDeps, request: Request
  * @throws UcpError `rate_limited`
  */
 export async function limitAddress(deps: AgentApiDeps, request: Request): Promise<void> {
-  assertWithin(claimsProof(request) ? deps.agentLimits.failedProof.wait(deps.limitKey(request)) : await takeOfAddress(deps, request))
+  assertNotLimited(claimsProof(request) ? deps.agentLimits.failedProof.wait(deps.limitKey(request)) : await countForAddress(deps, request))
 }
 
 /**
@@ -81,23 +81,23 @@ export async function platformOf(
   identified.add(request)
   const { shop, settings } = found
   const offered = await offeredCapabilities(deps, found)
-  const asked = { ...pick(settings, 'access'), needsProof: needsProof === true, offered, rawBody: rawBodyOf(request) }
+  const conditions = { ...pick(settings, 'access'), needsProof: needsProof === true, offered, rawBody: rawBodyOf(request) }
   let platform: Platform
   try {
-    platform = await identifyPlatform(deps, { ...asked, request, ...(meta ? { meta } : {}) })
+    platform = await identifyPlatform(deps, { ...conditions, request, ...(meta ? { meta } : {}) })
   } catch (error) {
     if (isClaimed && !isUnavailable(error)) void deps.agentLimits.failedProof.take(deps.limitKey(request))
     throw error
   }
-  if (platform.isProven) assertWithin(await deps.agentLimits.platform.take(`${shop.id} ${platform.profile}`))
-  else if (isClaimed) assertWithin(await takeOfAddress(deps, request))
+  if (platform.isProven) assertNotLimited(await deps.agentLimits.platform.take(`${shop.id} ${platform.profile}`))
+  else if (isClaimed) assertNotLimited(await countForAddress(deps, request))
   return platform
 }
 
 const identified = new WeakSet<Request>()
 
-/** Counts a request that carried a signature to a method that reads none, so that the headers alone avoid no limit. */
-export function countUnread({ agentLimits, limitKey }: AgentApiDeps, request: Request): void {
+/** Counts a request whose signature no method checked, so that signature headers alone do not bypass the limit. */
+export function countUncheckedProof({ agentLimits, limitKey }: AgentApiDeps, request: Request): void {
   if (claimsProof(request) && !identified.has(request)) void agentLimits.failedProof.take(limitKey(request))
 }
 
@@ -148,12 +148,12 @@ export type OperationRequest = {
   readonly body: object
   readonly key: string | undefined
   readonly isKeyRequired: boolean
-  /** Further arguments of an MCP call, which belong to what a key is compared by. */
+  /** Other arguments of an MCP call. They are part of the key's fingerprint. */
   readonly ignored?: object | undefined
 }
 
 /**
- * Runs an operation for a platform and returns its answer: once per key.
+ * Runs an operation for a platform, at most once per key, and returns its answer.
  * @throws UcpError; any other error of the operation, which `ucpErrorOf` converts
  */
 export async function runOperation(deps: AgentApiDeps, operation: AgentOperation, request: OperationRequest): Promise<object> {
@@ -164,7 +164,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (key === undefined && request.isKeyRequired)
     throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
   const input = readFieldsOf(operation, platform, body)
-  // The operation checks what it reads.
+  // The operation itself checks the fields that it reads.
   const unread = Object.entries(body).filter(([field]) => !Object.hasOwn(input, field))
   if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
   assertInput(operation, input)
@@ -204,7 +204,7 @@ const refusals: ClaimRefusals = {
       : undefined
   },
   recreate(status, body) {
-    // The answer was erased with the person that it was about.
+    // The stored answer was erased with the personal data of the person.
     if (status === 404) return new AppError('NOT_FOUND', 'The answer was erased')
     const { code, content, continue_url } = JSON.parse(body) as { code: UcpErrorCode; content: string; continue_url?: string }
     return new UcpError(code, content, { continueUrl: continue_url })
@@ -213,7 +213,7 @@ const refusals: ClaimRefusals = {
 
 const checks = new Map<AgentOperation, TypeCheck<NonNullable<AgentOperation['input']>>>()
 
-/** Fields of a body that belong to a capability: without it they are not read. */
+/** Fields of a body that are read only if the platform has the capability. */
 const capabilityOfField: Readonly<Record<string, Capability>> = { fulfillment: 'fulfillment', discounts: 'discount', cart_id: 'cart' }
 
 /** Returns the fields of a body that an operation reads for a platform. */
@@ -228,7 +228,7 @@ function readFieldsOf({ input }: AgentOperation, { capabilities }: Platform, bod
   return fields
 }
 
-/** @throws UcpError that names the first invalid field. Names within records are text of the caller. */
+/** @throws UcpError that names the first invalid field, without keys of records, which are text of the caller */
 function assertInput(operation: AgentOperation, body: object): void {
   const { input } = operation
   if (!input) return

@@ -10,8 +10,8 @@ const frozenTexts = new WeakMap<object, { json: string; quoted?: string }>()
 
 /** Serializes an answer; a frozen one, which is cached, only once. */
 export function jsonOf(answer: object): string {
-  const known = frozenTexts.get(answer)
-  if (known) return known.json
+  const entry = frozenTexts.get(answer)
+  if (entry) return entry.json
   const json = JSON.stringify(answer)
   if (Object.isFrozen(answer)) frozenTexts.set(answer, { json })
   return json
@@ -20,9 +20,9 @@ export function jsonOf(answer: object): string {
 /** Serializes the text of an answer as a JSON string. */
 function quotedJsonOf(answer: object): string {
   const json = jsonOf(answer)
-  const known = frozenTexts.get(answer)
-  const quoted = known?.quoted ?? JSON.stringify(json)
-  if (known) known.quoted = quoted
+  const entry = frozenTexts.get(answer)
+  const quoted = entry?.quoted ?? JSON.stringify(json)
+  if (entry) entry.quoted = quoted
   return quoted
 }
 

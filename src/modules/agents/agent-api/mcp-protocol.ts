@@ -5,12 +5,12 @@ import { ucpErrorOf } from './dispatch.ts'
 
 /** Versions with a handshake, which older clients speak. */
 export const handshakeVersions = ['2025-11-25', '2025-06-18'] as const
-/** The version without a handshake. Its requests say all about themselves, in headers and in `_meta`. */
+/** The version without a handshake. Each request carries its ownUrl version and capabilities, in headers and in `_meta`. */
 export const statelessVersion = '2026-07-28'
 export const supportedVersions: readonly string[] = [statelessVersion, ...handshakeVersions]
 const metaPrefix = 'io.modelcontextprotocol/'
 
-/** JSON-RPC and MCP error codes. Those of the commerce protocol are in its own table. */
+/** JSON-RPC and MCP error codes. Those of the commerce protocol are in its ownUrl table. */
 const codes = {
   parse: -32700,
   request: -32600,
@@ -21,7 +21,7 @@ const codes = {
   transport: -32000,
 } as const
 
-/** A message that no method answers. */
+/** A JSON-RPC error with its HTTP status: no method answers the message. */
 export class RpcError extends Error {
   readonly code: number
   constructor(
@@ -50,7 +50,7 @@ const isId = (value: unknown): value is RpcId => typeof value === 'string' || (t
 /** Returns the id of a message for the answer to it; null if it has none that can be used. */
 export const idOf = (message: object): RpcId | null => ('id' in message && isId(message.id) ? message.id : null)
 
-/** Values of a message at most: 100 lines and what belongs to them. */
+/** Maximum number of JSON values in a message: enough for 100 lines with all their fields. */
 const valuesMax = 5_000
 
 /**
@@ -87,7 +87,7 @@ export function messageOf(parsed: object): RpcMessage {
 }
 
 /**
- * Returns whether a request speaks the version without a handshake, and holds it to that version's rules.
+ * Returns whether a request uses the version without a handshake, and checks it against the rules of that version.
  * @throws RpcError
  */
 export function isStateless({ headers }: Pick<Request, 'headers'>, { method, params }: RpcMessage): boolean {
@@ -97,11 +97,11 @@ export function isStateless({ headers }: Pick<Request, 'headers'>, { method, par
   if (inMeta === undefined && (version === null || handshakeVersions.some((one) => one === version))) return false
   if (version === null) throw new RpcError('headers', 'The header MCP-Protocol-Version is missing')
   const missing = ['protocolVersion', 'clientCapabilities'].find((name) => meta[metaPrefix + name] === undefined)
-  const isKnown = version === statelessVersion
-  if (missing !== undefined && isKnown) throw new RpcError('params', `params._meta: ${metaPrefix}${missing} is missing`)
+  const isSupported = version === statelessVersion
+  if (missing !== undefined && isSupported) throw new RpcError('params', `params._meta: ${metaPrefix}${missing} is missing`)
   if (inMeta !== undefined && inMeta !== version) throw new RpcError('headers', 'MCP-Protocol-Version and _meta name different versions')
-  if (!isKnown) {
-    // The header has been compared with the body. Its text is echoed as the version demands, in its own field.
+  if (!isSupported) {
+    // The protocol requires that the error echoes the requested version. Here the header equals the body's version.
     const data = { supported: supportedVersions, requested: version.slice(0, 100) }
     throw new RpcError('version', 'This protocol version is not supported', 400, data)
   }
@@ -112,21 +112,21 @@ export function isStateless({ headers }: Pick<Request, 'headers'>, { method, par
 }
 
 /**
- * Refuses pages of other origins, so that a foreign name that points here (DNS rebinding) reads nothing.
+ * Refuses requests from pages of other origins. This stops DNS rebinding, where a foreign name points to this server.
  * @throws RpcError
  */
 export function assertOrigin({ headers }: Pick<Request, 'headers'>, publicUrl: string): void {
   const origin = headers.get('origin')
   if (origin === null) return
-  const own = new URL(publicUrl)
+  const ownUrl = new URL(publicUrl)
   const page = URL.parse(origin)
-  const isOwn = page !== null && (page.origin === own.origin || (isLoopback(page.hostname) && isLoopback(own.hostname)))
+  const isOwn = page !== null && (page.origin === ownUrl.origin || (isLoopback(page.hostname) && isLoopback(ownUrl.hostname)))
   if (!isOwn) throw new RpcError('transport', 'Pages of other origins cannot call this address', 403)
 }
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /**
- * Requires that the client takes JSON.
+ * Checks that the client accepts JSON.
  * @throws RpcError
  */
 export function assertAcceptsJson({ headers }: Pick<Request, 'headers'>): void {

@@ -1,4 +1,4 @@
-/** What MCP's `tools/list` and the OpenAPI document say of answers, by the protocol's newest release. */
+/** Schemas of answers, for `tools/list` of MCP and the OpenAPI document, by the protocol's newest release. */
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 

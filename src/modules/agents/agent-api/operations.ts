@@ -43,12 +43,12 @@ export type AgentOperation = {
   /** Below `/ucp/:shopName`. */
   readonly path: string
   readonly capability: Capability
-  /** The argument of an MCP call that holds what is the body over REST. */
+  /** The argument of an MCP call that holds what REST sends as the body. */
   readonly payload?: 'checkout' | 'cart' | 'catalog'
   /** Schema of the body. */
   readonly input?: TSchema
   readonly output: TSchema
-  /** Where an idempotency key is required; otherwise `REST` operations may have one, and reads ignore it. */
+  /** Whether an idempotency key is ignored, required over REST and optional over MCP, or always required. */
   readonly key: 'never' | 'REST' | 'always'
   /** Whether the response with a resource is 201. */
   readonly creates?: true
@@ -57,10 +57,10 @@ export type AgentOperation = {
   /** Whether the effect takes several writes. */
   readonly hasSeveralWrites?: true
   readonly run: (deps: AgentApiDeps, call: AgentCall, input: { id?: string; body: object }) => Promise<object>
-  /** Notes that a stored answer is sent again. */
+  /** Runs before a stored answer is repeated. */
   readonly repeated?: (deps: AgentApiDeps, call: AgentCall, answer: object) => Promise<void>
-  /** Answers an MCP call without any argument, which over REST cannot be made. */
-  readonly unasked?: (platform: Platform) => object
+  /** Answers an MCP call without arguments. REST has no such call. */
+  readonly answerWithoutArguments?: (platform: Platform) => object
   /** Computes the answer of a retry whose first answer was stored as null, because it was not final. */
   readonly retry?: (deps: AgentApiDeps, call: AgentCall, input: { id: string }) => Promise<object>
 }
@@ -72,14 +72,14 @@ const create = (path: string) => ({ method: 'POST', path, key: 'REST', creates: 
 const replace = (path: string) => ({ method: 'PUT', path, key: 'REST' }) as const
 const act = (path: string) => ({ method: 'POST', path, key: 'always' }) as const
 
-/** States an operation, whose input has been validated against its schema when it runs. */
+/** Defines an operation. Its input is validated against its schema before it runs. */
 const operation = <Body extends object>(
   tool: string,
-  stated: Omit<AgentOperation, 'tool' | 'title' | 'description' | 'run'>,
+  definition: Omit<AgentOperation, 'tool' | 'title' | 'description' | 'run'>,
   description: string,
   run: (deps: AgentApiDeps, call: AgentCall, input: { id: string; body: Body }) => Promise<object>,
 ): AgentOperation => ({
-  ...{ ...stated, tool, description, title: `${tool.charAt(0).toUpperCase()}${tool.slice(1).replace('_', ' ')}` },
+  ...{ ...definition, tool, description, title: `${tool.charAt(0).toUpperCase()}${tool.slice(1).replace('_', ' ')}` },
   run: (deps, call, { id = '', body }) => run(deps, call, { id, body: body as Body }),
 })
 
@@ -93,10 +93,16 @@ const noProducts = (platform: Platform) => ({ ucp: envelopeOf(platform, 'search'
 const sessionPath = '/checkout-sessions/:id'
 
 export const operations: readonly AgentOperation[] = [
-  // First, because clients that try a server out call its first tool without arguments.
+  // First, because clients that test a server call its first tool without arguments.
   operation(
     'search_catalog',
-    { ...find('/catalog/search'), capability: 'catalog.search', input: SearchCatalog, output: Products, unasked: noProducts },
+    {
+      ...find('/catalog/search'),
+      capability: 'catalog.search',
+      input: SearchCatalog,
+      output: Products,
+      answerWithoutArguments: noProducts,
+    },
     'Searches the products of this shop by words, collections or price. Prices are in minor units: 1250 is 12.50.',
     searchCatalog,
   ),
@@ -154,7 +160,7 @@ export const operations: readonly AgentOperation[] = [
   operation(
     'get_order',
     { ...order, ...get('/orders/:id') },
-    'Reads an order that your platform placed: its lines, parcels and refunds. The request must be signed.',
+    'Reads an order that your platform placed: its lines, fulfilments and refunds. The request must be signed.',
     readAgentOrder,
   ),
 ]

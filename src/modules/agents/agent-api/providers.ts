@@ -1,10 +1,10 @@
 import type { Deps } from '../../../core/deps.ts'
 import { createRateLimit } from '../../../core/limits/rate-limit.ts'
 
-/** Limits of section 12, per minute. */
+/** Limits per minute. */
 const requestsPerAddress = 120
 const requestsPerPlatform = 3_000
-/** Signatures per address that prove nothing. Each costs a verification, and perhaps the fetch of a profile. */
+/** Failed proofs per address. Each costs a verification, and perhaps the fetch of a profile. */
 const failedProofsPerAddress = 120
 
 export const agentApiProviders = ({ clock, shared }: Pick<Deps, 'clock' | 'shared'>) => {

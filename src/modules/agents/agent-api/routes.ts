@@ -36,7 +36,7 @@ export function agentRestRoutes(deps: AgentApiDeps) {
         try {
           return (await respond(deps, operation, request, params as Params)) as never
         } catch (error) {
-          return failed(deps, error, request)
+          return errorResponse(deps, error, request)
         }
       },
       optionsOf(deps, operation) as object,
@@ -48,11 +48,11 @@ export function agentRestRoutes(deps: AgentApiDeps) {
  * Returns the response of an error.
  * @throws AppError NOT_FOUND, whose response is that of an unknown path
  */
-function failed({ log }: AgentApiDeps, error: unknown, request: Request): never {
+function errorResponse({ log }: AgentApiDeps, error: unknown, request: Request): never {
   if (error instanceof AppError && error.kind === 'NOT_FOUND') throw error
   const refusal = ucpErrorOf(error)
   if (!(error instanceof AppError || error === refusal))
-    log.error('request.failed', { method: request.method, requestId: request.headers.get('x-request-id'), error })
+    log.error('request.errorResponse', { method: request.method, requestId: request.headers.get('x-request-id'), error })
   return ucpErrorResponse(refusal) as never
 }
 
@@ -99,7 +99,7 @@ export const agentMcpRoutes = (deps: AgentApiDeps) =>
       response: {
         ...statusesOf(RpcAnswer, 200, 400, 401, 403, 406, 409, 415, 422, 424, 429, 503),
         202: t.Void({ description: 'A notification was accepted.' }),
-        // The shop, or the method.
+        // ErrorBody: the shop does not exist. RpcAnswer: the method does not exist.
         404: t.Union([ErrorBody, RpcAnswer]),
       },
       detail: {

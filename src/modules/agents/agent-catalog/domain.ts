@@ -33,17 +33,17 @@ export type LookupInput = { ids: string[]; filters?: FilterInput }
 export type ProductInput = { id: string; selected?: Selected[]; preferences?: string[] }
 type Selected = { name: string; label: string }
 
-/** Products of a page at most. A larger `limit` is lowered. */
+/** Maximum number of products on a page. A larger `limit` is lowered. */
 export const pageMax = 50
 const titleMax = 300
 const tagsMax = 50
 const imagesMax = 20
-/** Characters of a description in a list, and of one product. */
+/** Maximum characters of a description in a list, and of a single product. */
 export const descriptionMax = { list: 1_000, detail: 10_000 } as const
 /** A product's record can have thousands of variants. */
 export const variantsMax = 100
 
-/** @param inputs what asked for the variant; undefined in a search */
+/** @param inputs the ids of the request that found the variant; undefined in a search */
 export function variantView({ options, images }: PublicProduct, variant: PublicVariant, inputs?: readonly LookupMatch[]) {
   const image = images.find(({ id }) => id === variant.imageId)
   const { compareAtPrice, price } = variant
@@ -51,7 +51,7 @@ export function variantView({ options, images }: PublicProduct, variant: PublicV
     id: variant.id,
     ...(variant.sku === null ? {} : { sku: plainText(variant.sku, titleMax) }),
     title: plainText(variant.title, titleMax),
-    // The product has the text.
+    // The product has the description.
     description: { plain: '' },
     price,
     ...(compareAtPrice !== null && compareAtPrice.amount > price.amount ? { list_price: compareAtPrice } : {}),
@@ -136,7 +136,7 @@ export function selectVariants(
   }
 }
 
-/** Tells of each option value whether a variant has it beside the other chosen values, and whether it can be bought. */
+/** Returns for each option value whether a variant has it with the other chosen values, and whether it can be bought. */
 export const detailOptions = (product: PublicProduct, selected: readonly Selected[]) =>
   product.options.flatMap(({ name, values }) => {
     const others = selected.filter((one) => one.name !== name)

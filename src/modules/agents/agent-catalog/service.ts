@@ -59,7 +59,7 @@ async function parsed(shopId: string, found: Promise<FoundRecord>): Promise<Publ
   return record?.shopId === shopId ? (JSON.parse(record.document) as PublicProduct) : undefined
 }
 
-/** Reads ids of public products that match the filters, in the order of the list, and whether that are all. */
+/** Reads a page of the ids of public products that match the filters, and their total. */
 async function idsMatching(deps: CatalogDeps, { shop }: Call, q: string | undefined, filters: FilterInput, slice: Slice) {
   const query = {
     ...{ shopId: shop.id, showQuantity: false, sort: undefined, q },
@@ -104,7 +104,7 @@ export async function searchCatalog(deps: AgentCatalogDeps, call: Call, { body }
   if (q === undefined && !isFiltered) throw refuse('query', 'needed unless filters are given')
   const limit = Math.min(pagination?.limit ?? limitDefault, pageMax)
   const offset = offsetOf(body)
-  // Products also become visible by time.
+  // Products also become visible at a set time, without a change of the database.
   const second = Math.floor(deps.clock.now() / 1_000)
   const { categories, price } = filters
   const key = JSON.stringify([call.shop.id, call.platform.release, second, query, categories, price?.min, price?.max, limit, offset])

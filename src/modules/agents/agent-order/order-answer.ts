@@ -16,11 +16,11 @@ export type AgentOrderFacts = {
   readonly full: FullOrder
   /** The checkout session that became it. */
   readonly session: Pick<AgentSession, 'id' | 'request'>
-  /** Its page. */
+  /** The page of the order. */
   readonly permalinkUrl: string
 }
 
-/** Whether the platform sees the order: it was paid. */
+/** Whether the order was paid, so that the platform sees it. */
 export const isPlaced = (order: FullOrder['order']): boolean =>
   order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))
 
@@ -33,7 +33,7 @@ function lineStatesOf({ order, lines, fulfilments, refunds }: FullOrder): LineSt
   const units = unitsOf(order, lines, fulfilments, isCanceled ? refunds.filter((refund) => !ofCancellation(refund)) : refunds)
   return lines.map((line, at) => {
     const { sent = 0, left = 0 } = units[at] ?? {}
-    // The sale mails gift cards.
+    // Gift cards are mailed as soon as the order is confirmed.
     if (line.giftCard && !isCanceled)
       return { line, total: line.quantity, fulfilled: order.confirmedAt === null ? 0 : line.quantity, canceled: 0 }
     if (line.giftCard) return { line, total: 0, fulfilled: 0, canceled: line.quantity }
@@ -55,8 +55,8 @@ function lineItemView({ line, total, fulfilled }: LineState) {
 }
 
 /**
- * Returns where the order goes. A platform sees what it sent. Of an address that a person entered elsewhere it sees the
- * country.
+ * Returns the destination of the order: as the platform sent it, or only the country of an address that a person
+ * entered elsewhere.
  */
 function destinationOf({ session, full: { order } }: AgentOrderFacts): Record<string, string> {
   const { id: _, ...sent } = selectedDestinationOf(session.request) ?? { id: '' }
@@ -93,7 +93,7 @@ const refundStatus = { PENDING: 'pending', SUCCEEDED: 'completed', FAILED: 'fail
 const disputeStatus = { OPEN: 'pending', WON: 'failed', LOST: 'completed' } as const
 const timeOf = (ms: number): string => isoTimes({ at: ms }).at
 
-/** Changes after the purchase, oldest first. What the buyer gets back, and units taken away, are negative. */
+/** Changes after the purchase, oldest first. Refunded amounts and removed units are negative. */
 function adjustmentsOf({ order, refunds, disputes, events }: FullOrder, states: readonly LineState[]) {
   const taken = (lines: readonly { readonly id: string; readonly quantity: number }[]) =>
     lines.length === 0 ? {} : { line_items: lines.map(({ id, quantity }) => ({ id, quantity: -quantity })) }

@@ -10,7 +10,7 @@ import { type AgentSessionDeps, findSessionOfCart } from '../agent-session/index
 import { type AgentOrderFacts, isPlaced, type OrderAnswer, orderAnswer } from './order-answer.ts'
 
 /**
- * Answers with an order that the platform placed.
+ * Returns an order that the platform placed.
  * @throws UcpError `signature_missing` for a platform that is not proven, in every mode of access
  */
 export async function readAgentOrder(
@@ -24,7 +24,7 @@ export async function readAgentOrder(
   return found && isOwn ? orderAnswer(found, platform) : refusalOf(platform.release, notFoundMessage)
 }
 
-/** Finds an order that an agent's session became, and that was paid; undefined for others. */
+/** Finds a paid order that was placed from an agent's session; undefined for others. */
 export async function findAgentOrder(
   deps: AgentSessionDeps,
   orderId: string,
@@ -36,5 +36,5 @@ export async function findAgentOrder(
   return session && { full, session, permalinkUrl: (await deps.orderLinks.ready()).urlOf(orderId) }
 }
 
-/** Returns what an order keeps of its session, which is removed with its cart. */
+/** Returns the session as the order stores it, for a session that was removed with its cart. */
 const removedSessionOf = ({ profile, session }: AgentOrigin) => session && { ...session, profile, request: emptyRequest }

@@ -29,7 +29,7 @@ export type AnswerFacts = {
   readonly now: number
 }
 
-/** The amount of a discount that makes shipping free. It is no part of the cart's discount total. */
+/** The amount of discounts that make shipping free. The cart's discount total does not contain it. */
 const freeShippingOf = ({ discounts }: CartView): number =>
   discounts.filter(({ kind }) => kind === 'FREE_SHIPPING').reduce((sum, { amount }) => sum + amount.amount, 0)
 
@@ -75,7 +75,7 @@ function discountsView({ session }: LoadedSession, { discounts, lines }: CartVie
 
 type Option = { id: string; title: string; amount: number }
 
-/** The shipping options of a session, and the chosen one. An order has its own alone. */
+/** Returns the shipping options of a session, and the chosen one. An order has only its own. */
 function optionsOf({ snapshot, order, view }: LoadedSession, now: number): { options: Option[]; chosen: string | null } {
   if (snapshot.shop.shippingMethods.length === 0 && !order?.shippingMethod) return { options: [freeOption], chosen: freeOption.id }
   if (order) {
@@ -87,7 +87,7 @@ function optionsOf({ snapshot, order, view }: LoadedSession, now: number): { opt
   return { options: offers.map(({ code, title, price }) => ({ id: code, title, amount: price.amount })), chosen: view.shippingMethod }
 }
 
-/** Destinations as the platform sent them. Of an address that a person entered it learns the order's country. */
+/** Returns destinations as the platform sent them, or only the country of an address that a person entered. */
 function destinationsOf({ session, order }: LoadedSession): { destinations: AgentDestination[]; selected: string | null } {
   const { destinations = [], selectedDestination = null } = session.request
   if (destinations.length > 0 || !order?.shippingAddress) {
@@ -148,7 +148,7 @@ export function answerView(call: AgentCall, loaded: LoadedSession, facts: Answer
     ...(active('discount') ? { discounts: discountsView(loaded, view) } : {}),
     ...(session.request.attribution ? { attribution: session.request.attribution } : {}),
     messages: [...messages],
-    // Clients send the instruments of an answer back. Ours never shows one.
+    // Clients send the instruments of an answer back. The answer contains none.
     ...(isCheckout ? { links: call.policies.map(({ type, url }) => ({ type, url })), payment: { instruments: [] } } : {}),
     expires_at: isoTimes({ at: session.expiresAt }).at,
     ...(continueUrl === undefined ? {} : { continue_url: continueUrl }),
@@ -160,9 +160,9 @@ export function answerView(call: AgentCall, loaded: LoadedSession, facts: Answer
 export type SessionAnswer = ReturnType<typeof answerView>
 
 /**
- * Returns a digest of everything that a payer pays by: lines, prices, quantities, totals, currency, discounts, and the
- * shipping option, buyer and destination. An answer with another digest shows another price, or follows a change of a
- * person on a page.
+ * Returns a digest of everything that a payment depends on: lines, prices, quantities, totals, currency, discounts,
+ * shipping option, buyer and destination. A different digest means a different price, or a change that a person made on
+ * a page.
  */
 export const shownDigestOf = ({ lines, totals, currency, discounts, shippingMethod, email, shippingAddress }: CartView): string =>
   sha256(

@@ -1,4 +1,4 @@
-/** Answers about sessions: messages, status, links, and the record of what they showed. */
+/** Builds the answers about sessions: messages, status and links. Stores what the platform was shown. */
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
 import { publicUrlOf } from '../../../core/public-url.ts'
@@ -19,7 +19,7 @@ import type { AgentSessionDeps } from './providers.ts'
 /** Returns the answer for a record that does not exist or is another platform's. */
 export const notFoundOf = ({ platform }: AgentCall): UcpRefusal => refusalOf(platform.release, notFoundMessage)
 
-/** Lists what a session lacks before it can be completed. A converted cart had everything. */
+/** Lists what a session lacks before it can be completed. A converted cart lacks nothing. */
 export function problemsOf({ session, cart, snapshot }: LoadedSession, now: number): UcpMessage[] {
   if (cart.status !== 'OPEN') return []
   const { request, kind } = session
@@ -44,7 +44,7 @@ export function problemsOf({ session, cart, snapshot }: LoadedSession, now: numb
   return [...lines, ...(cart.email === null ? [errorMessage('missing', '$.buyer.email')] : []), ...delivery]
 }
 
-/** Returns warnings about codes that take nothing off. */
+/** Returns warnings about codes without effect on the price. */
 async function codeWarnings(
   deps: AgentSessionDeps,
   { platform }: AgentCall,
@@ -67,8 +67,8 @@ async function codeWarnings(
 
 /** The processor's page on which the payer must act, if the platform can open it. */
 function actionUrlOf({ payment }: LoadedSession): string | undefined {
-  const isAsked = payment?.status === 'REQUIRES_ACTION' && isAgentPayment(payment)
-  const url = isAsked ? hostedPageUrl(payment.clientParameters) : undefined
+  const isActionRequired = payment?.status === 'REQUIRES_ACTION' && isAgentPayment(payment)
+  const url = isActionRequired ? hostedPageUrl(payment.clientParameters) : undefined
   return url?.startsWith('https:') ? url : undefined
 }
 
@@ -87,16 +87,15 @@ function statusWith(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSessi
   const facts = {
     hasErrors: problems.length > 0,
     hasHandler: Object.keys(handlersOf(deps, call)).length > 0,
-    isActionAsked: actionUrlOf(loaded) !== undefined,
+    hasActionUrl: actionUrlOf(loaded) !== undefined,
   }
   return statusOf(loaded, facts, deps.clock.now())
 }
 
 /**
- * Renders a session or cart without a record of what it shows. The caller stores `shownDigestOf` its view in the write
- * that makes it so.
+ * Renders a session or cart. The caller stores the `shownDigestOf` its view, in the write that changes the session.
  * @param messages of this request alone, such as a failed payment; they do not change the status
- * @param isEscalated a person must continue, although the platform could pay otherwise
+ * @param isEscalated whether a person must continue, even if the platform could complete the session
  */
 export async function renderSession(
   deps: AgentSessionDeps,
@@ -111,9 +110,9 @@ export async function renderSession(
   const ownStatus = statusWith(deps, call, loaded, problems)
   const status = isEscalated && ownStatus === 'ready_for_complete' ? 'requires_escalation' : ownStatus
   const isOver = isFinished(status)
-  const standing = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
+  const lastingMessages = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
   return answerView(call, loaded, {
-    messages: [...messages, ...standing, ...(view.totals.taxIncluded.amount > 0 ? [infoMessage('tax_included')] : [])],
+    messages: [...messages, ...lastingMessages, ...(view.totals.taxIncluded.amount > 0 ? [infoMessage('tax_included')] : [])],
     status,
     continueUrl: isOver || session.kind === 'CART' ? undefined : (actionUrlOf(loaded) ?? (await handOffUrlOf(deps, loaded))),
     permalinkUrl: status === 'completed' && order ? (await deps.orderLinks.ready()).urlOf(order.id) : undefined,
@@ -123,7 +122,7 @@ export async function renderSession(
 }
 
 /**
- * Answers with a session or cart, and stores what that showed to the platform: nothing else is charged to it.
+ * Renders a session or cart, and stores what the platform was shown: only that can be charged.
  * @param messages as in `renderSession`
  */
 export async function answerOf(
@@ -143,14 +142,14 @@ export async function answerOf(
   return answer
 }
 
-/** Stored as what a session showed, if its last answer was an earlier one again. It equals no digest. */
+/** Stored in place of the digest if the last answer repeated an outdated one. It equals no digest. */
 const outdated = 'outdated'
 
 type Offer = Partial<Pick<SessionAnswer, 'id' | 'currency' | 'line_items' | 'totals' | 'buyer' | 'fulfillment' | 'discounts'>>
 const offerOf = ({ currency, line_items, totals, buyer, fulfillment, discounts }: Offer): string =>
   JSON.stringify([currency, line_items, totals, buyer, fulfillment, discounts])
 
-/** Notes that a platform was shown an earlier answer again: if the session differs by now, nothing is charged to it. */
+/** Records that an earlier answer is repeated. If the session has changed since, it cannot be charged until read again. */
 export async function noteRepeated(deps: AgentSessionDeps, call: AgentCall, answer: Offer): Promise<void> {
   const loaded = answer.id === undefined ? undefined : await loadSession(deps, call, answer.id)
   if (!loaded || isFinished(sessionStatusOf(deps, call, loaded))) return

@@ -32,7 +32,7 @@ async function cancelRecord(deps: AgentSessionDeps, call: AgentCall, kind: Sessi
     const { session, snapshot } = open
     const now = deps.clock.now()
     const updatedAt = Math.max(now, session.updatedAt + 1)
-    // The status of a cart is not shown, and it is not read again.
+    // The answer for a cart has no status. An expired cart cannot be read again.
     const ended = kind === 'CART' ? { expiresAt: now } : {}
     const answer = await renderSession(deps, call, kind === 'CART' ? open : { ...open, session: { ...session, canceledAt: now } })
     try {
@@ -45,7 +45,7 @@ async function cancelRecord(deps: AgentSessionDeps, call: AgentCall, kind: Sessi
         return answer
       }, locking)
     } catch (error) {
-      // Another change or a checkout came first: this is decided again.
+      // Another change or a checkout was first: try again.
       if (!(error instanceof NothingChanged)) throw error
     }
   }

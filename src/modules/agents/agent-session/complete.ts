@@ -1,4 +1,4 @@
-/** Completes checkout sessions: the platform pays what it was last shown, by the checkout that shoppers use. */
+/** Completes checkout sessions: the platform pays what it was last shown, through the checkout that shoppers use. */
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
@@ -39,19 +39,17 @@ export async function completeSession(
   const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
   if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
   assertUnfinished(deps, call, loaded)
-  if (isBeingPaid(deps, call, loaded)) return answered(deps, completion, loaded)
-  if (problemsOf(loaded, deps.clock.now()).length > 0) return answered(deps, completion, loaded)
+  if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
+  if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
   if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
-    return answered(deps, completion, loaded, [errorMessage('handler_unavailable', instrumentsPath)])
+    return respond(deps, completion, loaded, [errorMessage('handler_unavailable', instrumentsPath)])
   const token = instrument.credential?.token ?? ''
   if (token === '')
-    return answered(deps, completion, loaded, [
-      errorMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`),
-    ])
-  if (shownDigestOf(loaded.view) !== loaded.session.shown) return answered(deps, completion, loaded, [errorMessage('price_changed')])
-  if (loaded.session.failures >= failuresMax) return answered(deps, completion, loaded, [errorMessage('payment_failed')])
+    return respond(deps, completion, loaded, [errorMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`)])
+  if (shownDigestOf(loaded.view) !== loaded.session.shown) return respond(deps, completion, loaded, [errorMessage('price_changed')])
+  if (loaded.session.failures >= failuresMax) return respond(deps, completion, loaded, [errorMessage('payment_failed')])
   return pay(deps, completion, loaded, token)
 }
 
@@ -73,7 +71,7 @@ function completionOf({ attempt, ...call }: AgentCall): Completion {
     attempt: {
       key: agentAttemptKey(attempt.key),
       isResumed: attempt.isResumed,
-      // The response of the checkout is not the platform's.
+      // The platform gets the session, not the response of the checkout.
       async storeAnswer(tx, _, isSure) {
         await attempt.storeAnswer(tx, null, isSure)
         tx.afterCommit(() => {
@@ -111,42 +109,42 @@ async function pay(deps: AgentSessionDeps, completion: Completion, loaded: Loade
     })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return refused(deps, completion, session, error)
+    return respondToRefusal(deps, completion, session, error)
   }
-  const after = present(await loadSession(deps, call, session.id))
+  const after = requireSession(await loadSession(deps, call, session.id))
   const { order, payment } = result
   const isUnpaid = order.status === 'PENDING_PAYMENT' || order.status === 'CANCELLED' || order.status === 'EXPIRED'
-  if (!isUnpaid) return answered(deps, completion, after)
+  if (!isUnpaid) return respond(deps, completion, after)
   if (payment.status === 'FAILED' || order.status === 'EXPIRED')
-    return answered(deps, completion, after, [errorMessage('payment_failed')], { failures: session.failures + 1 })
+    return respond(deps, completion, after, [errorMessage('payment_failed')], { failures: session.failures + 1 })
   const needsPage = payment.status === 'REQUIRES_ACTION' && !hostedPageUrl(payment.clientParameters)?.startsWith('https:')
-  if (needsPage || payment.status === 'VOIDED') return handedOff(deps, completion, after)
-  return answered(deps, completion, after)
+  if (needsPage || payment.status === 'VOIDED') return respondWithHandOff(deps, completion, after)
+  return respond(deps, completion, after)
 }
 
-function present(loaded: LoadedSession | undefined): LoadedSession {
+function requireSession(loaded: LoadedSession | undefined): LoadedSession {
   if (!loaded) throw new Error('a session is gone')
   return loaded
 }
 
 /** Voids a payment that needs a confirmation for which the platform has no page. A person pays by the link instead. */
-async function handedOff(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession): Promise<object> {
+async function respondWithHandOff(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession): Promise<object> {
   const open = await openSession(deps, completion.call, loaded)
   const { snapshot, session, view } = open
   const url = await continueUrlOf(deps, snapshot.shop, { id: session.id, amountDue: view.totals.amountDue.amount })
   return url === undefined
-    ? answered(deps, completion, open, [errorMessage('payment_failed')])
-    : answered(deps, completion, open, [], { isEscalated: true })
+    ? respond(deps, completion, open, [errorMessage('payment_failed')])
+    : respond(deps, completion, open, [], { isEscalated: true })
 }
 
-/** Returns the message for a checkout that was refused because of the instrument. */
+/** Returns the message for a checkout that was respondToRefusal because of the instrument. */
 const failureOf = ({ kind, code }: AppError): ErrorMessageCode | undefined => {
   if (code === 'processor_not_available' || code === 'amount_too_small') return 'handler_unavailable'
   return kind === 'INVALID' || code === 'limit_reached' ? 'payment_failed' : undefined
 }
 
-/** Answers a checkout that was refused before any money moved. */
-async function refused(
+/** Answers a checkout that was respondToRefusal before any money moved. */
+async function respondToRefusal(
   deps: AgentSessionDeps,
   completion: Completion,
   { id, failures }: Pick<AgentSession, 'id' | 'failures'>,
@@ -154,23 +152,23 @@ async function refused(
 ): Promise<object> {
   if (error.kind !== 'CONFLICT' && error.kind !== 'INVALID') throw error
   const { call } = completion
-  const loaded = present(await loadCurrentSession(deps, call, id))
+  const loaded = requireSession(await loadCurrentSession(deps, call, id))
   assertUnfinished(deps, call, loaded)
-  if (isBeingPaid(deps, call, loaded)) return answered(deps, completion, loaded)
+  if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
   const code = failureOf(error)
-  if (code === 'handler_unavailable') return answered(deps, completion, loaded, [errorMessage(code, instrumentsPath)])
-  if (code === 'payment_failed') return answered(deps, completion, loaded, [errorMessage(code)], { failures: failures + 1 })
+  if (code === 'handler_unavailable') return respond(deps, completion, loaded, [errorMessage(code, instrumentsPath)])
+  if (code === 'payment_failed') return respond(deps, completion, loaded, [errorMessage(code)], { failures: failures + 1 })
   const isLacking = problemsOf(loaded, deps.clock.now()).length > 0
-  return answered(deps, completion, loaded, isLacking ? [] : [errorMessage('price_changed')])
+  return respond(deps, completion, loaded, isLacking ? [] : [errorMessage('price_changed')])
 }
 
 /**
- * Answers with a session. One write stores what that showed and the answer, so that a retry of a lost answer charges
+ * Renders a session, and stores the answer and what it showed in one write, so that a retry of a lost answer charges
  * nothing that the platform was never shown.
  * @param messages of this answer alone
- * @param isEscalated a person must continue, although the platform could pay otherwise
+ * @param isEscalated whether a person must continue, even if the platform could complete the session
  */
-async function answered(
+async function respond(
   deps: AgentSessionDeps,
   { call, isStored }: Completion,
   loaded: LoadedSession,

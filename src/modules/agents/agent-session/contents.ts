@@ -19,7 +19,7 @@ export type Contents = { readonly lines: ReadonlyMap<string, number>; readonly s
  * @throws UcpError `invalid_request` for an invalid e-mail address; `raw_card_refused`
  */
 export function contentsIn({ platform }: AgentCall, body: CheckoutInput): Contents {
-  // Everything is stored or shown, so no field may hold one.
+  // Every field is stored or shown, so none may contain a card number.
   assertNoCardNumber(body)
   const { capabilities } = platform
   const active = { fulfillment: capabilities.has('fulfillment'), discount: capabilities.has('discount') }
@@ -37,10 +37,10 @@ export function assertNoCardNumber(body: object): void {
 }
 
 /** A session and its cart after a request. */
-export type Updated = {
+export type SessionUpdate = {
   readonly session: AgentSession
   readonly result: AgentCartResult
-  /** What the request did not get. Only the answer to it says so. */
+  /** Warnings about reduced quantities. Only the answer to this request has them. */
   readonly messages: readonly UcpMessage[]
   /** Whether any line can be bought. */
   readonly isAnyPossible: boolean
@@ -55,7 +55,7 @@ export async function updatedSession(
   deps: AgentSessionDeps,
   call: AgentCall,
   { session, before, contents }: { session: AgentSession; before: CartSnapshot; contents: Contents },
-): Promise<Updated> {
+): Promise<SessionUpdate> {
   const now = deps.clock.now()
   const { lines, request, sentIds } = contents
   const expiresAt = expiryOf(session, now)
@@ -96,8 +96,8 @@ function asUcpError(error: unknown): never {
   throw error
 }
 
-/** Returns the messages of a request whose lines all cannot be bought. Paths are those of the request. */
-export function refusedLines({ sentIds }: Contents, { result }: Updated): UcpMessage[] {
+/** Returns the messages of a request none of whose lines can be bought. Paths are those of the request. */
+export function refusedLines({ sentIds }: Contents, { result }: SessionUpdate): UcpMessage[] {
   if (sentIds.length === 0) return [errorMessage('missing', '$.line_items')]
   return [...new Set(sentIds)].map((id) =>
     errorMessage(result.unavailable.includes(id) ? 'item_unavailable' : 'out_of_stock', `$.line_items[${sentIds.indexOf(id)}]`),

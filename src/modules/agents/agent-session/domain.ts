@@ -1,4 +1,4 @@
-/** Checkout sessions and carts of platforms (contract section 12). Pure functions. */
+/** Checkout sessions and carts of platforms. Pure functions. */
 import type { AgentDestination, AgentRequest, agentSessions } from '../../../../db/schema/agents.ts'
 import type { Address } from '../../../../db/schema/selling.ts'
 import { alpha3Of, countryCodes } from '../../../lib/country-code.ts'
@@ -11,7 +11,7 @@ import { endedWithoutSale, type Order } from '../../selling/order/domain.ts'
 export type AgentSession = typeof agentSessions.$inferSelect
 export type SessionKind = AgentSession['kind']
 
-/** Lines of a request. */
+/** Maximum number of lines in a request. */
 export const sentLinesMax = 100
 export const codesMax = 5
 export const destinationsMax = 20
@@ -45,17 +45,17 @@ export type SessionState = {
  * Returns the status of a session.
  * @param hasErrors whether its answer has an error that the platform can solve
  * @param hasHandler whether the platform can pay itself
- * @param isActionAsked whether the platform shows the page of the payment's processor
+ * @param hasActionUrl whether the platform can open the page of the payment's processor
  */
 export function statusOf(
   { session, cart, order, payment }: SessionState,
-  { hasErrors, hasHandler, isActionAsked }: { hasErrors: boolean; hasHandler: boolean; isActionAsked: boolean },
+  { hasErrors, hasHandler, hasActionUrl }: { hasErrors: boolean; hasHandler: boolean; hasActionUrl: boolean },
   now: number,
 ): SessionStatus {
   if (order) {
     if (order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))) return 'completed'
     if (order.status === 'COMPENSATING') return 'complete_in_progress'
-    if (payment?.status === 'REQUIRES_ACTION' && isActionAsked) return 'requires_escalation'
+    if (payment?.status === 'REQUIRES_ACTION' && hasActionUrl) return 'requires_escalation'
     if (order.status === 'PENDING_PAYMENT' && payment && (isOpenPayment(payment) || payment.status === 'CAPTURED'))
       return 'complete_in_progress'
     // It was paid, but could not be confirmed: the money goes back.
@@ -79,7 +79,7 @@ export function quantitiesOf(lines: readonly SentLine[]): Map<string, number> {
   return quantities
 }
 
-/** What a session keeps of a request once the personal data must go. */
+/** The request that a session stores after its personal data was removed. */
 export const emptyRequest: AgentRequest = { buyer: null, codes: [], attribution: null }
 
 type Sent<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
@@ -118,13 +118,13 @@ export type CompleteInput = {
       }
     | undefined
 }
-/** Payments of a session that may fail. */
+/** Maximum number of failed payments of a session. */
 export const failuresMax = 10
 
 const agentAttempts = 'agent/'
-/** Returns the key of a platform's attempt to pay, by which its payments are known. */
+/** Returns the key of a platform's attempt to pay. Its prefix marks the payments of platforms. */
 export const agentAttemptKey = (key: string): string => `${agentAttempts}${key}`
-/** Whether a platform began a payment. Others are a person's on a page. */
+/** Whether a platform started a payment, and not a person on a page. */
 export const isAgentPayment = ({ attemptKey }: Pick<Payment, 'attemptKey'>): boolean => attemptKey.startsWith(agentAttempts)
 
 /** Which extensions the platform uses. */
@@ -158,7 +158,7 @@ function plainFields<Name extends string>(
   return fields
 }
 
-/** Returns what a session keeps of a request. Fields of inactive extensions are not read. */
+/** Returns the parts of a request that a session stores. Fields of inactive extensions are ignored. */
 export function requestOf({ buyer, discounts, attribution, fulfillment }: CheckoutInput, active: ActiveExtensions): AgentRequest {
   const person = buyer ? plainFields(buyer, buyerFields) : {}
   const codes = active.discount ? (discounts?.codes ?? []).map((code) => plainText(code, textMax)).filter((code) => code !== '') : []
@@ -232,7 +232,7 @@ export type DeliveryState = {
   readonly shippingMethod: string | null
   /** Whether any of the shop's methods is offered for the cart and its address. */
   readonly isDeliverable: boolean
-  /** The shop requires provinces of its list, and the address has another. */
+  /** Whether the shop requires a province of its list, and the address has another one. */
   readonly isProvinceUnknown: boolean
   /** Whether the shop has shipping methods. */
   readonly hasMethods: boolean

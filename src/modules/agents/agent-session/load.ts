@@ -40,7 +40,7 @@ export async function loadSession(deps: AgentSessionDeps, { shop, platform }: Ag
   return session.kind === 'CART' && loaded.cart.status !== 'OPEN' ? undefined : loaded
 }
 
-/** Finds the session or cart of a platform beside a cart. */
+/** Finds the session or agent cart whose contents a cart holds. */
 export const findSessionOfCart = (
   { agentSessionStore }: Pick<AgentSessionDeps, 'agentSessionStore'>,
   cartId: string,

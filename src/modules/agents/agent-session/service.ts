@@ -11,7 +11,7 @@ import { emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } 
 import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
 import { answerOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
-import { type Contents, contentsIn, refusedLines, type Updated, updatedSession } from './contents.ts'
+import { type Contents, contentsIn, refusedLines, type SessionUpdate, updatedSession } from './contents.ts'
 import {
   type AgentSession,
   type CheckoutInput,
@@ -25,11 +25,11 @@ import { type LoadedSession, loadSession, withCart } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import type { SessionOwner } from './store.ts'
 
-/** Attempts of one change while others come first. */
+/** Maximum attempts of a change while concurrent changes come first. */
 export const triesMax = 25
 /** The actor in events of orders that a change cancels. */
 const shopperActor = 'shopper'
-const forgottenAtOnce = 200
+const forgetBatchSize = 200
 export const retrySoonSeconds = 5
 const retryLaterSeconds = 600
 
@@ -63,7 +63,7 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
   return createRecord(deps, call, 'CHECKOUT', contents, { source, earlierIds: earlier.map(({ id }) => id) })
 }
 
-/** Creates a session or cart. @param from the cart that is converted, and the sessions that it became before */
+/** Creates a session or cart. @param from the cart that is converted, and the sessions that were created from it before */
 export async function createRecord(
   deps: AgentSessionDeps,
   call: AgentCall,
@@ -94,7 +94,7 @@ export async function createRecord(
   }
   const updated = await updatedSession(deps, call, { session, before, contents })
   if (!updated.isAnyPossible) return refusalOf(platform.release, ...refusedLines(contents, updated))
-  const { answer, stored } = await rendered(deps, call, updated)
+  const { answer, stored } = await renderUpdate(deps, call, updated)
   const existing = await deps.db.write(async (tx) => {
     if (from) {
       // Conversions of one cart wait for each other here.
@@ -112,7 +112,7 @@ export async function createRecord(
   return existing ? answerOf(deps, call, await withCart(deps, shop, existing)) : answer
 }
 
-/** Two concurrent creates do not see each other. The limit is for floods, so one more is fine. */
+/** Limits open sessions against floods. Two concurrent creates do not see each other and may exceed the limit by one. */
 async function assertFewOpen(tx: Writer, { agentSessionStore, clock }: AgentSessionDeps, session: AgentSession): Promise<void> {
   const { openedFrom, shopId, profile } = session
   const owner: SessionOwner | undefined = openedFrom !== null ? { openedFrom } : profile !== null ? { shopId, profile } : undefined
@@ -127,7 +127,7 @@ async function assertFewOpen(tx: Writer, { agentSessionStore, clock }: AgentSess
 }
 
 /** Renders a session that is about to be stored, and records what the answer shows. */
-async function rendered(deps: AgentSessionDeps, call: AgentCall, { session, result, messages }: Updated) {
+async function renderUpdate(deps: AgentSessionDeps, call: AgentCall, { session, result, messages }: SessionUpdate) {
   const { snapshot, view } = result
   const loaded: LoadedSession = { session, cart: snapshot.cart, snapshot, view, order: undefined, payment: undefined }
   const answer = await renderSession(deps, call, loaded, messages)
@@ -187,7 +187,7 @@ export async function replaceRecord(
     if (found?.session.kind !== kind) return notFoundOf(call)
     const { session, snapshot } = await openSession(deps, call, found)
     const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
-    const { answer, stored } = await rendered(deps, call, updated)
+    const { answer, stored } = await renderUpdate(deps, call, updated)
     try {
       return await deps.db.write(async (tx) => {
         await saveCart(tx, deps, updated.result.snapshot, snapshot)
@@ -197,7 +197,7 @@ export async function replaceRecord(
         return answer
       }, locking)
     } catch (error) {
-      // Another change came first: this one is decided again.
+      // Another change was first: try again.
       if (!(error instanceof NothingChanged)) throw error
     }
   }
@@ -235,14 +235,14 @@ export function assertUnfinished(deps: AgentSessionDeps, call: AgentCall, loaded
 /** Removes what platforms sent from sessions that have ended, in small writes. Orders hold what is still needed. */
 export async function forgetSessions({ db, clock, agentSessionStore }: Pick<AgentSessionDeps, 'db' | 'clock' | 'agentSessionStore'>) {
   const now = clock.now()
-  const aside = db.backgroundReader()
+  const reader = db.backgroundReader()
   try {
-    await inBatches(forgottenAtOnce, async () => {
-      const ids = await agentSessionStore.ended(aside, now, forgottenAtOnce)
+    await inBatches(forgetBatchSize, async () => {
+      const ids = await agentSessionStore.ended(reader, now, forgetBatchSize)
       if (ids.length > 0) await db.write((tx) => agentSessionStore.forget(tx, ids))
       return ids.length
     })
   } finally {
-    aside.close()
+    reader.close()
   }
 }

@@ -48,8 +48,8 @@ export const createAgentSessionStore = ({ read }: Pick<Database, 'read'>) => ({
     return rows.length
   },
   /** Returns some sessions that have ended and still hold what was sent. Scans the table. */
-  async ended(aside: Pick<Reader, 'rows'>, now: number, limit: number): Promise<string[]> {
-    const rows = await aside.rows<{ id: string }>(
+  async ended(reader: Pick<Reader, 'rows'>, now: number, limit: number): Promise<string[]> {
+    const rows = await reader.rows<{ id: string }>(
       sql`select id from agent_sessions where expires_at <= ${now} and shown <> '' limit ${limit}`,
     )
     return rows.map(({ id }) => id)

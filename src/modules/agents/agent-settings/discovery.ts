@@ -1,4 +1,4 @@
-/** Which shop a host name stands for, and its profile. */
+/** Finds the shop of a host name, and renders its profile. */
 import { publicUrlOf } from '../../../core/public-url.ts'
 import { decimalsOf } from '../../../lib/money.ts'
 import { profileOf, servedCapabilities } from '../../../lib/ucp/profile.ts'
@@ -44,7 +44,7 @@ async function findOnlyShop({ agentSettingsStore }: Pick<AgentSettingsDeps, 'age
 /** How a shop's sessions can be paid outside the agent's own call; null: not at all. */
 export async function handOffOf(deps: AgentSettingsDeps, { shop, settings }: AgentShop): Promise<'PAGE' | 'LINK' | null> {
   if (settings.checkoutPage !== null) return 'PAGE'
-  // An amount that no processor finds too small or too large.
+  // An amount within the limits of every processor.
   const amount = 20 * 10 ** decimalsOf(shop.currency)
   return (await hostedPageOptions(deps, shop, { amount, currency: shop.currency })).length > 0 ? 'LINK' : null
 }

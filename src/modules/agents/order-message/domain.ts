@@ -1,7 +1,7 @@
 import { addJitter } from '../../../lib/random.ts'
 import { afterAttempt, type Outcome } from '../../messaging/webhook/domain.ts'
 
-/** Attempts at the same time. A platform that is slow holds up few others. */
+/** Concurrent attempts, in total and per platform, so that a slow platform does not delay the others. */
 export const slotsMax = { all: 16, platform: 4 } as const
 /** Longer than an attempt takes, with the fetch of the profile. */
 export const leaseMs = 60_000
@@ -9,7 +9,7 @@ export const sendLimits = { timeoutMs: 10_000, bytesMax: 64 * 1024 } as const
 const firstPauseMs = 2_000
 
 /**
- * Returns a message's state after an attempt: again after two seconds, then as webhooks.
+ * Returns a message's state after an attempt. The first retry follows after two seconds, the others as for webhooks.
  * @param outcome undefined: the profile names no URL for messages
  * @param attempts including this one
  * @param chance from 0 to 1

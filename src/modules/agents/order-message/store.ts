@@ -36,7 +36,7 @@ export const orderMessageStore = {
       .limit(limit)
     return rows.map(({ agent, ...message }) => ({ ...message, profile: agent?.profile ?? '' }))
   },
-  /** Takes due messages until a time. Returns those that no other attempt took. */
+  /** Leases due messages until a time. Returns those that no other process leased. */
   claim: (tx: Writer, ids: readonly string[], now: number, until: number): Promise<OrderMessage[]> =>
     tx
       .update(agentMessages)

@@ -35,7 +35,7 @@ export function namedProfile(header: string | null, inMeta: unknown): string | u
 /** Signatures of agents carry this tag, or none; others are for other readers. */
 const agentTag = 'web-bot-auth'
 const algorithm = 'ecdsa-p256-sha256'
-/** Maximum deviation of a signature's times from ours. */
+/** Maximum difference between a signature's times and the server's clock. */
 const toleranceSeconds = 5 * 60
 /** Keys that are tried where a profile uses one name several times. */
 const keysPerNameMax = 2
@@ -73,7 +73,7 @@ function isTimely({ params }: ReceivedSignature, nowSeconds: number): boolean {
   return Math.abs(created - nowSeconds) <= toleranceSeconds && expires >= nowSeconds - toleranceSeconds
 }
 
-/** A request, and what its signatures are held against. */
+/** A request, and what its signatures are checked against. */
 export type ProofContext = {
   readonly message: HttpMessage
   readonly hasBody: boolean

@@ -18,7 +18,7 @@ const limits = { connectTimeoutMs: 3_000, timeoutMs: 5_000, bytesMax: 128 * 1024
 const entriesMax = 1_000
 const freshMs = { least: minuteMs, most: dayMs } as const
 const pauseMs = { first: minuteMs, longest: hourMs } as const
-/** Fetches of profiles that are not cached, by all callers. */
+/** Maximum fetches of profiles that are not cached, for all callers together. */
 const unknownPerMinute = 30
 
 type Entry = {
@@ -33,7 +33,7 @@ type Entry = {
 
 /** @param monotonic monotonic milliseconds */
 export function createProfileReader(safeFetch: SafeFetch, monotonic: () => number): ProfileReader {
-  /** The one that was not used for longest comes first. */
+  /** Least recently used first. */
   const entries = new Map<string, Entry>()
   const inFlight = new Map<string, Promise<PlatformProfile>>()
   /** When profiles that were not cached were fetched in the last minute. */
@@ -45,7 +45,7 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
     if (entries.size > entriesMax) entries.delete(entries.keys().next().value as string)
   }
 
-  /** Takes one of the fetches that all unknown profiles share. */
+  /** Counts a fetch of a profile that is not cached. @throws UcpError `unavailable` above the limit */
   function takeFetch(now: number): void {
     unknown = unknown.filter((at) => at > now - minuteMs)
     const [oldest = now] = unknown
@@ -98,7 +98,7 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
 function refusalOf({ kind }: OutgoingError, url: URL): UcpError {
   const isHttp = url.protocol === 'http:'
   const isLiteral = literalAddressOf(url) !== undefined
-  // A name that does not resolve is in no network of the settings, where alone http is allowed.
+  // Http is allowed only in the networks of the settings. A name that does not resolve is in none of them.
   const isInvalid = (kind === 'address not allowed' && (isHttp || isLiteral)) || (kind === 'connection failed' && isHttp && !isLiteral)
   return kind === 'port not allowed' || isInvalid
     ? new UcpError('invalid_profile_url', 'The profile must have an https URL with a public address and a standard web port.')

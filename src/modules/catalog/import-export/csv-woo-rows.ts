@@ -89,20 +89,20 @@ function productCells({ cells }: WooRow, options: readonly string[]): Cells {
 }
 
 /** Builds a variant's cells. A variation inherits blank values from its product. */
-function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, tell: Reporters): Cells {
-  const { report } = tell
-  const variantRow = (field: WooField) => row.cells.get(field)
+function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, reporters: Reporters): Cells {
+  const { report } = reporters
+  const ownCell = (field: WooField) => row.cells.get(field)
   const inherited = (field: WooField) => {
-    const text = variantRow(field)
+    const text = ownCell(field)
     return text === undefined || text.toLowerCase() === 'parent' ? product.cells.get(field) : text
   }
   const result: Cells = []
   const put = (field: Field, text: string | undefined) => {
     if (text !== undefined) result.push([field, text])
   }
-  put('sku', variantRow('sku'))
-  put('barcode', variantRow('barcode'))
-  putPrices(row, indexes.has('regularPrice'), put, tell)
+  put('sku', ownCell('sku'))
+  put('barcode', ownCell('barcode'))
+  putPrices(row, indexes.has('regularPrice'), put, reporters)
   put(
     'weightGrams',
     gramsOf(inherited('weight'), gramsPerUnit, () => report(row, 'weight', 'Must be a plain number of zero or more.')),
@@ -133,10 +133,10 @@ function putPrices(
     report(row, 'regularPrice', 'Must not be blank: WooCommerce does not sell a product without a price.')
   const sale = decimal(cells.get('salePrice'))
   const isTemporary = cells.has('saleFrom') || cells.has('saleUntil')
-  const isNoSale = sale !== undefined && regular !== undefined && Number(sale) >= Number(regular)
+  const isNotLower = sale !== undefined && regular !== undefined && Number(sale) >= Number(regular)
   if (sale !== undefined && isTemporary) notice(row, 'salePrice', 'A sale price with dates is not imported, because it would not end.')
-  else if (isNoSale) notice(row, 'salePrice', 'A sale price that is not below the regular one is not imported.')
-  const isOnSale = sale !== undefined && !isTemporary && !isNoSale
+  else if (isNotLower) notice(row, 'salePrice', 'A sale price that is not below the regular one is not imported.')
+  const isOnSale = sale !== undefined && !isTemporary && !isNotLower
   put('price', isOnSale ? sale : regular)
   put('compareAtPrice', isOnSale ? regular : undefined)
 }
@@ -157,22 +157,24 @@ function putStock(
   const { cells } = row
   const isSold = isVariantSold(row, indexes)
   const stock = cells.get('stock')
-  const isThere = cells.get('inStock')?.toLowerCase()
+  const stockStatus = cells.get('inStock')?.toLowerCase()
   if (stock?.toLowerCase() === 'parent') {
     report(row, 'stock', 'WooCommerce counts this stock for the whole product. Give each variation its own stock, or none.')
     return
   }
   // WooCommerce's importer reads a blank cell as out of stock.
-  const isBlank = indexes.has('inStock') && isThere === undefined && stock === undefined
+  const isBlank = indexes.has('inStock') && stockStatus === undefined && stock === undefined
   if (isBlank) notice(row, 'inStock', 'Imported as out of stock: neither this cell nor the stock has a value.')
-  const isOut = isThere === '0' || isThere === 'outofstock' || isBlank
+  const isOutOfStock = stockStatus === '0' || stockStatus === 'outofstock' || isBlank
   // Disabled variations, and untracked ones that are out of stock, are imported with tracked stock of 0.
-  if (stock !== undefined || isOut || !isSold) put('inventoryTracker', 'woocommerce')
-  put('onHand', isSold ? (stock?.replace(/\.0+$/, '') ?? (isOut ? '0' : undefined)) : '0')
+  if (stock !== undefined || isOutOfStock || !isSold) put('inventoryTracker', 'woocommerce')
+  put('onHand', isSold ? (stock?.replace(/\.0+$/, '') ?? (isOutOfStock ? '0' : undefined)) : '0')
   const backorders = cells.get('backorders')?.toLowerCase()
-  const mayWait =
-    (backorders !== undefined && ['1', 'yes', 'notify'].includes(backorders)) || isThere === 'backorder' || isThere === 'onbackorder'
-  put('allowBackorder', isSold && mayWait ? 'continue' : 'deny')
+  const allowsBackorders =
+    (backorders !== undefined && ['1', 'yes', 'notify'].includes(backorders)) ||
+    stockStatus === 'backorder' ||
+    stockStatus === 'onbackorder'
+  put('allowBackorder', isSold && allowsBackorders ? 'continue' : 'deny')
   put('lowStockAt', cells.get('lowStock'))
 }
 

@@ -162,8 +162,8 @@ export function importStoppedError({
   skipped,
 }: Pick<ImportReport, 'dryRun' | 'created' | 'updated' | 'skipped'>): AppError {
   const doneText = dryRun
-    ? `${created} products would be created, ${updated} changed and ${skipped} skipped until there; nothing was stored: look at smaller files, or use the command souk import`
-    : `${created} products were created, ${updated} changed and ${skipped} skipped, and that stays: send the rest of the file, or use the command souk import`
+    ? `${created} products would be created, ${updated} changed and ${skipped} skipped until there; nothing was stored: check a smaller file, or use the command souk import`
+    : `${created} products were created, ${updated} changed and ${skipped} skipped, and are stored: send the rest of the file, or use the command souk import`
   return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${doneText}`, { retryAfterSeconds: 1 })
 }
 
@@ -340,9 +340,9 @@ function publicationFieldsOf({ status, published }: ImportedProduct): Pick<Produ
  * keep fields that the file does not have.
  */
 function mergeImages(product: ImportedProduct, existing: ProductWithVariants['product']['images']): ImageInput[] {
-  const knownByUrl = new Map(existing.map((image) => [image.url, image]))
+  const existingByUrl = new Map(existing.map((image) => [image.url, image]))
   const images: ImageInput[] = product.images
-    ? product.images.map(({ position: _, ...file }) => ({ ...knownByUrl.get(file.url), ...file }))
+    ? product.images.map(({ position: _, ...file }) => ({ ...existingByUrl.get(file.url), ...file }))
     : [...existing]
   for (const { imageUrl } of product.variants) {
     if (imageUrl && !images.some(({ url }) => url === imageUrl)) images.push({ url: imageUrl })

@@ -15,7 +15,7 @@ const isTransient = ({ status }: SafeResponse) => status === 429 || status >= 50
 
 /** A download that failed, with a reason for the report. Contains nothing of the other server's response. */
 export class PictureFetchError extends Error {
-  override readonly name = 'NotFetched'
+  override readonly name = 'PictureFetchError'
 }
 
 async function download({ safeFetch, sleep }: Pick<MediaDeps, 'safeFetch' | 'sleep'>, url: string): Promise<Uint8Array> {
@@ -48,7 +48,7 @@ export async function fetchPicture(
   async function* chunks() {
     yield bytes
   }
-  const { own: picture } = await storePicture(deps, by, { length: bytes.length, chunks }).catch((error: unknown) => {
+  const { picture } = await storePicture(deps, by, { length: bytes.length, chunks }).catch((error: unknown) => {
     throw error instanceof AppError ? new PictureFetchError(error.message) : error
   })
   await deps.db.write((tx) => deps.mediaStore.recordSource(tx, { shopId: by.shop.id, address, mediaId: picture.id }))

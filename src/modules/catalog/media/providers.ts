@@ -12,7 +12,7 @@ import { createMediaStore } from './store.ts'
 const waitMaxMs = 15_000
 const usualMs = 500
 const waitingMax = 64
-const tooManyUploads = 'Too many pictures are on their way'
+const tooManyUploads = 'Too many pictures are being uploaded'
 
 export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>) => ({
   mediaStore: createMediaStore(db),

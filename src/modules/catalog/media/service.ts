@@ -33,7 +33,7 @@ type PictureChange = CommandContext<Pick<ShopContext, 'id'>>
 
 const mb = 1024 * 1024
 const retryAfterSeconds = 5
-/** Free space to keep, in multiples of the disk watermark, as for documents. The rest is for all shops. */
+/** Free space that uploads leave, in multiples of the disk watermark, as for documents. */
 const watermarksFree = 2
 
 /** Returns the URL of the instance, with which picture URLs begin. */
@@ -62,12 +62,12 @@ export async function addPicture(
   by: PictureChange,
   body: { readonly length: number | undefined; chunks(bytesMax: number): AsyncIterable<Uint8Array> },
 ): Promise<MediaView & { known: boolean }> {
-  const { own: record, known: existing } = await storePicture(deps, by, body)
-  return { ...mediaView(record, baseOf(deps)), known: existing }
+  const { picture, isExisting } = await storePicture(deps, by, body)
+  return { ...mediaView(picture, baseOf(deps)), known: isExisting }
 }
 
-/** `known`: the shop had the picture before. */
-type StoredPicture = { readonly own: ShopPicture; readonly known: boolean }
+/** `isExisting`: the shop had the picture before. */
+type StoredPicture = { readonly picture: ShopPicture; readonly isExisting: boolean }
 
 /** Stores an uploaded or downloaded picture. @throws AppError as `addPicture` */
 export async function storePicture(deps: MediaDeps, by: PictureChange, body: Parameters<typeof addPicture>[2]): Promise<StoredPicture> {
@@ -137,7 +137,7 @@ async function inspectAndStore(deps: MediaDeps, by: PictureChange, picture: Uplo
     clean = properties
     rendered = await picture.render(parts, { decodes: isDecoded(properties), widths: widthsFor(properties) })
   } catch (error) {
-    if (error instanceof RenderFailed && error.kind === 'FAILED') deps.log.error('pictures.not_looked_at', { error })
+    if (error instanceof RenderFailed && error.kind === 'FAILED') deps.log.error('pictures.render_failed', { error })
     throw error
   } finally {
     endTurn()
@@ -156,7 +156,7 @@ async function storeFiles(
   const { type, width, height, frames } = clean
   const hash = hashOf(await deps.instanceKeys.of('MEDIA'), original.digest)
   const [record] = await deps.mediaStore.ownByHashes(by.shop.id, [hash])
-  if (record) return { own: record, known: true }
+  if (record) return { picture: record, isExisting: true }
   const picture: Picture = { hash, type, width, height, frames, bytes: original.bytes, createdAt: now }
   const storedFiles: PictureFile[] = []
   try {
@@ -197,12 +197,12 @@ async function storeRecord(
     const [existing] = await deps.mediaStore.ownByHashes(by.shop.id, [picture.hash], tx)
     if (existing) {
       tell({ before: null, after: { id: existing.id, known: true } })
-      return { own: existing, known: true, isPut }
+      return { picture: existing, isExisting: true, isPut }
     }
     if (!(await deps.mediaStore.addUsage(tx, by.shop.id, picture.bytes, quotaOf(deps)))) throw quotaExceeded(deps)
     await deps.mediaStore.putMedia(tx, row)
     tell({ before: null, after: { type: properties.type, width: properties.width, height: properties.height, bytes: properties.bytes } })
-    return { own: { ...row, ...properties }, known: false, isPut }
+    return { picture: { ...row, ...properties }, isExisting: false, isPut }
   })
 }
 

@@ -130,14 +130,14 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
     return read.select().from(pictureFiles).where(gt(pictureFiles.storageName, after)).orderBy(asc(pictureFiles.storageName)).limit(limit)
   },
   /** Finds shops whose usage differs from their pictures, pictures without an owner, and products with wrong uses. */
-  async differences(): Promise<{ shops: { shop: string; counted: string; there: string }[]; unowned: string[]; uses: string[] }> {
-    const shops = await read.rows<{ shop: string; counted: string; there: string }>(sql`
-      with there as (select m.shop_id as shop, count(*) as n, sum(p.bytes) as b from media m join pictures p on p.hash = m.hash group by m.shop_id),
-        named as (select shop from there union select shop_id from media_usage)
+  async differences(): Promise<{ shops: { shop: string; counted: string; stored: string }[]; unowned: string[]; uses: string[] }> {
+    const shops = await read.rows<{ shop: string; counted: string; stored: string }>(sql`
+      with stored as (select m.shop_id as shop, count(*) as n, sum(p.bytes) as b from media m join pictures p on p.hash = m.hash group by m.shop_id),
+        named as (select shop from stored union select shop_id from media_usage)
       select named.shop as shop,
         cast(coalesce(u.pictures, 0) as text) || ' of ' || cast(coalesce(u.bytes, 0) as text) || ' bytes' as counted,
-        cast(coalesce(t.n, 0) as text) || ' of ' || cast(coalesce(t.b, 0) as text) || ' bytes' as there
-      from named left join there t on t.shop = named.shop left join media_usage u on u.shop_id = named.shop
+        cast(coalesce(t.n, 0) as text) || ' of ' || cast(coalesce(t.b, 0) as text) || ' bytes' as stored
+      from named left join stored t on t.shop = named.shop left join media_usage u on u.shop_id = named.shop
       where coalesce(u.pictures, 0) <> coalesce(t.n, 0) or coalesce(u.bytes, 0) <> coalesce(t.b, 0) order by named.shop limit 20`)
     const unowned = await read.rows<{ hash: string }>(
       sql`select p.hash as hash from pictures p where not exists (select 1 from media m where m.hash = p.hash)

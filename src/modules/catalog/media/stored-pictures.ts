@@ -54,9 +54,9 @@ async function faultOf({ documentStores }: PictureFileDeps, file: PictureFile): 
 export async function describePictureDifferences({ mediaStore }: Pick<MediaDeps, 'mediaStore'>): Promise<string[]> {
   const { shops, unowned, uses } = await mediaStore.differences()
   return [
-    ...shops.map(({ shop, counted, there }) => `Shop ${shop}: ${counted} are counted, and ${there} are there`),
+    ...shops.map(({ shop, counted, stored }) => `Shop ${shop}: ${counted} are counted, and ${stored} are stored`),
     ...unowned.map((hash) => `Picture ${hash}: no shop has it, or it has no file`),
-    ...uses.map((product) => `Product ${product}: what it shows is not what is noted of it`),
+    ...uses.map((product) => `Product ${product}: its images differ from the recorded uses of pictures`),
   ]
 }
 

@@ -13,7 +13,7 @@ export const isGiftCard = ({ kind }: Pick<Product, 'kind'>): boolean => kind ===
 const giftCardVariant = { requiresShipping: false, taxable: false, taxClass: null } as const
 
 /**
- * Returns the variants as the product's kind has them.
+ * Applies the rules of the product's kind to its variants.
  * @param merged `at`: the index in the input
  * @throws AppError INVALID for a gift card over nothing
  */

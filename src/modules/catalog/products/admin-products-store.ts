@@ -52,7 +52,7 @@ export const adminProductStore = {
     const fill = await fills.readProgress(read)
     const indexed = await managedSearch.find(read, { shopId, words: words ?? [], whole: exactValues, limit: filteredTotalMax + 1 })
     const unindexed = fill ? await findUnindexed(read, filter, fill.below) : { ids: [], isWhole: true }
-    // Removes duplicates. Ids are ASCII, so sorting them is by age.
+    // Removes duplicates. Ids are ASCII, and their order is that of creation.
     const found = fill ? [...new Set([...indexed, ...unindexed.ids])].sort().reverse() : indexed
     const ids = found.slice(0, filteredTotalMax)
     return {
@@ -66,13 +66,13 @@ export const adminProductStore = {
    * Reads the next products of an export, oldest first. Every product is examined, so no limit hides any.
    * @returns `scannedTo`: the last id that was examined; undefined at the end
    */
-  async piece(
+  async readChunk(
     read: Reader,
     filter: AdminProductFilter,
     { limit, after }: PageSlice,
-  ): Promise<{ wholes: ProductWithVariants[]; scannedTo: string | undefined }> {
+  ): Promise<{ records: ProductWithVariants[]; scannedTo: string | undefined }> {
     const { shopId, words, values } = filter
-    if (words?.length === 0) return { wholes: [], scannedTo: undefined }
+    if (words?.length === 0) return { records: [], scannedTo: undefined }
     const isFiltered = words !== undefined || values.length > 0
     const rows = await read
       .select({ id: products.id })
@@ -81,8 +81,8 @@ export const adminProductStore = {
       .orderBy(asc(products.id))
       .limit(isFiltered ? Math.min(limit, filteredChunkMax) : limit)
     const ids = rows.map(({ id }) => id)
-    const wholes = (await loadProducts(read, ids)).reverse()
-    return { wholes: isFiltered ? wholes.filter((record) => matchesFilter(record, filter)) : wholes, scannedTo: ids.at(-1) }
+    const records = (await loadProducts(read, ids)).reverse()
+    return { records: isFiltered ? records.filter((record) => matchesFilter(record, filter)) : records, scannedTo: ids.at(-1) }
   },
 
   /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */

@@ -32,10 +32,10 @@ export async function listProducts(
   query: AdminProductQuery,
   slice: PageSlice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
-  const { records: wholes, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  const { records, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
   if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'product')
   const page = pageOf(
-    wholes.map((record) => managementViewWithUrls(deps, record)),
+    records.map((record) => managementViewWithUrls(deps, record)),
     total,
     slice,
   )
@@ -49,8 +49,8 @@ export async function readProductChunk(
   query: AdminProductQuery,
   slice: PageSlice,
 ): Promise<ListChunk<ManagementProduct>> {
-  const { wholes, scannedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
-  return { data: wholes.map((record) => managementViewWithUrls(deps, record)), scannedTo }
+  const { records, scannedTo } = await store.readChunk(deps.db.read, filterOf(shop, query), slice)
+  return { data: records.map((record) => managementViewWithUrls(deps, record)), scannedTo }
 }
 
 type BackfillDeps = Pick<CatalogDeps, 'db' | 'clock' | 'log' | 'catalogStore'>

@@ -25,8 +25,7 @@ export const findCatalogInconsistencies = (db: CheckContext): AsyncGenerator<Fin
           or exists (select 1 from product_inner_prices i where i.product_id = d.product_id
             and not exists (select 1 from variants v where v.product_id = i.product_id and v.price = i.price))
         order by d.product_id`,
-      say: ({ id }) =>
-        `Product ${id} is listed by another vendor, type or price than it has, or as available when it is not, or is not when it is`,
+      say: ({ id }) => `Product ${id}: the listing has another vendor, type, price or availability than the product`,
     },
     {
       subject: 'products of collections',
@@ -34,7 +33,7 @@ export const findCatalogInconsistencies = (db: CheckContext): AsyncGenerator<Fin
         select m.product_id as id from collection_products m left join product_documents d on d.product_id = m.product_id
         where m.visible_from is distinct from d.visible_from or d.visible_from is not null and (${differs(sql.raw('m'))})
         order by m.product_id`,
-      say: ({ id }) => `Product ${id} is filtered in its collections by other values than it has, or is visible from another moment`,
+      say: ({ id }) => `Product ${id}: its collections have other filter values or another visibility date than the product`,
     },
     {
       subject: 'search of products',
@@ -42,6 +41,6 @@ export const findCatalogInconsistencies = (db: CheckContext): AsyncGenerator<Fin
         select p.id as id from products p
         where not exists (${productIndexed}) and not exists (select 1 from search_fills where subject = 'PRODUCTS')
         order by p.id`,
-      say: ({ id }) => `Product ${id} is found by no word of its shop's people`,
+      say: ({ id }) => `Product ${id} is missing in the search of the shop's staff`,
     },
   ])

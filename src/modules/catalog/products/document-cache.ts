@@ -14,7 +14,7 @@ export type DocumentCache = {
   /** Returns the entry, reading it if necessary. Undefined if it cannot be read synchronously. */
   findCached(id: string): CachedDocument | undefined
   /** Returns the text; undefined if it changed since the entry was read. */
-  textOf(id: string, kept: CachedDocument): string | undefined
+  textOf(id: string, cached: CachedDocument): string | undefined
   /** Invalidates a product. Call it after the commit, before others learn of the change. */
   invalidate(id: string): void
   /** Invalidates all products of a shop. */

@@ -14,7 +14,7 @@ export type ListingCounts = {
 const foldAfterWrites = 256
 const changesPerFold = 256
 
-/** @param most documents of a bucket before it is split; even */
+/** @param documentsMax documents of a bucket before it is split; even */
 export function createListingCounts(
   deps: Pick<Deps, 'db' | 'log'> & { catalogStore: CatalogStore },
   documentsMax = bucketMax,

@@ -55,9 +55,9 @@ async function resolveProductPictures(
   deps: CatalogDeps,
   { product, variants }: ProductWithVariants,
   before: Product['images'],
-): Promise<{ record: ProductWithVariants; shown: ResolvedImages<Product['images'][number]> }> {
+): Promise<{ record: ProductWithVariants; pictures: ResolvedImages<Product['images'][number]> }> {
   const pictures = await resolvePictures(tx, deps, product, before)
-  return { record: { product: { ...product, images: pictures.images }, variants }, shown: pictures }
+  return { record: { product: { ...product, images: pictures.images }, variants }, pictures }
 }
 
 const handleTaken = refuseTaken('another product has this handle', 'handle')
@@ -125,7 +125,7 @@ export async function createProduct(
 
 /** Stores a new product with everything that is derived from it. @throws AppError INVALID */
 async function storeNewProduct(tx: Writer, deps: CatalogDeps, draft: ProductWithVariants): Promise<ProductWithVariants> {
-  const { record, shown: pictures } = await resolveProductPictures(tx, deps, draft, [])
+  const { record, pictures } = await resolveProductPictures(tx, deps, draft, [])
   const rendered = renderFittingRecord(record)
   await deps.catalogStore.insert(tx, record)
   await recordPictureUses(tx, deps, record.product.id, pictures)
@@ -221,7 +221,7 @@ function rewriteProduct(
 ): Promise<ManagementProduct> {
   return audited(deps, by, { action, subject: id }, async (tx, tell) => {
     const before = await findToChange(tx, deps, by, id, variantId)
-    const { record: after, shown: pictures } = await resolveProductPictures(tx, deps, change(before), before.product.images)
+    const { record: after, pictures } = await resolveProductPictures(tx, deps, change(before), before.product.images)
     const rendered = renderFittingRecord(after, before)
     assertNotStale(await deps.catalogStore.replace(tx, before, after))
     await recordPictureUses(tx, deps, id, pictures)
@@ -234,10 +234,10 @@ function rewriteProduct(
   }).finally(() => deps.listingCounts.countWrite(by.shop.id))
 }
 
-/** Returns the existing variants that fall to their threshold by the change. */
+/** Returns the existing variants whose stock falls to the threshold by the change. */
 function variantsFallingLow(before: ProductWithVariants, after: ProductWithVariants): string[] {
-  const fine = new Set(before.variants.filter((variant) => !isLowStock(variant)).map(({ id }) => id))
-  return after.variants.filter((variant) => isLowStock(variant) && fine.has(variant.id)).map(({ id }) => id)
+  const notLow = new Set(before.variants.filter((variant) => !isLowStock(variant)).map(({ id }) => id))
+  return after.variants.filter((variant) => isLowStock(variant) && notLow.has(variant.id)).map(({ id }) => id)
 }
 
 /** Returns the stock history of existing variants. */

@@ -1,2 +1,2 @@
 export type { AccountPageDeps, PageAction } from './providers.ts'
-export { openPage, sendPage } from './service.ts'
+export { openPage, submitPage } from './service.ts'

@@ -9,9 +9,9 @@ import type { AccountPageKind } from './domain.ts'
 export type PageOutcome = 'done' | 'over' | 'refused'
 /** The fields of a form. */
 export type PageForm = { readonly token: string; readonly password: string; readonly name: string }
-/** The action of a page. `isGood` checks its link without using it up. */
+/** The action of a page. `findLink` checks its link without using it up. */
 export type PageAction = {
-  readonly isGood: (token: string) => Promise<{ readonly shopId: string | null } | undefined>
+  readonly findLink: (token: string) => Promise<{ readonly shopId: string | null } | undefined>
   readonly act: (form: PageForm, caller: Caller) => Promise<PageOutcome>
 }
 

@@ -6,7 +6,7 @@ import { text } from '../../../http/schema.ts'
 import { uploads } from '../../../http/upload.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import { pageKinds } from './domain.ts'
-import { type AccountPageDeps, openPage, sendPage } from './index.ts'
+import { type AccountPageDeps, openPage, submitPage } from './index.ts'
 
 const PageToken = t.Object({ token: text(200) })
 const form = 'application/x-www-form-urlencoded'
@@ -34,8 +34,8 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
             const field = (name: string) => fields.get(name) ?? ''
             if ([...fields.values()].some((value) => value.includes('\0')))
               throw new AppError('INVALID', 'body: must not contain a NUL character')
-            const sent = { token, password: field('password'), name: field('name') }
-            return pageResponse(await sendPage(deps, kind, sent, deps.callerOf(request))) as never
+            const submission = { token, password: field('password'), name: field('name') }
+            return pageResponse(await submitPage(deps, kind, submission, deps.callerOf(request))) as never
           },
           {
             access: 'public',

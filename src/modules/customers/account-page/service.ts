@@ -8,7 +8,7 @@ import type { AccountPageKind } from './domain.ts'
 import type { AccountPageDeps, PageAction, PageForm } from './providers.ts'
 
 const createResetAction = (deps: AccountPageDeps): PageAction => ({
-  isGood: (token) => findReset(deps, token),
+  findLink: (token) => findReset(deps, token),
   async act({ token, password }, caller) {
     if (password.length < passwordLength.minLength || password.length > passwordLength.maxLength) return 'refused'
     try {
@@ -39,16 +39,16 @@ function requireAction(deps: AccountPageDeps, kind: AccountPageKind): PageAction
  * @throws AppError NOT_FOUND for a kind without a page
  */
 export async function openPage(deps: AccountPageDeps, kind: AccountPageKind, token: string): Promise<WebPage> {
-  const found = await requireAction(deps, kind).isGood(token)
+  const found = await requireAction(deps, kind).findLink(token)
   if (!found) return renderInvalidLinkPage(deps)
   const { look } = await readAppearance(deps, found.shopId)
   return renderFormPage(look, kind)
 }
 
 /** Performs a submitted page. @throws AppError NOT_FOUND for a kind without a page; RATE_LIMITED, UNAVAILABLE */
-export async function sendPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<WebPage> {
+export async function submitPage(deps: AccountPageDeps, kind: AccountPageKind, form: PageForm, caller: Caller): Promise<WebPage> {
   const action = requireAction(deps, kind)
-  const found = await action.isGood(form.token)
+  const found = await action.findLink(form.token)
   const outcome = await action.act(form, caller)
   if (outcome === 'over' || !found) return renderInvalidLinkPage(deps)
   const { look } = await readAppearance(deps, found.shopId)

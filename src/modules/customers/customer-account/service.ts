@@ -102,11 +102,11 @@ async function proveAddress(deps: CustomerAccountDeps, { shopId, actor }: Custom
 }
 
 /**
- * The verification page, which asks for the password because nobody is logged in. A stranger may have used another
+ * The verification page, which asks for the password because the visitor is not logged in. A stranger may have used another
  * person's address: its owner does not know the password and cannot give the stranger their orders.
  */
 export const createVerifyAction = (deps: CustomerAccountDeps): PageAction => ({
-  isGood: (token) => findVerifyToken(deps, token),
+  findLink: (token) => findVerifyToken(deps, token),
   async act({ token, password }, { limitKey: address, ...from }) {
     const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findVerifyToken(deps, token))
     const shopId = found?.shopId

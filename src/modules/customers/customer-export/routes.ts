@@ -11,12 +11,12 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
   routes(deps, 'Customers').get(
     '/customer/:customerId/export',
     async ({ params, shop, actor, request }) => {
-      const leave = deps.exportSlots.take(shop.id)
-      request.signal.addEventListener('abort', leave, { once: true })
+      const releaseSlot = deps.exportSlots.take(shop.id)
+      request.signal.addEventListener('abort', releaseSlot, { once: true })
       try {
-        return streamExport(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), leave)
+        return streamExport(deps, request, params.customerId, await exportCustomer(deps, { shop, actor }, params.customerId), releaseSlot)
       } catch (error) {
-        leave()
+        releaseSlot()
         throw error
       }
     },
@@ -35,16 +35,16 @@ export const customerExportRoutes = (deps: HttpDeps & OrderDeps) =>
 
 /**
  * Streams the export as a download. Cancelling ends the reading.
- * @param leave frees the export slot
+ * @param releaseSlot frees the export slot
  */
 function streamExport(
   { clock, log }: Pick<HttpDeps, 'clock' | 'log'>,
   { signal }: Pick<Request, 'signal'>,
   customerId: string,
   pieces: AsyncGenerator<string, void>,
-  leave: () => void,
+  releaseSlot: () => void,
 ): Response {
-  const options = { clock, log, list: 'customer', signal, onEnd: leave, onLeave: () => pieces.return() }
+  const options = { clock, log, list: 'customer', signal, onEnd: releaseSlot, onLeave: () => pieces.return() }
   const body = streamText(() => pieces.next(), options)
   return new Response(body, {
     headers: {

@@ -65,7 +65,7 @@ async function* exportJson(deps: OrderDeps, shop: Shop, person: ExportedPerson):
     'discountsUsed',
     mapPages(
       pagesByOrders(ids, (chunk) => store.discountUses(read, chunk)),
-      useView,
+      discountUseView,
     ),
   )
   yield* jsonList(
@@ -142,11 +142,11 @@ async function* cartsOf({ db }: OrderDeps, person: ExportedPerson, draftMails: s
 
 /** Closes the reader before the rows are sent, so that a slow client does not hold one. */
 async function guestCartIds(db: OrderDeps['db'], person: ExportedPerson): Promise<string[]> {
-  const aside = db.backgroundReader()
+  const backgroundReader = db.backgroundReader()
   try {
-    return await store.guestCartIds(aside, person)
+    return await store.guestCartIds(backgroundReader, person)
   } finally {
-    aside.close()
+    backgroundReader.close()
   }
 }
 
@@ -187,8 +187,8 @@ const draftView = (draft: Drafts[number] | undefined) =>
 
 /** The version is only for `If-Match`. */
 function cardView(card: Parameters<typeof giftCardView>[0], now: number) {
-  const { version: _, ...renderCarts } = giftCardView(card, now)
-  return renderCarts
+  const { version: _, ...view } = giftCardView(card, now)
+  return view
 }
 
 const sessionView = (session: Awaited<ReturnType<typeof store.sessions>>[number]) => ({
@@ -196,7 +196,7 @@ const sessionView = (session: Awaited<ReturnType<typeof store.sessions>>[number]
   ...isoTimes(pick(session, 'createdAt', 'lastUsedAt', 'expiresAt', 'revokedAt')),
 })
 
-const useView = ({ discountId, orderId, mode, at }: Awaited<ReturnType<typeof store.discountUses>>[number]) => ({
+const discountUseView = ({ discountId, orderId, mode, at }: Awaited<ReturnType<typeof store.discountUses>>[number]) => ({
   ...{ discountId, orderId, mode },
   ...isoTimes({ at }),
 })

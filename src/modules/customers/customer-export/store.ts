@@ -41,8 +41,8 @@ export const exportStore = {
       .orderBy(asc(carts.id))
       .limit(limit),
   /** Scans the table: there is no index for these. */
-  async guestCartIds(aside: Pick<BackgroundReader, 'rows'>, { shopId, email }: ExportedPerson): Promise<string[]> {
-    const rows = await aside.rows<{ id: string }>(
+  async guestCartIds(reader: Pick<BackgroundReader, 'rows'>, { shopId, email }: ExportedPerson): Promise<string[]> {
+    const rows = await reader.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null order by id`,
     )
     return rows.map(({ id }) => id)

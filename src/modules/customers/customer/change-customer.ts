@@ -19,7 +19,7 @@ const auditedFields = ['acceptsMarketing', 'emailProvenAt'] as const
 const messageFields = ['email', 'name', 'phone', 'acceptsMarketing', 'note', 'tags'] as const satisfies readonly (keyof Customer)[]
 
 /**
- * Ends what a customer's former e-mail address could do: tokens mailed to it. An account's owner is told at that
+ * Ends what a customer's former e-mail address could do: tokens mailed to it. Notifies the account's owner at that
  * address.
  */
 export async function dropFormerEmail(tx: Writer, deps: CustomerDeps, { id, shopId, email, passwordHash }: Customer): Promise<void> {
@@ -69,7 +69,7 @@ export function changeCustomer(
       tags: tags && distinctTags(tags),
     })
     const viewOf = async (customer: Customer) => ({
-      ...staffCustomerView(customer, shop.currency, await store.standingOf(id, shop.mode, tx)),
+      ...staffCustomerView(customer, shop.currency, await store.summaryOf(id, shop.mode, tx)),
       version: customer.version,
     })
     if (isSameValue({ ...before, ...wanted }, before)) {

@@ -20,7 +20,7 @@ const rules: readonly Rule[] = [
                 group by customer_id, currency
                 having sum(orders) <> 0 or sum(spent) <> 0 or sum(live_orders) <> 0 or sum(live_spent) <> 0
                 order by customer_id, currency`,
-    say: ({ customer_id, currency }) => `${customer_id}: their orders in ${currency} add up to something else`,
+    say: ({ customer_id, currency }) => `${customer_id}: the stored totals in ${currency} differ from those of the orders`,
   },
   {
     subject: 'search of customers',
@@ -28,7 +28,7 @@ const rules: readonly Rule[] = [
       select c.id as id from customers c
       where not exists (${customerIndexed}) and not exists (select 1 from search_fills where subject = 'CUSTOMERS')
       order by c.id`,
-    say: ({ id }) => `Customer ${id} is found by no word`,
+    say: ({ id }) => `Customer ${id} is missing in the search`,
   },
 ]
 

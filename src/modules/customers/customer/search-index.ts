@@ -19,7 +19,7 @@ const filterOf = ({ id: shopId }: Shop, { email, q, tag }: CustomerQuery) => ({
 })
 
 async function viewsOf(deps: CustomerDeps, { currency, mode }: Shop, rows: readonly Customer[]): Promise<StaffCustomerView[]> {
-  const summaries = await Promise.all(rows.map(({ id }) => deps.customerStore.standingOf(id, mode)))
+  const summaries = await Promise.all(rows.map(({ id }) => deps.customerStore.summaryOf(id, mode)))
   return rows.map((customer, at) => staffCustomerView(customer, currency, summaries[at]))
 }
 
@@ -43,7 +43,7 @@ export async function readCustomerChunk(
   query: CustomerQuery,
   slice: PageSlice,
 ): Promise<ListChunk<StaffCustomerView>> {
-  const { rows, scannedTo } = await store.piece(deps.db.read, filterOf(shop, query), slice)
+  const { rows, scannedTo } = await store.readChunk(deps.db.read, filterOf(shop, query), slice)
   return { data: await viewsOf(deps, shop, rows), scannedTo }
 }
 

@@ -55,7 +55,7 @@ export const customerListStore = {
    * Reads the next customers of an export, newest first. Every customer is examined, so no limit hides any.
    * @returns `scannedTo`: the last id that was examined; undefined at the end
    */
-  async piece(
+  async readChunk(
     read: Reader,
     { shopId, email, q, tag }: CustomerQuery & { shopId: string },
     { limit, after }: PageSlice,

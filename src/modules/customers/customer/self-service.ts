@@ -78,7 +78,7 @@ export async function changeOwnCustomer(
   return audited(deps, by, { action: 'customer.changed', subject: customer.id }, async (tx, tell) => {
     const { before, after } = await change(tx)
     tell(changedCustomerDifference(before, after))
-    return customerView(after, shop.currency, await store.standingOf(after.id, shop.mode, tx))
+    return customerView(after, shop.currency, await store.summaryOf(after.id, shop.mode, tx))
   }).catch(emailTaken)
 }
 

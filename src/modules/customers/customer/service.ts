@@ -95,7 +95,7 @@ export async function logInCustomer(
   const customer = shopId === undefined ? undefined : await deps.customerStore.findByEmail(shopId, normalEmail(email))
   const account = accountOf(shopId, email, customer)
   await checkPassword(deps, account, { address: caller.limitKey, password }, { accountId: customer?.id, shopId, from: caller })
-  if (!customer) throw new Error('a password was right for nobody')
+  if (!customer) throw new Error('a password matched without an account')
   const actor = { ...caller, id: customer.id }
   const holds = (tx: Writer) => deps.customerStore.hasPassword(tx, customer.id, account.hash)
   await joinGuestOrders(deps, customer, actor)
@@ -151,7 +151,7 @@ export function createCustomer(
 export async function readOwnCustomer({ customerStore }: CustomerDeps, shop: Shop, id: string): Promise<CustomerView> {
   const customer = await customerStore.find(shop.id, id)
   if (!customer) throw noSuchCustomer()
-  return customerView(customer, shop.currency, await customerStore.standingOf(id, shop.mode))
+  return customerView(customer, shop.currency, await customerStore.summaryOf(id, shop.mode))
 }
 
 /**
@@ -165,7 +165,7 @@ export async function readCustomer(
 ): Promise<StaffCustomerView & { version: number }> {
   const customer = await customerStore.find(shop.id, id)
   if (!customer) throw noSuchCustomer()
-  return { ...staffCustomerView(customer, shop.currency, await customerStore.standingOf(id, shop.mode)), version: customer.version }
+  return { ...staffCustomerView(customer, shop.currency, await customerStore.summaryOf(id, shop.mode)), version: customer.version }
 }
 
 /**
@@ -212,7 +212,7 @@ export function buildAddress(
 /**
  * Stores an address that is in no book.
  * @param enteredBy the customer who enters it; no other customer can read it until it is in a book
- * @throws AppError INVALID; RATE_LIMITED for a customer who enters very many
+ * @throws AppError INVALID; RATE_LIMITED for a customer above the hourly limit
  */
 export async function enterAddress(
   deps: CustomerDeps,
@@ -291,7 +291,7 @@ export function addAddress(
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', 'Another customer has this address')
     await clearOtherDefaults(tx, deps, added)
     tell(addressDifference(address, { ...address, ...added }))
-    return staffCustomerView(customer, shop.currency, await store.standingOf(customerId, shop.mode, tx))
+    return staffCustomerView(customer, shop.currency, await store.summaryOf(customerId, shop.mode, tx))
   })
 }
 

@@ -89,7 +89,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
       await index(tx, customer)
     },
     /** @param mode of the shop; orders of the other mode do not count */
-    async standingOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<CustomerSummary> {
+    async summaryOf(customerId: string, mode: Mode, from: Pick<Reader, 'select'> = read): Promise<CustomerSummary> {
       const book = await from
         .select({ id: addresses.id })
         .from(addresses)

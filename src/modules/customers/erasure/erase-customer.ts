@@ -111,26 +111,26 @@ type RelatedRecords = { cartIds: string[]; mailIds: string[]; moreIds: string[] 
 
 /**
  * Finds records without an index, or sealed ones, before the write, so that the write is short.
- * @param known normalised e-mail addresses, and carts that nothing else identifies
+ * @param identifiers normalised e-mail addresses, and carts that nothing else identifies
  */
 async function findRelatedRecords(
   deps: ErasureDeps,
   { customerId, shopId }: Pick<ListedErasure, 'customerId' | 'shopId'>,
-  customerBefore: { emails: readonly string[]; cartIds: readonly string[] },
+  identifiers: { emails: readonly string[]; cartIds: readonly string[] },
 ): Promise<RelatedRecords> {
   const { read } = deps.db
-  const [own, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
-  const found = new Set([...own, ...customerBefore.cartIds])
-  const aside = deps.db.backgroundReader()
+  const [ownCartIds, addressIds] = await Promise.all([store.cartsOf(read, customerId), store.addressesOf(read, customerId)])
+  const found = new Set([...ownCartIds, ...identifiers.cartIds])
+  const reader = deps.db.backgroundReader()
   try {
-    for (const email of customerBefore.emails) for (const id of await store.guestCarts(aside, shopId, email)) found.add(id)
+    for (const email of identifiers.emails) for (const id of await store.guestCarts(reader, shopId, email)) found.add(id)
   } finally {
-    aside.close()
+    reader.close()
   }
   const cartIds = [...found]
   const moreIds = [...addressIds, ...(await store.linkedTo(read, cartIds))]
-  if (customerBefore.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
-  const isTo = (content: string) => customerBefore.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
+  if (identifiers.emails.length === 0) return { cartIds, moreIds, mailIds: [] }
+  const isTo = (content: string) => identifiers.emails.includes(normalEmail((JSON.parse(content) as { to: string }).to))
   return { cartIds, moreIds, mailIds: await findPendingMailsAbout(deps, shopId, isTo) }
 }
 
@@ -188,19 +188,19 @@ async function sweep(deps: ErasureDeps, { customerId, shopId, orderIds, otherIds
     await store.lockCarts(tx, cartIds)
     await lockCustomer(tx, deps, customerId)
     const all = await store.lockOrders(tx, customerId, shopId, [])
-    const strays = all.filter(({ email }) => email !== erasedEmail(customerId))
-    for (const { id } of strays) ids.add(id)
-    const orders: typeof strays = []
-    for (const order of strays) if ((await findBlockingRecords(tx, { orders: [order] })).length === 0) orders.push(order)
+    const uncleanOrders = all.filter(({ email }) => email !== erasedEmail(customerId))
+    for (const { id } of uncleanOrders) ids.add(id)
+    const orders: typeof uncleanOrders = []
+    for (const order of uncleanOrders) if ((await findBlockingRecords(tx, { orders: [order] })).length === 0) orders.push(order)
     await overwriteTables(tx, deps, { customerId, shopId, cartIds, mailIds, orders, now: deps.clock.now(), provinces: table })
-    return orders.length === strays.length
+    return orders.length === uncleanOrders.length
   }, locking)
   await eraseAnswers(deps, shopId, isAbout)
   return isClean
 }
 
 const sweepsPerRun = 20
-/** The search index is rewritten completely, which may take at most one part in this many of a process's time. */
+/** A process spends at most 1/100 of its time on rewriting the search indexes. */
 const purgeShare = 100
 
 /**
@@ -217,13 +217,13 @@ export async function finishErasures(deps: ErasureDeps): Promise<void> {
     for (const erasure of found) {
       if (erasure.at + sweepAgainAfterMs > clock.now() || swept === sweepsPerRun) continue
       const { customerId } = erasure
-      let standing = await sweepStateOf(deps, erasure)
-      if (standing === 'to be looked at') {
+      let state = await sweepStateOf(deps, erasure)
+      if (state === 'due') {
         swept++
-        standing = (await sweep(deps, erasure)) ? 'clean' : 'waits'
+        state = (await sweep(deps, erasure)) ? 'clean' : 'waits'
         await db.write((tx) => store.change(tx, customerId, { otherIds: [] }), locking)
       }
-      if (standing === 'clean') clean.push(customerId)
+      if (state === 'clean') clean.push(customerId)
     }
     last = found[sweepsPerRun - 1]
   } while (last && swept < sweepsPerRun)
@@ -234,11 +234,11 @@ export async function finishErasures(deps: ErasureDeps): Promise<void> {
 }
 
 /** Returns whether an erasure needs a sweep, waits for open orders, or is clean. */
-async function sweepStateOf({ db }: ErasureDeps, erasure: Erasure): Promise<'to be looked at' | 'waits' | 'clean'> {
-  if (erasure.otherIds.length > 0) return 'to be looked at'
-  const strays = await store.straysOf(db.read, erasure)
-  for (const order of strays) if ((await findBlockingRecords(db.read, { orders: [order] })).length === 0) return 'to be looked at'
-  return strays.length > 0 ? 'waits' : 'clean'
+async function sweepStateOf({ db }: ErasureDeps, erasure: Erasure): Promise<'due' | 'waits' | 'clean'> {
+  if (erasure.otherIds.length > 0) return 'due'
+  const uncleanOrders = await store.uncleanOrders(db.read, erasure)
+  for (const order of uncleanOrders) if ((await findBlockingRecords(db.read, { orders: [order] })).length === 0) return 'due'
+  return uncleanOrders.length > 0 ? 'waits' : 'clean'
 }
 
 /** Rewrites the search indexes, which still contain erased words, in small writes. */

@@ -8,16 +8,16 @@ import { decodeErasure, type Erasure, encodeErasure, type ListedErasure, listedF
 import type { ErasureDeps } from './providers.ts'
 import { erasureStore as store } from './store.ts'
 
-type ListDeps = Pick<ErasureDeps, 'db' | 'erasedList' | 'erasedListed' | 'log'>
+type ListDeps = Pick<ErasureDeps, 'db' | 'erasedList' | 'erasedListSize' | 'log'>
 const rowsPerPage = 500
 
 /** Appends erasures to the list. If the disk refuses, the next run of the job repeats it; the erasures stand. */
-export async function appendToList({ erasedList, erasedListed, log }: Omit<ListDeps, 'db'>, erasures: readonly Erasure[]): Promise<void> {
+export async function appendToList({ erasedList, erasedListSize, log }: Omit<ListDeps, 'db'>, erasures: readonly Erasure[]): Promise<void> {
   try {
     await erasedList.append(erasures.map(encodeErasure))
-    if (erasedListed.count !== undefined) erasedListed.count += erasures.length
+    if (erasedListSize.count !== undefined) erasedListSize.count += erasures.length
   } catch (error) {
-    erasedListed.count = undefined
+    erasedListSize.count = undefined
     log.error('erasures.not_listed', {
       file: erasedList.path,
       error,
@@ -43,12 +43,12 @@ export function decodeList(lines: readonly string[]): { listed: Map<string, List
  * counts differ.
  */
 export async function completeList(deps: ListDeps): Promise<void> {
-  const { db, erasedList, erasedListed, log } = deps
+  const { db, erasedList, erasedListSize, log } = deps
   const inDatabase = await store.count(db.read)
-  if (erasedListed.count === inDatabase && (inDatabase === 0 || (await erasedList.isThere()))) return
+  if (erasedListSize.count === inDatabase && (inDatabase === 0 || (await erasedList.isThere()))) return
   const lines = await erasedList.read()
   if (lines === undefined && inDatabase === 0) {
-    erasedListed.count = 0
+    erasedListSize.count = 0
     return
   }
   if (lines === undefined)
@@ -65,17 +65,16 @@ export async function completeList(deps: ListDeps): Promise<void> {
     await erasedList.append(rows.filter(({ customerId }) => !listed.has(customerId)).map(encodeErasure))
     after = rows[rowsPerPage - 1]
   } while (after)
-  erasedListed.count = inDatabase
+  erasedListSize.count = inDatabase
 }
 
 const erasuresPerPage = 100
 
 /**
- * Copies erasures to all backup storages. One that does not answer does not delay the others, from which a lost machine
- * can be restored.
+ * Copies erasures to all backup storages. One that does not answer does not delay the others.
  */
 export async function copyListToStorages(deps: ErasureDeps): Promise<void> {
-  const { config, db, clock, erasedPlaced } = deps
+  const { config, db, clock, erasedInStorage } = deps
   // Named storages also receive the copies of `souk backup`.
   const places = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
   let available = places
@@ -85,9 +84,9 @@ export async function copyListToStorages(deps: ErasureDeps): Promise<void> {
     const good = await Promise.all(available.map((place) => copyToStorage(deps, place, erasures)))
     available = available.filter((_, nth) => good[nth])
     for (const { customerId } of erasures) {
-      if (!places.every((place) => erasedPlaced.get(place)?.has(customerId))) continue
+      if (!places.every((place) => erasedInStorage.get(place)?.has(customerId))) continue
       await db.write((tx) => store.change(tx, customerId, { listedAt: clock.now() }), locking)
-      for (const place of places) erasedPlaced.get(place)?.delete(customerId)
+      for (const place of places) erasedInStorage.get(place)?.delete(customerId)
     }
     after = erasures[erasuresPerPage - 1]
   } while (after && (available.length > 0 || places.length === 0))
@@ -95,14 +94,14 @@ export async function copyListToStorages(deps: ErasureDeps): Promise<void> {
 
 /** Returns whether the storage accepted all missing erasures. */
 async function copyToStorage(deps: ErasureDeps, place: BackupPlace, erasures: readonly Erasure[]): Promise<boolean> {
-  const placed = deps.erasedPlaced.get(place) ?? new Set()
-  deps.erasedPlaced.set(place, placed)
+  const stored = deps.erasedInStorage.get(place) ?? new Set()
+  deps.erasedInStorage.set(place, stored)
   try {
     for (const erasure of erasures) {
-      if (placed.has(erasure.customerId)) continue
+      if (stored.has(erasure.customerId)) continue
       const { store: copies } = await openedTarget(deps, place)
       await copies.put(listedName(erasure.customerId), textChunks(encodeErasure(erasure)))
-      placed.add(erasure.customerId)
+      stored.add(erasure.customerId)
     }
     return true
   } catch (error) {

@@ -10,9 +10,9 @@ export const erasureProviders = ({ config }: Pick<Deps, 'config'>) => ({
   /** When the search indexes may be rewritten again (monotonic clock). */
   wordsPurged: { nextAt: 0 },
   /** Number of erasures in the list when last counted; undefined: unknown. */
-  erasedListed: { count: undefined } as { count: number | undefined },
+  erasedListSize: { count: undefined } as { count: number | undefined },
   /** Erasures that a storage has received while another has not. */
-  erasedPlaced: new Map<BackupPlace, Set<string>>(),
+  erasedInStorage: new Map<BackupPlace, Set<string>>(),
 })
 export type ErasureDeps = OrderDeps &
   WebhookDeps &

@@ -70,8 +70,8 @@ export const erasureStore = {
   },
 
   /** Finds guest carts by e-mail address (lower case). Scans the table: an index would cost every cart. */
-  async guestCarts(aside: Pick<BackgroundReader, 'rows'>, shopId: string, email: string): Promise<string[]> {
-    const rows = await aside.rows<{ id: string }>(
+  async guestCarts(reader: Pick<BackgroundReader, 'rows'>, shopId: string, email: string): Promise<string[]> {
+    const rows = await reader.rows<{ id: string }>(
       sql`select id from carts where shop_id = ${shopId} and lower(email) = ${email} and customer_id is null`,
     )
     return rows.map(({ id }) => id)
@@ -113,7 +113,7 @@ export const erasureStore = {
     return rows
   },
   /** Returns the customer's orders that are not erased, because they were being placed meanwhile. */
-  straysOf: (from: SelectReader, { customerId, shopId }: Pick<Erasure, 'customerId' | 'shopId'>) =>
+  uncleanOrders: (from: SelectReader, { customerId, shopId }: Pick<Erasure, 'customerId' | 'shopId'>) =>
     from
       .select()
       .from(orders)

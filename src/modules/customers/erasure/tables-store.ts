@@ -37,7 +37,7 @@ export type ErasureTarget = {
 /** Values per statement. */
 const chunkSize = 500
 
-/** Runs `work` with some hundred ids of the orders at a time. */
+/** Runs `work` with at most `chunkSize` items at a time. */
 async function forEachChunk<T>(items: readonly T[], work: (part: T[]) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < items.length; from += chunkSize) await work(items.slice(from, from + chunkSize))
 }
@@ -201,22 +201,24 @@ type KeyIds = {
   orderIds: readonly string[]
   refundIds: readonly string[]
   returnIds: readonly string[]
-  parcels: readonly { id: string; version: number }[]
+  fulfilmentVersions: readonly { id: string; version: number }[]
 }
 
-const messageKeys = ({ orderIds, refundIds, parcels }: KeyIds): string[] => [
+const messageKeys = ({ orderIds, refundIds, fulfilmentVersions }: KeyIds): string[] => [
   ...orderIds.flatMap((id) => ['confirmed', 'cancelled', 'fulfilled'].map((what) => `order.${what}:${id}`)),
   ...refundIds.flatMap((id) => ['refunded', 'refund_claimable', 'refund_manual'].map((what) => `order.${what}:${id}`)),
   ...refundIds.map((id) => `order.refunded:${id}:settled`),
-  ...parcels.map(({ id }) => `order.partially_fulfilled:${id}`),
-  ...parcels.flatMap(({ id, version }) => Array.from({ length: version }, (_, nth) => `order.fulfilment_updated:${id}:${nth + 1}`)),
+  ...fulfilmentVersions.map(({ id }) => `order.partially_fulfilled:${id}`),
+  ...fulfilmentVersions.flatMap(({ id, version }) =>
+    Array.from({ length: version }, (_, nth) => `order.fulfilment_updated:${id}:${nth + 1}`),
+  ),
 ]
 
-const mailKeys = ({ orderIds, refundIds, returnIds, parcels }: KeyIds): string[] => [
+const mailKeys = ({ orderIds, refundIds, returnIds, fulfilmentVersions }: KeyIds): string[] => [
   ...orderIds.flatMap((id) =>
     ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
   ),
-  ...parcels.map(({ id }) => `order-shipped:${id}`),
+  ...fulfilmentVersions.map(({ id }) => `order-shipped:${id}`),
   ...refundIds.flatMap((id) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
   ...returnIds.flatMap((id) => returnStatuses.map((status) => `return-updated:${id}:${status}`)),
 ]
@@ -236,7 +238,7 @@ async function selectByKeys<Table extends typeof outbox | typeof mails>(
   ])
   const rows: Table['$inferSelect'][] = []
   const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id)
-  const names = { orderIds, refundIds: idsOf(refundRows), returnIds: idsOf(returnRows), parcels: fulfilmentRows }
+  const names = { orderIds, refundIds: idsOf(refundRows), returnIds: idsOf(returnRows), fulfilmentVersions: fulfilmentRows }
   await forEachChunk(keysOf(names), async (keys) => {
     rows.push(...((await tx.select().from(table).where(inArray(table.key, keys))) as Table['$inferSelect'][]))
   })

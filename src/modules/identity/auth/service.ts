@@ -40,14 +40,14 @@ type LimitKeys = readonly (readonly [Limit, string])[]
 
 /**
  * Counts an attempt against each limit before it is made, so that concurrent attempts cannot exceed it.
- * @param counted runs after the commit, before other writers proceed
+ * @param onCounted runs after the commit, before other writers proceed
  * @returns the ids of the counted attempts, and each limit's count before
  * @throws AppError RATE_LIMITED with the time to retry
  */
 export async function countAttempt(
   { db, clock, newId, authStore }: AuthDeps,
   limits: LimitKeys,
-  counted?: () => void,
+  onCounted?: () => void,
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
   const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
@@ -63,7 +63,7 @@ export async function countAttempt(
       const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
       if (over) return counts
       await authStore.insertAttempts(tx, rows)
-      if (counted) tx.afterCommit(counted)
+      if (onCounted) tx.afterCommit(onCounted)
       return counts
     }, locking),
   )

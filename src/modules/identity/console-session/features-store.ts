@@ -9,7 +9,7 @@ export type UsedFeatures = {
 
 const exists = (rows: SQL): SQL => sql`case when exists (${rows}) then 1 else 0 end`
 
-/** Finds out which parts of the instance have records. Each look reads a row at most. */
+/** Finds out which parts of the instance have records. Each query reads one row at most. */
 export const featuresStore = {
   async used({ read }: Pick<Database, 'read'>): Promise<UsedFeatures> {
     const [row] = await read.rows<Record<'lenders' | 'providers' | 'shops', number | string>>(sql`

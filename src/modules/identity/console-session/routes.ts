@@ -29,23 +29,23 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
    */
   const cookieTargetOf = (request: Request, begins = false): CookieTarget => {
     const page = pageOriginOf(request, deps.config.publicUrl)
-    const place = { name: cookieName(page), path: sessionPath, isSecure: page.isSecure }
-    const hasOthers = cookiesIn(request, place.name).length > (begins ? 0 : 1)
-    return { ...place, removals: hasOthers ? removalsOf(place, new URL(page.origin).hostname) : [] }
+    const options = { name: cookieName(page), path: sessionPath, isSecure: page.isSecure }
+    const hasOthers = cookiesIn(request, options.name).length > (begins ? 0 : 1)
+    return { ...options, removals: hasOthers ? removalsOf(options, new URL(page.origin).hostname) : [] }
   }
 
   /**
    * Builds the response. The refresh token goes into the cookie. Sends the event cursor before the page reads anything,
    * so that its event stream misses nothing.
    */
-  async function sessionAnswer(session: ConsoleSession, place: CookieTarget, headers: Headers) {
-    const { accessToken, expiresIn, role, places, canCreateShops, features, affiliateShops, cookie } = session
-    if (cookie) putCookies(headers, [...place.removals, setCookie(place, cookie.value, cookie.maxAgeSeconds)])
+  async function sessionAnswer(session: ConsoleSession, target: CookieTarget, headers: Headers) {
+    const { accessToken, expiresIn, role, staffShops, canCreateShops, features, affiliateShops, cookie } = session
+    if (cookie) putCookies(headers, [...target.removals, setCookie(target, cookie.value, cookie.maxAgeSeconds)])
     const lastEventId = await deps.live.lastEventId()
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId
     return {
       ...{ accessToken, expiresIn, roles: [role as 'MERCHANT' | 'SUPER_ADMIN'], canCreateShops },
-      ...{ features: [...features], affiliateShops: [...affiliateShops], shops: places.map(shopOfStaffView) },
+      ...{ features: [...features], affiliateShops: [...affiliateShops], shops: staffShops.map(shopOfStaffView) },
     }
   }
 
@@ -54,22 +54,22 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
       '/console/session',
       async ({ body: { email, password, code }, request, set }) => {
         const caller = deps.callerOf(request)
-        const place = cookieTargetOf(request, email !== undefined)
+        const target = cookieTargetOf(request, email !== undefined)
         if (email !== undefined && password !== undefined) {
-          const before = possibleCookiesIn(request, place.name)
-          return await sessionAnswer(await openConsoleSession(deps, { email, password, code }, caller, before), place, set.headers)
+          const before = possibleCookiesIn(request, target.name)
+          return await sessionAnswer(await openConsoleSession(deps, { email, password, code }, caller, before), target, set.headers)
         }
         if ((email ?? password ?? code) !== undefined)
           throw invalidField(email === undefined ? 'email' : 'password', 'send email and password, or neither to use the cookie', {
             code: 'missing_field',
           })
-        const cookie = cookieIn(request, place.name)
+        const cookie = cookieIn(request, target.name)
         try {
-          return await sessionAnswer(await resumeConsoleSession(deps, cookie, caller), place, set.headers)
+          return await sessionAnswer(await resumeConsoleSession(deps, cookie, caller), target, set.headers)
         } catch (error) {
           if (!(error instanceof AppError) || error.kind !== 'UNAUTHENTICATED') throw error
           // Removes the invalid cookie.
-          const removals = cookie === undefined ? place.removals : [setCookie(place, '', 0)]
+          const removals = cookie === undefined ? target.removals : [setCookie(target, '', 0)]
           if (removals.length === 0) throw error
           const refusal = errorResponse(error)
           for (const one of removals) refusal.headers.append('set-cookie', one)
@@ -82,7 +82,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         response: { 200: SessionAnswer, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
           operationId: 'createConsoleSession',
-          'x-event-place': true,
+          'x-event-target': true,
           summary: 'Creates or continues a console session',
           description: `${originRule} With \`email\` and \`password\`, and \`code\` if there is a second factor, this is a login with the errors and limits of \`POST /merchant/login\`. Without them, the session of the cookie continues.
 
@@ -95,9 +95,9 @@ The response is 401 if there is no session; the cookie is then removed. While th
     .delete(
       '/console/session',
       async ({ request, set }) => {
-        const place = cookieTargetOf(request)
-        for (const cookie of possibleCookiesIn(request, place.name)) await closeConsoleSession(deps, cookie, deps.originOf(request))
-        putCookies(set.headers, [...place.removals, setCookie(place, '', 0)])
+        const target = cookieTargetOf(request)
+        for (const cookie of possibleCookiesIn(request, target.name)) await closeConsoleSession(deps, cookie, deps.originOf(request))
+        putCookies(set.headers, [...target.removals, setCookie(target, '', 0)])
         set.status = 204
       },
       {
@@ -116,9 +116,9 @@ The response is 401 if there is no session; the cookie is then removed. While th
     .post(
       '/console/setup',
       async ({ body, request, set }) => {
-        const place = cookieTargetOf(request, true)
+        const target = cookieTargetOf(request, true)
         const account = { ...body, shop: body.shop && newShopOf(body.shop) }
-        const answer = await sessionAnswer(await setUpConsole(deps, account, deps.callerOf(request)), place, set.headers)
+        const answer = await sessionAnswer(await setUpConsole(deps, account, deps.callerOf(request)), target, set.headers)
         set.status = 201
         return answer
       },
@@ -128,7 +128,7 @@ The response is 401 if there is no session; the cookie is then removed. While th
         response: { 201: SessionAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
           operationId: 'setUpInstance',
-          'x-event-place': true,
+          'x-event-target': true,
           summary: 'Creates the first super admin and a shop',
           description: `${originRule} Requires the token that \`souk serve\` prints while there is no super admin. It works once, within one day, with every process of the instance. With \`shop\`, the account also owns a shop in mode TEST, created in the same transaction; its token has the role \`SUPER_ADMIN\` and opens its own shops like that of an OWNER. Returns a session like \`POST /console/session\`. The response is 409 if there is a super admin, or if the e-mail address or \`shop.shopName\` is taken, 401 for an invalid token, and 429 after 50 invalid tokens from a client address within 15 minutes.`,
         },

@@ -29,7 +29,7 @@ export type ConsoleSession = {
   readonly expiresIn: number
   readonly role: TokenRole
   /** The shops where the person works. */
-  readonly places: readonly StaffShop[]
+  readonly staffShops: readonly StaffShop[]
   readonly canCreateShops: boolean
   readonly features: readonly Feature[]
   /** Ids of the shops with affiliates. */
@@ -76,14 +76,14 @@ export async function resumeConsoleSession(deps: MerchantDeps, cookie: string | 
     accessToken,
     expiresIn,
     role: subject.role,
-    ...(await surroundingsOf(deps, subject)),
+    ...(await menuOf(deps, subject)),
     cookie: isSpent ? undefined : cookieOf(refreshToken, endsAt - deps.clock.now()),
   }
 }
 
 /** Ends the session of a cookie. An unknown cookie is no error. */
-export async function closeConsoleSession(deps: MerchantDeps, cookie: string, from: Origin): Promise<void> {
-  if (!(await isCustomerToken(deps, cookie))) await endSession(deps, cookie, from)
+export async function closeConsoleSession(deps: MerchantDeps, cookie: string, origin: Origin): Promise<void> {
+  if (!(await isCustomerToken(deps, cookie))) await endSession(deps, cookie, origin)
 }
 
 /**
@@ -97,7 +97,7 @@ export async function setUpConsole(
   { token, email, password, shop }: Credentials & { token: string; shop?: NewShop | undefined },
   caller: Caller,
 ): Promise<ConsoleSession> {
-  const { limitKey: address, agent: _, ...from } = caller
+  const { limitKey: address, agent: _, ...origin } = caller
   if (await hasSuperAdmin(deps)) throw superAdminExists()
   const found = await countFailure(deps, limitsByAddress(tokenByAddress, address), () => findToken(deps.db.read, deps, 'SETUP', token))
   if (!found) throw invalidToken()
@@ -107,8 +107,8 @@ export async function setUpConsole(
     deps,
     { email, password },
     {
-      from,
-      turn: { kind: 'merchant', address },
+      from: origin,
+      hashCaller: { kind: 'merchant', address },
       shop,
       async holds(tx) {
         // Serializable: of two requests at once, with the same or different tokens, one succeeds.
@@ -117,7 +117,7 @@ export async function setUpConsole(
       },
     },
   )
-  return consoleSessionOf(deps, await startSession(deps, { id: user.id, role: user.role }, { ...from, id: user.id }, { caller, idleMs }))
+  return consoleSessionOf(deps, await startSession(deps, { id: user.id, role: user.role }, { ...origin, id: user.id }, { caller, idleMs }))
 }
 
 /**
@@ -148,16 +148,16 @@ async function consoleSessionOf(deps: MerchantDeps, { data: { accessToken, expir
   if (!who) throw await noSessionError(deps)
   const role = who.kind === 'superAdmin' ? 'SUPER_ADMIN' : 'MERCHANT'
   const cookie = cookieOf(refreshToken, deps.config.refreshTokenSeconds * 1000)
-  return { accessToken, expiresIn, role, ...(await surroundingsOf(deps, { id: who.id, role })), cookie }
+  return { accessToken, expiresIn, role, ...(await menuOf(deps, { id: who.id, role })), cookie }
 }
 
 /** Returns where a person works, and what the console's menu shows. */
-async function surroundingsOf(
+async function menuOf(
   deps: MerchantDeps,
   { id, role }: { id: string; role: TokenRole },
-): Promise<Pick<ConsoleSession, 'places' | 'canCreateShops' | 'features' | 'affiliateShops'>> {
+): Promise<Pick<ConsoleSession, 'staffShops' | 'canCreateShops' | 'features' | 'affiliateShops'>> {
   const { config, db } = deps
-  const [places, used] = await Promise.all([shopsOfMember(deps, id), featuresStore.used(db)])
+  const [staffShops, used] = await Promise.all([shopsOfMember(deps, id), featuresStore.used(db)])
   const isOn: Readonly<Record<Feature, boolean>> = {
     LENDING: config.lendingPlatformEnabled || used.lenders,
     TRUST: config.chains.length > 0 || used.providers,
@@ -165,12 +165,12 @@ async function surroundingsOf(
     AGENTS: config.agentsEnabled,
   }
   return {
-    places,
+    staffShops,
     canCreateShops: role === 'SUPER_ADMIN' || config.signupEnabled,
     features: features.filter((feature) => isOn[feature]),
     affiliateShops: await featuresStore.withAffiliates(
       db,
-      places.map(({ shop }) => shop.id),
+      staffShops.map(({ shop }) => shop.id),
     ),
   }
 }

@@ -40,7 +40,7 @@ export function createInstanceKeys({
       }),
     )
     // A key that differs from the stored one would protect data that nobody can read later.
-    if (!stored) throw new Error('a key of the instance was neither made nor found')
+    if (!stored) throw new Error('an instance key could not be created')
     return stored
   }
 
@@ -52,10 +52,10 @@ export function createInstanceKeys({
       return found
     },
     async within(tx, purpose) {
-      const known = keys.get(purpose)
-      if (known) return known
+      const cachedKey = keys.get(purpose)
+      if (cachedKey) return cachedKey
       const row = await store.find(tx, purpose)
-      if (!row) throw new Error('a write needs a key of the instance that does not exist')
+      if (!row) throw new Error('the instance key does not exist yet')
       return unsealed(row)
     },
   }

@@ -56,9 +56,9 @@ export const instanceIdentity = async ({ read }: Pick<Database, 'read'>): Promis
 
 /** Returns the versions of keys in use that are not available. */
 export async function missingMasterKeys({ read }: Database, keyring: Pick<Keyring, 'encryption'>): Promise<string[]> {
-  const atHand = keyring.encryption()
+  const availableKeys = keyring.encryption()
   const inUse = await store.inUse(read)
-  return inUse.filter(({ fingerprint }) => !atHand.some((key) => key.fingerprint === fingerprint)).map(({ version }) => version)
+  return inUse.filter(({ fingerprint }) => !availableKeys.some((key) => key.fingerprint === fingerprint)).map(({ version }) => version)
 }
 
 /**

@@ -8,7 +8,7 @@ const rules: readonly Rule[] = [
     broken: sql`select id from shops
                 where not exists (select 1 from staff where staff.shop_id = shops.id and staff.role = 'OWNER' and staff.user_id is not null)
                 order by id`,
-    say: ({ id }) => `${id}: nobody is its OWNER`,
+    say: ({ id }) => `${id}: has no OWNER`,
   },
   {
     subject: 'staff of shops',

@@ -22,7 +22,7 @@ export const membershipOf = (
   { memberStore }: Pick<MemberDeps, 'memberStore'>,
   { userId, shopId }: { userId: string; shopId: string | undefined },
 ): Promise<{ readonly shopId: string; readonly role: StaffRole; readonly shop?: ShopContext } | undefined> =>
-  memberStore.placeOf(userId, shopId)
+  memberStore.membershipOf(userId, shopId)
 
 /** Lists the shops where a person works, with their roles, in the order of joining. */
 export const shopsOfMember = ({ memberStore }: MemberDeps, userId: string) => memberStore.shopsOf(userId)
@@ -64,10 +64,10 @@ const adoptionBatchSize = 500
  */
 export async function assignMissingOwners({ memberStore, db, newId }: MemberDeps): Promise<number> {
   let count = 0
-  if ((await memberStore.deserted(db.read, 1)).length === 0) return count
+  if ((await memberStore.withoutStaff(db.read, 1)).length === 0) return count
   await inBatches(adoptionBatchSize, () =>
     db.write(async (tx) => {
-      const shops = await memberStore.deserted(tx, adoptionBatchSize)
+      const shops = await memberStore.withoutStaff(tx, adoptionBatchSize)
       for (const { openedAt, ...ids } of shops) {
         const times = { joinedAt: openedAt, createdAt: openedAt, updatedAt: openedAt }
         await memberStore.insert(tx, { ...newMemberFields, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })

@@ -69,11 +69,11 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
   /** Recently read memberships. Every function below that changes a member invalidates them. */
   const memberships = createCache<Membership>({ version: foreignVersion, entriesMax: cachedMembershipsMax })
   const invalidate = (tx: Writer, userId: string | null) =>
-    userId === null ? undefined : tx.afterCommit(() => memberships.deleteWhere((place) => place.userId === userId))
+    userId === null ? undefined : tx.afterCommit(() => memberships.deleteWhere((entry) => entry.userId === userId))
 
   return {
     /** Finds a person's membership in this shop, or in the first that they joined. */
-    async placeOf(userId: string, shopId: string | undefined): Promise<MembershipAndShop | undefined> {
+    async membershipOf(userId: string, shopId: string | undefined): Promise<MembershipAndShop | undefined> {
       const values = { userId, ...(shopId === undefined ? {} : { shopId }) }
       const query = shopId === undefined ? firstMembership : membershipIn
       if (memberships.isEnabled())
@@ -142,12 +142,12 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     },
 
     /** Returns some shops without staff. */
-    async deserted(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
-      const nobody = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
+    async withoutStaff(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
+      const hasNoStaff = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
       return from
         .select({ shopId: shops.id, userId: shops.merchantId, openedAt: shops.createdAt })
         .from(shops)
-        .where(nobody)
+        .where(hasNoStaff)
         .orderBy(asc(shops.id))
         .limit(limit)
     },

@@ -51,12 +51,12 @@ export const merchantRoutes = (deps: HttpDeps & MerchantDeps & KybDeps) =>
         const user = await readMerchant(deps, principal.id)
         // Only the owner's own KYB is shown.
         const owned = principal.kind === 'merchant' && principal.role === 'OWNER' ? shop.merchantId : undefined
-        const [places, secondFactor, kyb] = await Promise.all([
+        const [staffShops, secondFactor, kyb] = await Promise.all([
           shopsOfMember(deps, user.id),
           hasFactor(deps, user.id),
           owned === undefined ? undefined : findKybOf(deps, owned),
         ])
-        return { merchant: { ...merchantView(user), secondFactor }, shops: places.map(shopOfStaffView), kyb: kyb ?? null }
+        return { merchant: { ...merchantView(user), secondFactor }, shops: staffShops.map(shopOfStaffView), kyb: kyb ?? null }
       },
       {
         access: 'account',

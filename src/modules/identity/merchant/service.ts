@@ -30,8 +30,8 @@ export type Credentials = { email: string; password: string }
 const emailTaken = 'another account has this email address'
 const passwordChangedError = () => new AppError('CONFLICT', 'The password was changed by another request. Log in again')
 
-/** For commands that run on the machine itself. */
-const localTurn: PasswordCaller = { kind: 'merchant', address: 'here' }
+/** The caller of password hashes for commands that run on the machine itself. */
+const localCaller: PasswordCaller = { kind: 'merchant', address: 'here' }
 
 const accountOf = (email: string, user: User | undefined): Account => ({
   kind: 'merchant',
@@ -53,7 +53,7 @@ export async function login(
 ): Promise<Login> {
   const user = await deps.userStore.findByEmail(normalEmail(email))
   await checkPassword(deps, accountOf(email, user), { address: caller.limitKey, password }, { accountId: user?.id, from: caller })
-  if (!user) throw new Error('a password was right for nobody')
+  if (!user) throw new Error('a password matched without an account')
   const actor = { ...caller, id: user.id }
   const hasPassed = await checkFactor(deps, { id: user.id, actor }, code)
   const holds = async (tx: Writer) => {
@@ -79,9 +79,9 @@ async function buildUser(
   id: string,
   role: User['role'],
   { email, password }: Credentials,
-  turn = localTurn,
+  hashCaller = localCaller,
 ): Promise<User> {
-  const passwordHash = await deps.passwords.hash(password, turn)
+  const passwordHash = await deps.passwords.hash(password, hashCaller)
   return { id, role, email: normalEmail(email), passwordHash, createdAt: deps.clock.now() }
 }
 
@@ -96,10 +96,10 @@ export async function createMerchant(
   credentials: Credentials,
   newShop: NewShop,
   by: Partial<Actor> = {},
-  turn?: PasswordCaller,
+  hashCaller?: PasswordCaller,
 ): Promise<{ user: User; shop: Shop }> {
   assertNewShop(newShop)
-  const user = await buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
+  const user = await buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, hashCaller)
   const { id } = user
   return deps.db
     .write(async (tx) => {
@@ -126,8 +126,8 @@ const refuseTakenNames =
   }
 
 /** Builds a merchant without a shop, who joins another one. */
-export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, turn: PasswordCaller): Promise<User> =>
-  buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, turn)
+export const buildMerchant = (deps: MerchantDeps, credentials: Credentials, hashCaller: PasswordCaller): Promise<User> =>
+  buildUser(deps, deps.newId('merchant'), 'MERCHANT', credentials, hashCaller)
 
 /** Inserts a merchant who joins another shop, inside the write of joining. */
 export async function insertMerchant(tx: Writer, deps: MerchantDeps, user: User, actor: Actor): Promise<void> {
@@ -197,7 +197,7 @@ export async function changeUserPassword(
 export async function resetUserPassword(deps: MerchantDeps, { email, password }: Credentials): Promise<User | undefined> {
   const user = await findUserByEmail(deps, email)
   if (!user) return undefined
-  const passwordHash = await deps.passwords.hash(password, localTurn)
+  const passwordHash = await deps.passwords.hash(password, localCaller)
   return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
     await deps.userStore.setPassword(tx, user.id, passwordHash)
     await endSessionsOf(tx, deps, user.id)
@@ -229,17 +229,17 @@ export async function removeSecondFactor(deps: MerchantDeps, email: string): Pro
 
 /**
  * Creates a super admin, and with `shop` a shop that they own.
- * @param from the network caller, with `turn` for the password hash; else a command on the machine
+ * @param from the network caller, with `hashCaller` for the password hash; else a command on the machine
  * @param holds checks inside the write whether this is allowed
  * @throws AppError CONFLICT if the e-mail address or the shop's name is taken; INVALID as `assertNewShop`
  */
 export async function createSuperAdmin(
   deps: MerchantDeps,
   credentials: Credentials,
-  { from, turn, holds, shop: newShop }: SuperAdminOptions = {},
+  { from, hashCaller, holds, shop: newShop }: SuperAdminOptions = {},
 ): Promise<User> {
   if (newShop) assertNewShop(newShop, 'shop.')
-  const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, turn)
+  const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, hashCaller)
   const actor = from ? { ...from, id: user.id } : system
   return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
     await holds?.(tx)
@@ -255,7 +255,7 @@ export async function createSuperAdmin(
 
 type SuperAdminOptions = {
   from?: Origin
-  turn?: PasswordCaller
+  hashCaller?: PasswordCaller
   holds?: (tx: Writer) => Promise<void>
   shop?: NewShop | undefined
 }

@@ -4,7 +4,7 @@ import { dayMs, minuteMs } from '../../../lib/day.ts'
 export type OneTimeToken = typeof oneTimeTokens.$inferSelect
 export type TokenPurpose = OneTimeToken['purpose']
 
-/** Lifetime of a token by purpose. A reset: contract, section 2. */
+/** Lifetime of a token by purpose. */
 export const tokenLifeMs: Readonly<Record<TokenPurpose, number>> = {
   PASSWORD_RESET: 30 * minuteMs,
   EMAIL_VERIFY: dayMs,

@@ -135,9 +135,9 @@ type InvitationCaller = { readonly address: string; readonly from: Origin }
  */
 async function useInvitation(tx: Writer, deps: StaffDeps, { id }: InvitedPerson, token: string): Promise<Member> {
   const spent = await spendToken(tx, deps, 'INVITATION', token)
-  const waiting = spent && (await findInvitation(deps, tx, id))
-  if (!waiting) throw invalidLink()
-  return waiting
+  const pendingInvitation = spent && (await findInvitation(deps, tx, id))
+  if (!pendingInvitation) throw invalidLink()
+  return pendingInvitation
 }
 
 /**
@@ -157,11 +157,11 @@ async function acceptByMail(
   const actor = { ...from, id: user.id }
   return deps.db
     .write(async (tx) => {
-      const waiting = await useInvitation(tx, deps, invited, token)
+      const pendingInvitation = await useInvitation(tx, deps, invited, token)
       if (!existingUser) await insertMerchant(tx, deps, user, actor)
-      const member = await joinShop(tx, deps, waiting, { userId: user.id, name: name ?? null })
+      const member = await joinShop(tx, deps, pendingInvitation, { userId: user.id, name: name ?? null })
       const entry = { actor, action: 'staff.joined', subject: member.id, shopId: member.shopId }
-      await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
+      await audit(tx, deps, { ...entry, ...memberDifference(pendingInvitation, member) })
       return member
     })
     .catch(refuseTaken('An account with this email address was just created. Send the request again, with the password of that account'))
@@ -178,22 +178,22 @@ async function acceptByLink(
   { token, password, name: acceptedName }: Acceptance,
   { address, from }: InvitationCaller,
 ): Promise<Member> {
-  const fresh = await buildAccount(deps, { email: invited.email, password, address })
+  const newUser = await buildAccount(deps, { email: invited.email, password, address })
   const existingUser = await findUserByEmail(deps, invited.email)
-  const isProven = await matchesPassword(deps, existingUser ?? fresh, { password: password ?? '', address, from })
-  const user = existingUser ?? fresh
+  const isProven = await matchesPassword(deps, existingUser ?? newUser, { password: password ?? '', address, from })
+  const user = existingUser ?? newUser
   const joins = existingUser !== undefined && isProven
   const name = acceptedName ?? null
   const actor = { ...from, id: existingUser && !joins ? anonymous.id : user.id }
   return deps.db
     .write(async (tx) => {
-      const waiting = await useInvitation(tx, deps, invited, token)
-      if (!existingUser) await insertMerchant(tx, deps, fresh, actor)
+      const pendingInvitation = await useInvitation(tx, deps, invited, token)
+      if (!existingUser) await insertMerchant(tx, deps, newUser, actor)
       const member = joins
-        ? await joinShop(tx, deps, waiting, { userId: user.id, name })
-        : await storeAcceptance(tx, deps, waiting, { acceptedBy: existingUser ? null : fresh.id, name })
+        ? await joinShop(tx, deps, pendingInvitation, { userId: user.id, name })
+        : await storeAcceptance(tx, deps, pendingInvitation, { acceptedBy: existingUser ? null : newUser.id, name })
       const entry = { actor, action: joins ? 'staff.joined' : 'staff.accepted', subject: member.id, shopId: member.shopId }
-      await audit(tx, deps, { ...entry, ...memberDifference(waiting, member) })
+      await audit(tx, deps, { ...entry, ...memberDifference(pendingInvitation, member) })
       return member
     })
     .catch(refuseTaken('The invitation was changed by another request. Try again'))
@@ -240,7 +240,7 @@ async function buildAccount(
 
 /** The invitation page of shops without an own one. */
 export const createInvitationAction = (deps: StaffDeps): PageAction => ({
-  isGood: (token) => findInvitationToken(deps, token),
+  findLink: (token) => findInvitationToken(deps, token),
   async act({ token, password, name }, caller) {
     if (password.length > passwordLength.maxLength || name.length > 200) return 'refused'
     const acceptance = { token, ...(password === '' ? {} : { password }), ...(name.trim() === '' ? {} : { name: name.trim() }) }

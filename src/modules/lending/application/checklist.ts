@@ -1,4 +1,4 @@
-/** The documents that an application requires: data, and pure functions that merge it (contract, section 6). */
+/** The documents that an application requires: data, and pure functions that merge it. */
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 import type { LendingApplication, Tier1Partner } from './domain.ts'
 
@@ -186,7 +186,7 @@ export const partnerDocuments = {
 } as const satisfies Record<Tier1Partner, readonly ChecklistEntry[]>
 
 /** Merges lists. Each key stays at its first position and is required if any list requires it. */
-export function mergedDocuments(...lists: readonly (readonly ChecklistEntry[])[]): ChecklistEntry[] {
+export function mergeDocuments(...lists: readonly (readonly ChecklistEntry[])[]): ChecklistEntry[] {
   const merged = new Map<DocumentKey, ChecklistEntry>()
   for (const { key, required } of lists.flat()) merged.set(key, { key, required: required || merged.get(key)?.required === true })
   return [...merged.values()]
@@ -201,7 +201,7 @@ type ChecklistInput = Pick<LendingApplication, 'cohort' | 'selectedTier1Partner'
 
 /** Returns all documents of an application, required and optional. */
 export const documentsOf = ({ cohort, selectedTier1Partner: partner }: Omit<ChecklistInput, 'selectedTier2Partner'>): ChecklistEntry[] =>
-  mergedDocuments(coreDocuments, cohortDocuments[cohort], partner === null ? [] : partnerDocuments[partner], optionalDocuments)
+  mergeDocuments(coreDocuments, cohortDocuments[cohort], partner === null ? [] : partnerDocuments[partner], optionalDocuments)
 
 /** Builds the checklist that the API returns. Tier-2 partners have no documents of their own. */
 export const checklistOf = (application: ChecklistInput) => ({

@@ -1,6 +1,5 @@
 /**
- * The merchant's statement about the documents. Its form is free except for its size and its items (contract, section
- * 6).
+ * The merchant's statement about the documents. Its form is free except for its size and its items.
  */
 import { invalidField } from '../../../core/errors.ts'
 import { uploadedStatus } from './checklist.ts'

@@ -20,7 +20,7 @@ export type LendingStatus = LendingApplication['status']
 export type LendingTier = LendingApplication['tier']
 export type { Documentation }
 
-/** Contract, section 6. */
+/** The states of an application, and the states that may follow each. */
 export const lendingTransitions = assertReachable('DRAFT', {
   DRAFT: ['SUBMITTED', 'WITHDRAWN'],
   SUBMITTED: ['UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'],
@@ -64,7 +64,7 @@ export const isTier1Partner = (name: string): name is Tier1Partner => tier1Partn
 /** Cohorts of the Gulf, Mongolia and the US are referred to Tier-1 partners. */
 export const tierOf = (cohort: KybCohort): LendingTier => (cohortRegions[cohort] === null ? 'TIER_2_PARTNER' : 'TIER_1_REFERRAL')
 
-/** Bounds from the specification (limits). */
+/** Bounds of a request. */
 export const requestedAmountUsdMin = 1_000
 export const requestedAmountUsdMax = 10_000_000
 export const requestedTermMonthsMax = 60

@@ -36,8 +36,8 @@ export async function* replay(deps: ReassessmentDeps): AsyncGenerator<ReplayResu
 /** Returns the rules of a version, or a problem. */
 async function storedRules({ creditStore }: ReassessmentDeps, version: string): Promise<LendingRules | string> {
   const text = await creditStore.rulesOf(version)
-  if (text === undefined) return `its rules, ${version}, are not kept`
-  if (versionOfRules(text) !== version) return `its rules are not those of ${version} any more`
+  if (text === undefined) return `its rules, ${version}, are not stored`
+  if (versionOfRules(text) !== version) return `the stored rules do not match their version ${version}`
   const read = parseRules(text)
   return 'rules' in read ? read.rules : `this version of souk does not know its rules, ${version}: ${read.problems[0]}`
 }
@@ -47,7 +47,7 @@ function differenceIn(assessment: string, envelope: string, rules: LendingRules)
   try {
     recomputed = envelopeText(computeEnvelope(JSON.parse(assessment) as Assessment, rules))
   } catch {
-    return 'its figures cannot be judged'
+    return 'its assessment is invalid'
   }
   return recomputed === envelope ? undefined : `was ${envelope}, and is ${recomputed}`
 }

@@ -49,8 +49,8 @@ function matchShape(template: unknown, value: unknown, path: readonly string[], 
   }
   const name = path.at(-1) ?? ''
   if (value === undefined) return say('is missing')
-  if (name === 'method') return value === template ? value : say(`must be ${template}: souk knows no other way to apply the figures`)
-  if (name === 'defaultsOfMonths') return value === template ? value : say(`must be ${template}: that is what is counted of each merchant`)
+  if (name === 'method') return value === template ? value : say(`must be ${template}, the only method of this version`)
+  if (name === 'defaultsOfMonths') return value === template ? value : say(`must be ${template}: defaults are counted for this period only`)
   if (name === 'highestTier') return rungs.some((rung) => rung === value) ? value : say(`must be one of ${rungs.join(', ')}`)
   if (typeof template === 'string') return typeof value === 'string' && value.trim() !== '' ? value : say('must be a text')
   return isFigure(name, value) ? value : say(`must be ${figureRule(name)}`)

@@ -22,5 +22,5 @@ export async function* openContent(
   yield* withHash(keys.hash, plain, (computed) => {
     hash = computed
   })
-  if (hash !== document.hash) throw new SealBroken('a document is not what was handed in')
+  if (hash !== document.hash) throw new SealBroken('the content of a document does not match its hash')
 }

@@ -61,7 +61,7 @@ type CopyPlan = {
  */
 export async function copyFiles(
   files: AsyncIterable<NamedFile> | Iterable<NamedFile>,
-  { from, to, replacedTo, verification: looking }: CopyPlan,
+  { from, to, replacedTo, verification }: CopyPlan,
   onBytes: (bytes: number) => void = () => undefined,
 ): Promise<CopyResult> {
   const missing: string[] = []
@@ -73,12 +73,12 @@ export async function copyFiles(
     const target = to.of(store)
     const existing = ofLength(await target?.get(name), length)
     let isPresent = existing !== undefined
-    const isVerified = existing !== undefined && looking?.isSelected(name) === true
+    const isVerified = existing !== undefined && verification?.isSelected(name) === true
     if (target && !unavailableStores.has(store) && (!existing || replacedTo || isVerified))
       try {
         const source = from.of(store)
         const file = ofLength(await readSource(() => source?.get(name)), length)
-        const verdict = isVerified ? (source ? await compareFiles(looking, name, file, existing) : 'unverifiable') : undefined
+        const verdict = isVerified ? (source ? await compareFiles(verification, name, file, existing) : 'unverifiable') : undefined
         if (verdict === 'damaged' || verdict === 'unverifiable') verified[verdict].push(name)
         if (file && (isVerified ? verdict === 'differs' : !(existing && (await hasSameBytes(file, existing))))) {
           if (existing && replacedTo) await saveReplaced(replacedTo, name, existing)

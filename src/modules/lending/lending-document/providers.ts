@@ -6,7 +6,7 @@ import { createSemaphore } from '../../../core/limits/semaphore.ts'
 import type { LendingDeps } from '../application/index.ts'
 import { createLendingDocumentStore, type StoreVerdict } from './store.ts'
 
-const tooManyUploads = 'Too many documents are on their way'
+const tooManyUploads = 'Too many documents are being uploaded'
 
 export const lendingDocumentProviders = ({ db, config, log, sleep }: Pick<Deps, 'db' | 'config' | 'log' | 'sleep'>) => ({
   lendingDocumentStore: createLendingDocumentStore(db),

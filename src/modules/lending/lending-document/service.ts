@@ -175,7 +175,7 @@ async function insertDocument(
     if (before) await deps.lendingDocumentStore.remove(tx, before)
     await deps.lendingDocumentStore.insert(tx, document)
     const documentation = markUploaded(application.documentationCompleted, [key])
-    const version = await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, said: documentation })
+    const version = await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, documentation })
     tell(documentDifference(before, document))
     return { before, version }
   })
@@ -189,9 +189,13 @@ async function updateDocumentation(
   deps: LendingDocumentDeps,
   { actor }: Pick<CommandContext, 'actor'>,
   before: LendingApplication,
-  { type, key, said }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; said: LendingApplication['documentationCompleted'] },
+  {
+    type,
+    key,
+    documentation,
+  }: { type: 'DOCUMENT_UPLOADED' | 'DOCUMENT_REMOVED'; key: string; documentation: LendingApplication['documentationCompleted'] },
 ): Promise<number> {
-  const fields = { documentationCompleted: said, updatedAt: deps.clock.now(), version: before.version + 1 }
+  const fields = { documentationCompleted: documentation, updatedAt: deps.clock.now(), version: before.version + 1 }
   assertNotStale((await deps.lendingDocumentStore.setDocumentation(tx, before, fields)) || undefined)
   await appendEvent(tx, deps, { type, subject: key, actor: actor.id, before, after: { ...before, ...fields } })
   return fields.version
@@ -217,7 +221,7 @@ export async function removeDocument(
       throw new AppError('CONFLICT', 'The application was submitted: its documents cannot be removed')
     await deps.lendingDocumentStore.remove(tx, document)
     const documentation = markRemoved(application.documentationCompleted, key)
-    await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, said: documentation })
+    await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, documentation })
     tell(documentDifference(document, undefined))
     return document
   })
@@ -311,7 +315,7 @@ function logReadFailure({ log }: LendingDocumentDeps, { id, store }: LendingDocu
 /** The file may be in another store or on a disk that is not mounted. */
 class FileMissing extends AppError {
   constructor() {
-    super('UNAVAILABLE', 'The file of this document is not in the store at hand: try again later', { retryAfterSeconds })
+    super('UNAVAILABLE', 'The file of this document is not in the document storage: try again later', { retryAfterSeconds })
   }
 }
 
@@ -324,7 +328,7 @@ export async function requireFile(
   if (!store) throw new AppError('UNAVAILABLE', 'The storage of this document is not configured', { retryAfterSeconds })
   const file = await store.get(document.storageName)
   if (!file) throw new FileMissing()
-  if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document is of another length')
+  if (file.bytes !== sealedLength(document.size)) throw new SealBroken('the file of a document has another length')
   return file
 }
 

@@ -21,8 +21,8 @@ const retryAfterSeconds = 5
 export function otherStoreText(kind: Kind, mark: string, { dataDir }: { readonly dataDir: string }): string {
   const [what, folder, settings] = isPictureStore(kind) ? ['pictures', 'media', 'MEDIA'] : ['documents', 'documents', 'DOCUMENTS']
   return kind === 'FILES' || kind === 'MEDIA_FILES'
-    ? `The ${what} of this database are not in ${dataDir}/${folder}, which has no file ${mark}: DATA_DIR is another one, or its disk is not mounted. Processes of one database need one DATA_DIR, on a disk that they share, or a bucket (${settings}_S3_…). If you moved the ${what}, move all that is in that directory; if they are there and that file alone is not, make it, empty`
-    : `The ${what} of this database are not in the bucket and under the prefix of the settings (${settings}_S3_…), where there is no object ${mark}. If you moved the ${what}, move all that is under the prefix; if they are there and that object alone is not, make it, empty`
+    ? `The ${what} of this database are not in ${dataDir}/${folder}, which has no file ${mark}: DATA_DIR is problem, or its disk is not mounted. All processes of a database need the same DATA_DIR on a shared disk, or a bucket (${settings}_S3_…). If you moved the ${what}, move the whole directory. If only that file is missing, create it, empty`
+    : `The ${what} of this database are not in the bucket and under the prefix of the settings (${settings}_S3_…), where there is no object ${mark}. If you moved the ${what}, move everything under the prefix. If only that object is missing, create it, empty`
 }
 
 /**
@@ -36,13 +36,13 @@ export async function foreignMarkOf({ lendingDocumentStore }: StoresDeps, store:
 
 /** Returns the stores to check: that of new documents if lending is on, and those that hold documents or pictures. */
 async function storesInUse({ lendingDocumentStore, documentStores: { current, of }, config }: WatchDeps): Promise<DocumentStore[]> {
-  const holding: DocumentStore[] = []
+  const inUse: DocumentStore[] = []
   const documents = config.lendingPlatformEnabled ? (['FILES', 'S3'] as const) : []
   for (const kind of [...documents, 'MEDIA_FILES', 'MEDIA_S3'] as const) {
     const store = of(kind)
-    if (store && (store === current || (await lendingDocumentStore.hasAny(kind)))) holding.push(store)
+    if (store && (store === current || (await lendingDocumentStore.hasAny(kind)))) inUse.push(store)
   }
-  return holding
+  return inUse
 }
 
 /** Marks a store that is the first of its kind. If another process was first, its mark stays. */
@@ -81,8 +81,8 @@ async function checkStore(deps: WatchDeps, store: DocumentStore): Promise<string
 async function checkAllStores(deps: WatchDeps): Promise<string[]> {
   const problems: string[] = []
   for (const store of await storesInUse(deps)) {
-    const wrong = await checkStore(deps, store)
-    if (wrong !== undefined) problems.push(wrong)
+    const problem = await checkStore(deps, store)
+    if (problem !== undefined) problems.push(problem)
   }
   return problems
 }
@@ -93,9 +93,9 @@ async function checkAllStores(deps: WatchDeps): Promise<string[]> {
  */
 export async function confirmDocumentStores(deps: WatchDeps & Pick<LendingDocumentDeps, 'sleep'>): Promise<void> {
   const check = checkAllStores(deps)
-  check.catch((error: unknown) => deps.log.warn('documents.not_looked_at', { error }))
-  const isFar = deps.documentStores.of('S3') !== undefined || deps.documentStores.of('MEDIA_S3') !== undefined
-  const [problem] = await (isFar ? Promise.race([check, deps.sleep(startWaitsMs).then((): string[] => [])]) : check)
+  check.catch((error: unknown) => deps.log.warn('documents.store_check_failed', { error }))
+  const isRemote = deps.documentStores.of('S3') !== undefined || deps.documentStores.of('MEDIA_S3') !== undefined
+  const [problem] = await (isRemote ? Promise.race([check, deps.sleep(startWaitsMs).then((): string[] => [])]) : check)
   if (problem !== undefined) throw new OperatorError(problem)
 }
 
@@ -104,8 +104,8 @@ export async function watchDocumentStores(deps: WatchDeps): Promise<void> {
   const documents = deps.config.lendingPlatformEnabled ? [deps.documentStores.current.kind] : []
   for (const kind of new Set([...documents, ...deps.storeVerdicts.keys()])) {
     const store = deps.documentStores.of(kind)
-    const isNear = kind === 'FILES' || kind === 'MEDIA_FILES'
-    if (store && (isNear || deps.storeVerdicts.get(kind) !== 'OWN')) await checkStore(deps, store)
+    const isLocal = kind === 'FILES' || kind === 'MEDIA_FILES'
+    if (store && (isLocal || deps.storeVerdicts.get(kind) !== 'OWN')) await checkStore(deps, store)
   }
 }
 

@@ -21,7 +21,7 @@ const rules = (): readonly Rule[] => [
         or coalesce(s.total_defaults, 0) <> coalesce(c.defaults, 0) or coalesce(s.lender_count, 0) <> coalesce(c.lenders, 0)
         or coalesce(s.most_recent_settlement_at, -1) <> coalesce(c.settled, -1)
       order by m.merchant_id`,
-    say: ({ id }) => `What is kept of the repayments of merchant ${id} is not what they come to`,
+    say: ({ id }) => `Merchant ${id}: the stored totals differ from the repayments`,
   },
   {
     subject: 'defaults by day',
@@ -30,14 +30,14 @@ const rules = (): readonly Rule[] => [
         select merchant_id, dated_at / ${sql.raw(String(dayMs))} as day, count(*) as n
         from repayments where reversed_at is null and outcome = 'DEFAULT' group by merchant_id, dated_at / ${sql.raw(String(dayMs))}),
       days as (select merchant_id, day from merchant_default_days union select merchant_id, day from counted)
-      select d.merchant_id as id, d.day as day, coalesce(k.defaults, 0) as kept, coalesce(c.n, 0) as counted
+      select d.merchant_id as id, d.day as day, coalesce(k.defaults, 0) as stored, coalesce(c.n, 0) as counted
       from days d
         left join merchant_default_days k on k.merchant_id = d.merchant_id and k.day = d.day
         left join counted c on c.merchant_id = d.merchant_id and c.day = d.day
       where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
       order by d.merchant_id, d.day`,
-    say: ({ id, day, kept, counted }) =>
-      `Of merchant ${id}, ${kept} defaults are kept of day ${dayText(Number(day))}, and there are ${counted}`,
+    say: ({ id, day, stored, counted }) =>
+      `Merchant ${id}: ${stored} defaults are stored for day ${dayText(Number(day))}, but there are ${counted}`,
   },
   {
     subject: 'defaults by sixteen days',
@@ -46,13 +46,14 @@ const rules = (): readonly Rule[] => [
         select merchant_id, day / ${sql.raw(String(daysOfBlock))} as block, sum(defaults) as n
         from merchant_default_days group by merchant_id, day / ${sql.raw(String(daysOfBlock))}),
       blocks as (select merchant_id, block from merchant_default_blocks union select merchant_id, block from counted)
-      select b.merchant_id as id, coalesce(k.defaults, 0) as kept, coalesce(c.n, 0) as counted
+      select b.merchant_id as id, coalesce(k.defaults, 0) as stored, coalesce(c.n, 0) as counted
       from blocks b
         left join merchant_default_blocks k on k.merchant_id = b.merchant_id and k.block = b.block
         left join counted c on c.merchant_id = b.merchant_id and c.block = b.block
       where coalesce(k.defaults, 0) <> coalesce(c.n, 0)
       order by b.merchant_id, b.block`,
-    say: ({ id, kept, counted }) => `Of merchant ${id}, ${kept} defaults are kept of sixteen days of which ${counted} are kept by day`,
+    say: ({ id, stored, counted }) =>
+      `Merchant ${id}: ${stored} defaults are stored for sixteen days, but ${counted} for these days one by one`,
   },
   {
     subject: 'reversals',

@@ -36,7 +36,7 @@ export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)
 type WindowParts = {
   readonly daysBefore: readonly [from: number, end: number]
   readonly blocks: readonly [from: number, end: number]
-  readonly daysBehind: readonly [from: number, end: number]
+  readonly daysAfter: readonly [from: number, end: number]
   /** Milliseconds, from after the first value up to and including the second. */
   readonly firstDay: readonly [after: number, upTo: number]
   readonly lastDay: readonly [after: number, upTo: number]
@@ -54,7 +54,7 @@ export function splitWindow({ after, upTo }: { readonly after: number; readonly 
   return {
     daysBefore: [first + 1, isShort ? last : fromBlock * daysOfBlock],
     blocks: isShort ? [0, 0] : [fromBlock, endBlock],
-    daysBehind: isShort ? [0, 0] : [endBlock * daysOfBlock, last],
+    daysAfter: isShort ? [0, 0] : [endBlock * daysOfBlock, last],
     firstDay: [after, endOf(first)],
     lastDay: [endOf(last - 1), upTo],
   }

@@ -76,7 +76,7 @@ export async function recordRepayments(
   const live = new Map<string, RepaymentDraft>(liveRepayments)
   const wasReversed = (draft: RepaymentDraft) =>
     reversed.some((repayment) => keyOf(repayment) === keyOf(draft) && isSameRepayment(repayment, draft))
-  const fresh: Repayment[] = []
+  const newRepayments: Repayment[] = []
   const results = drafts.map((draft): RecordResult => {
     if (!existingIds.has(draft.merchantId)) return { kind: 'NO_MERCHANT' }
     if (!existingIds.has(draft.lenderId)) return { kind: 'NO_LENDER' }
@@ -86,12 +86,12 @@ export async function recordRepayments(
     if (existing) return { kind: 'OTHER' }
     const repayment = repaymentOf(draft, { id: newId('repayment'), source, recordedBy: actor.id, recordedAt: now })
     live.set(keyOf(draft), draft)
-    fresh.push(repayment)
+    newRepayments.push(repayment)
     return { kind: 'RECORDED', repayment }
   })
-  await addToStoredSignals(tx, deps, fresh, signals)
-  await store.insertAll(tx, fresh)
-  for (const repayment of fresh)
+  await addToStoredSignals(tx, deps, newRepayments, signals)
+  await store.insertAll(tx, newRepayments)
+  for (const repayment of newRepayments)
     await audit(tx, deps, { actor, action: 'repayment.recorded', subject: repayment.id, ...differenceIn(undefined, repayment) })
   return results
 }
@@ -100,15 +100,15 @@ export async function recordRepayments(
 async function addToStoredSignals(
   tx: Writer,
   { repaymentStore: store, clock }: RepaymentDeps,
-  fresh: readonly Repayment[],
+  newRepayments: readonly Repayment[],
   signals: Map<string, StoredSignals>,
 ): Promise<void> {
   const lendersSeen = new Set<string>()
   const defaults = new Map<string, number>()
-  for (const repayment of fresh) {
+  for (const repayment of newRepayments) {
     const { merchantId, lenderId, outcome, datedAt, settledAt } = repayment
     const before = signals.get(merchantId)
-    if (!before) throw new Error('the signals of a merchant are locked first')
+    if (!before) throw new Error('the signals of the merchant are not locked')
     const pair = `${merchantId} ${lenderId}`
     const isNew = !lendersSeen.has(pair) && !(await store.hasLender(tx, merchantId, lenderId))
     lendersSeen.add(pair)
@@ -122,7 +122,7 @@ async function addToStoredSignals(
     const day = `${merchantId} ${dayNumberOf(datedAt)}`
     defaults.set(day, (defaults.get(day) ?? 0) + 1)
   }
-  const changed = new Set(fresh.map(({ merchantId }) => merchantId))
+  const changed = new Set(newRepayments.map(({ merchantId }) => merchantId))
   for (const stored of signals.values()) if (changed.has(stored.merchantId)) await store.saveSignals(tx, stored)
   for (const [key, added] of defaults) {
     const [merchantId = '', day = ''] = key.split(' ')
@@ -172,7 +172,7 @@ export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id:
     const { merchantId, lenderId, outcome, datedAt, settledAt } = repayment
     const now = clock.now()
     const before = (await store.lockSignals(tx, new Set([merchantId]), now)).get(merchantId)
-    if (!before) throw new Error('the signals of a merchant are there once they are locked')
+    if (!before) throw new Error('the signals of the merchant are not locked')
     if (!(await store.reverse(tx, id, now)))
       throw new AppError('CONFLICT', 'The repayment was already reversed', { code: 'invalid_transition' })
     const reversal = { id: newId('reversal'), repaymentId: id, reason, recordedBy: actor.id, recordedAt: now }

@@ -88,7 +88,7 @@ const signalsOf = prepare((queries) =>
       mostRecentSettlementAt,
       defaultsOfWindow: sql<number>`cast(
         ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBefore')} + ${countedIn(merchantDefaultBlocks, sql`c.block`, 'blocks')}
-        + ${countedIn(merchantDefaultDays, sql`c.day`, 'daysBehind')} + ${countedBetween('firstDay')} + ${countedBetween('lastDay')}
+        + ${countedIn(merchantDefaultDays, sql`c.day`, 'daysAfter')} + ${countedBetween('firstDay')} + ${countedBetween('lastDay')}
         as integer)`.as('defaultsOfWindow'),
     })
     .from(users)
@@ -201,15 +201,15 @@ export const createRepaymentStore = ({ read }: Pick<Database, 'read'>) => ({
    * @returns undefined for an id that is not a merchant's
    */
   async signals(merchantId: string, window: { readonly after: number; readonly upTo: number }): Promise<RepaymentSignals | undefined> {
-    const { daysBefore, blocks, daysBehind, firstDay, lastDay } = splitWindow(window)
+    const { daysBefore, blocks, daysAfter, firstDay, lastDay } = splitWindow(window)
     const row = await read.first(signalsOf, {
       which: merchantId,
       daysBeforeFrom: daysBefore[0],
       daysBeforeEnd: daysBefore[1],
       blocksFrom: blocks[0],
       blocksEnd: blocks[1],
-      daysBehindFrom: daysBehind[0],
-      daysBehindEnd: daysBehind[1],
+      daysAfterFrom: daysAfter[0],
+      daysAfterEnd: daysAfter[1],
       firstDayAfter: firstDay[0],
       firstDayUpTo: firstDay[1],
       lastDayAfter: lastDay[0],

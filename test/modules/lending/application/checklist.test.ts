@@ -8,7 +8,7 @@ import {
   type DocumentKey,
   documentKinds,
   documentsOf,
-  mergedDocuments,
+  mergeDocuments,
   missingDocuments,
   optionalDocuments,
   partnerDocuments,

@@ -285,7 +285,7 @@ describe('a file of rules', () => {
       }),
     ).toEqual([
       'unknown field: extra',
-      'method: must be 1: souk knows no other way to apply the figures',
+      'method: must be 1, the only method of this version',
       'unknown field: cohorts.MN_LLC.capusd',
       'cohorts.MN_LLC.minRevenueUsd: must be a number from 0, below 10,000,000,000, with at most 2 decimals',
       'cohorts.MN_LLC.minCollateralUsd: must be a number from 0, below 10,000,000,000, with at most 2 decimals',
@@ -293,7 +293,7 @@ describe('a file of rules', () => {
       'risks.LOW.highestTier: must be one of T1, T2, T3',
       'risks.LOW.revenueFactor: must be a number from 0, below 10,000,000,000, with at most 4 decimals',
       'ladder.T3.onTimeSettlements: must be a whole number from 0',
-      'ladder.T3.defaultsOfMonths: must be 12: that is what is counted of each merchant',
+      'ladder.T3.defaultsOfMonths: must be 12: defaults are counted for this period only',
       'ladder.T3.guidanceNeeded: must be a text',
     ])
   })

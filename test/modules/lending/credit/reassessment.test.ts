@@ -87,8 +87,8 @@ test('decisions by older rules are replayed by those rules, and differences are 
       ...changed,
       problem: 'was {"tier":"T1","ceilingUsd":23100,"reason":"FORMULA"}, and is {"tier":"T1","ceilingUsd":23000,"reason":"FORMULA"}',
     },
-    { ...unknown, problem: 'its rules, rules-lost, are not kept' },
-    { ...forged, problem: 'its rules are not those of rules-forged any more' },
+    { ...unknown, problem: 'its rules, rules-lost, are not stored' },
+    { ...forged, problem: 'the stored rules do not match their version rules-forged' },
   ])
 })
 

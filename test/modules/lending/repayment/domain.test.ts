@@ -31,8 +31,8 @@ test('the parts of a window count each moment within it exactly once', () => {
 
 test('a window of a year has at most fifty-three rows of counts', () => {
   for (let day = 0; day < 64; day++) {
-    const { daysBefore, blocks, daysBehind } = splitWindow({ after: day * dayMs, upTo: (day + 366) * dayMs })
-    const rows = [daysBefore, blocks, daysBehind].reduce((sum, [from, end]) => sum + end - from, 0)
+    const { daysBefore, blocks, daysAfter } = splitWindow({ after: day * dayMs, upTo: (day + 366) * dayMs })
+    const rows = [daysBefore, blocks, daysAfter].reduce((sum, [from, end]) => sum + end - from, 0)
     expect(rows).toBeLessThanOrEqual(53)
   }
 })

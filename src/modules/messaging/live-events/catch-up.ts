@@ -41,7 +41,7 @@ export function createCatchUp({ clock, log, encoder, readPage, liveStore, sleep 
 
   return async function catchUp(listener: Listener, from: string, until: string): Promise<void> {
     const { shopId, seesCatalog } = listener.viewer
-    const audience = { shopId, hears: (id: string) => id === shopId, operators: shopId === undefined }
+    const audience = { shopId, includesShop: (id: string) => id === shopId, operators: shopId === undefined }
     const idOf = encoder.cachedIds()
     try {
       let cursor = from

@@ -18,7 +18,7 @@ export type LiveEvent = {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A stream can be resumed for this long (contract, section 11). */
+/** A stream can be resumed for this long. */
 export const resumableMs = 60 * minuteMs
 
 /** An event of an order, with the fields of the order that it carries. */

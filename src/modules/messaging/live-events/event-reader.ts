@@ -25,9 +25,9 @@ export type EventPage = {
 
 /** The audience of a page. */
 type Audience = {
-  /** Only this shop's events; undefined: of all shops that `hears` accepts. */
+  /** Only this shop's events; undefined: of all shops that `includesShop` accepts. */
   readonly shopId?: string | undefined
-  readonly hears: (shopId: string) => boolean
+  readonly includesShop: (shopId: string) => boolean
   readonly operators: boolean
 }
 
@@ -37,7 +37,7 @@ type StockCause = { readonly orderId?: string; readonly at: number }
  * Reads the events of rows. Orders and stock have their current values, which may be newer than the row.
  * @param page of the change feed
  */
-export async function readEvents(store: LiveStore, page: ChangePage, { shopId, hears, operators }: Audience): Promise<EventPage> {
+export async function readEvents(store: LiveStore, page: ChangePage, { shopId, includesShop, operators }: Audience): Promise<EventPage> {
   const idsOf = (table: string) => page.groups.flatMap(({ rows }) => rows.flatMap((row) => (row.table === table ? [row.id] : [])))
   const [orderRows, auditRows, liveRows] = await Promise.all([
     store.orderRows(idsOf('order_events'), operators ? undefined : shopId),
@@ -57,7 +57,7 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
       sales++
       soldAt = Math.max(soldAt, row.at)
     }
-    if (!hears(row.shopId)) continue
+    if (!includesShop(row.shopId)) continue
     events.set(row.id, [orderEventOf(row)])
     if (changesStock(row)) orders.set(row.id, { orderId: row.orderId, at: row.at })
   }
@@ -67,12 +67,12 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
     const changedShop = shopOfStaffChange(row)
     if (changedShop !== undefined) changedRoles.push(changedShop)
     const variantId = changedVariantOf(row)
-    if (variantId !== undefined && row.shopId !== null && hears(row.shopId)) manualChanges.set(row.id, { variantId, at: row.at })
+    if (variantId !== undefined && row.shopId !== null && includesShop(row.shopId)) manualChanges.set(row.id, { variantId, at: row.at })
     const auditEvents = [shopEventOf(row), operators ? operatorEventOf(row) : undefined].filter((event) => event !== undefined)
     if (auditEvents.length > 0) events.set(row.id, auditEvents)
   }
   for (const row of liveRows) {
-    if (row.shopId === null ? !operators : !hears(row.shopId)) continue
+    if (row.shopId === null ? !operators : !includesShop(row.shopId)) continue
     const orderId = row.data['orderId']
     if (row.name !== stockOfOrder) events.set(row.id, [eventOfRow(row)])
     else if (typeof orderId === 'string') orders.set(row.id, { orderId, at: row.at })
@@ -80,8 +80,8 @@ export async function readEvents(store: LiveStore, page: ChangePage, { shopId, h
   const stock = await stockEvents(store, page, orders, manualChanges)
   const batches = page.groups.flatMap(({ rows, cursor }) => {
     const all = rows.flatMap(({ id }) => [...(events.get(id) ?? []), ...(stock.get(id) ?? [])])
-    const heard = all.filter((event) => event.shopId === null || hears(event.shopId))
-    return heard.length > 0 ? [{ events: heard, cursor }] : []
+    const visible = all.filter((event) => event.shopId === null || includesShop(event.shopId))
+    return visible.length > 0 ? [{ events: visible, cursor }] : []
   })
   const counted = operators && sales > 0 ? [{ events: [salesEventOf(sales, soldAt)], cursor: page.cursor }] : []
   return { batches: [...batches, ...counted], suspendedShops, changedRoles }
@@ -103,10 +103,10 @@ async function stockEvents(
   const last = new Map<string, { row: string; because: StockCause }>()
   for (const { id } of page.groups.flatMap(({ rows }) => rows)) {
     const order = orders.get(id)
-    const hand = manualChanges.get(id)
+    const manualChange = manualChanges.get(id)
     for (const { variantId } of order ? (variantsOfOrders.get(order.orderId) ?? []) : [])
       last.set(variantId, { row: id, because: order as StockCause })
-    if (hand) last.set(hand.variantId, { row: id, because: { at: hand.at } })
+    if (manualChange) last.set(manualChange.variantId, { row: id, because: { at: manualChange.at } })
   }
   for (const figures of await store.stockOf([...last.keys()])) {
     const { row, because } = last.get(figures.variantId) ?? {}

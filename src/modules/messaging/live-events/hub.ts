@@ -69,7 +69,7 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
     for (const shopId of suspendedShops) for (const { listener } of [...(streams.byShop.get(shopId) ?? [])]) listener.end('shop')
     for (const stream of changedRoles.length > 0 ? streams.all() : []) {
       const { shopId } = stream.request.viewer
-      if (shopId !== undefined && changedRoles.includes(shopId)) stream.isDoubted = true
+      if (shopId !== undefined && changedRoles.includes(shopId)) stream.needsCheck = true
     }
   }
 
@@ -88,7 +88,7 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
   async function pollOnce(): Promise<void> {
     // Read before the query, so that a commit in between is read next time.
     const now = db.version()
-    // Without listeners, nobody needs the events since.
+    // Without listeners, no stream needs the events since then.
     if (streams.open.size === 0) position = undefined
     if (position !== undefined && streams.pending.size === 0 && now !== undefined && now === version) return
     version = now
@@ -105,7 +105,7 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
         break
       }
       const { byShop } = streams
-      const events = await readEvents(liveStore, page, { hears: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
+      const events = await readEvents(liveStore, page, { includesShop: (shopId) => byShop.has(shopId), operators: byShop.has(undefined) })
       position = page.cursor
       isWhole = page.isWhole
       deliver(events)
@@ -122,7 +122,7 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
         (error: unknown) => {
           // Forces the next read.
           version = undefined
-          if (!hasFailed) log.warn('live.not_read', { error })
+          if (!hasFailed) log.warn('live.read_failed', { error })
           hasFailed = true
         },
       )
@@ -138,13 +138,13 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
     for (const stream of streams.all()) {
       const { listener, request } = stream
       const since = clock.monotonic() - stream.checkedAt
-      if ((since < checkAfterMs && !stream.isDoubted) || listener.isOver()) continue
+      if ((since < checkAfterMs && !stream.needsCheck) || listener.isOver()) continue
       try {
-        stream.isDoubted = false
-        if (await request.isStill()) stream.checkedAt = clock.monotonic()
+        stream.needsCheck = false
+        if (await request.isAuthorised()) stream.checkedAt = clock.monotonic()
         else listener.end('access')
       } catch {
-        stream.isDoubted = true
+        stream.needsCheck = true
         if (since >= uncheckedMaxMs) listener.end('unchecked')
       }
     }
@@ -193,7 +193,7 @@ export function createHub({ db, clock, log, liveStore, cursors, every, sleep, mo
         ended.add(ending)
         streams.remove(stream)
       })
-      const stream: EventStream = { listener, request, from, checkedAt: clock.monotonic(), isDoubted: false }
+      const stream: EventStream = { listener, request, from, checkedAt: clock.monotonic(), needsCheck: false }
       streams.add(stream)
       listener.send(encodeRetry(retryMs))
       stopTimer ??= every(db.version() === undefined ? 500 : 250, update)

@@ -26,22 +26,25 @@ export async function runReportedImport<Done extends ImportResult>(
   work: (onProgress: OnProgress) => Promise<Done>,
 ): Promise<Done> {
   const of = { importId: newId('import'), kind }
-  const tell = (what: 'started' | 'progress' | 'finished', data: object) =>
+  const publish = (what: 'started' | 'progress' | 'finished', data: object) =>
     liveNotes.note({ name: `import.${what}`, shopId, data: { ...of, ...data } })
   let publishedAt = clock.monotonic()
-  tell('started', { dryRun, bytes })
+  publish('started', { dryRun, bytes })
   let progress: Readonly<Record<keyof typeof zeroCounts, number>> = zeroCounts
   try {
     const report = await work((bytesRead, rows, failed) => {
       progress = { ...zeroCounts, rows, failed }
       if (clock.monotonic() - publishedAt < progressIntervalMs) return
       publishedAt = clock.monotonic()
-      tell('progress', { bytes, bytesRead, rows, failed })
+      publish('progress', { bytes, bytesRead, rows, failed })
     })
-    tell('finished', { result: report.complete ? 'DONE' : 'STOPPED', ...pick(report, 'rows', 'created', 'updated', 'skipped', 'failed') })
+    publish('finished', {
+      result: report.complete ? 'DONE' : 'STOPPED',
+      ...pick(report, 'rows', 'created', 'updated', 'skipped', 'failed'),
+    })
     return report
   } catch (error) {
-    tell('finished', { result: error instanceof AppError ? 'REFUSED' : 'STOPPED', ...progress })
+    publish('finished', { result: error instanceof AppError ? 'REFUSED' : 'STOPPED', ...progress })
     throw error
   } finally {
     // A command ends right after this.

@@ -40,7 +40,7 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
       wake()
       return
     }
-    // Drops the queue, because nobody reads it.
+    // Drops the queue, which is not read any more.
     queue = []
     try {
       controller?.error(undefined)
@@ -62,20 +62,20 @@ export function createListener(viewer: Viewer, onEnd: (ending: Ending) => void) 
 
   const stream = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given
+      start(streamController) {
+        controller = streamController
       },
-      async pull(given) {
+      async pull(streamController) {
         if (queue.length === 0 && ended === undefined)
           await new Promise<void>((resume) => {
             wake = resume
           })
         wake = undefined
-        for (const chunk of queue) given.enqueue(chunk)
+        for (const chunk of queue) streamController.enqueue(chunk)
         bytes = heldBack?.reduce((sum, { length }) => sum + length, 0) ?? 0
         queue = []
         drained?.()
-        if (ended !== undefined && ended !== 'slow') given.close()
+        if (ended !== undefined && ended !== 'slow') streamController.close()
       },
       cancel: () => end('client'),
     },

@@ -12,10 +12,10 @@ export function liveMetrics({ live }: Pick<LiveDeps, 'live'>): string[] {
     ]),
     ...labelledMetric(
       'souk_event_streams_ended_total',
-      'How streams of events ended: left by the client, its token or its access over, its shop suspended, read too slowly, the server stopping, or nobody could be asked.',
+      'Streams of events that ended, by reason: closed by the client, token expired, access ended, shop suspended, read too slowly, server stopping, or authorisation could not be checked.',
       endings.map((reason) => ({ labels: { reason }, value: ended.get(reason) ?? 0 })),
       'counter',
     ),
-    ...counter('souk_events_sent_total', 'Events written for streams; one that several are told in the same words counts once.', sent),
+    ...counter('souk_events_sent_total', 'Events written to streams. An event that is encoded once for several streams counts once.', sent),
   ]
 }

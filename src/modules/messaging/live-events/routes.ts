@@ -22,7 +22,7 @@ export const liveRoutes = (deps: HttpDeps & Pick<LiveDeps, 'live'>) =>
           viewer: { shopId: shop.id, accountId: principal.id, seesCatalog },
           lastEventId: request.headers.get('last-event-id') ?? undefined,
           expiresAt: expiryOf(request),
-          isStill: () => isStillAdmitted(deps, request, principal, shop),
+          isAuthorised: () => isStillAdmitted(deps, request, principal, shop),
         })
         return new Response(body, { headers: streamHeaders }) as never
       },
@@ -46,7 +46,7 @@ FULFILMENT receives events of orders and of the shop only. Each process allows 2
           viewer: { shopId: undefined, accountId: principal.id, seesCatalog: true },
           lastEventId: request.headers.get('last-event-id') ?? undefined,
           expiresAt: expiryOf(request),
-          isStill: () => isStillAdmitted(deps, request, principal, undefined),
+          isAuthorised: () => isStillAdmitted(deps, request, principal, undefined),
         })
         return new Response(body, { headers: streamHeaders }) as never
       },

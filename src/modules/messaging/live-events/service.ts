@@ -24,7 +24,7 @@ export const createEventPublisher = ({ db, log, ...deps }: EventDeps & Pick<Deps
     note(entry: LiveEventEntry): void {
       last = last.then(() =>
         untracked(() => db.write((tx) => publishEvent(tx, deps, entry), { isolation: 'locking' })).catch((error: unknown) =>
-          log.warn('live.not_told', { name: entry.name, error }),
+          log.warn('live.publish_failed', { name: entry.name, error }),
         ),
       )
     },

@@ -40,7 +40,7 @@ const stockColumns = {
 export const createLiveStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Returns the cursor behind all commits. */
   now: (): Promise<string> => changeFeed.now(read),
-  since: (place: string, asked: ChangeQuery) => changeFeed.since(read, place, asked),
+  since: (cursor: string, query: ChangeQuery) => changeFeed.since(read, cursor, query),
   /** @param shopId only this shop's; undefined: all */
   orderRows: (ids: readonly string[], shopId: string | undefined): Promise<OrderEventRow[]> =>
     inChunks(ids, (part) =>

@@ -15,7 +15,7 @@ export type StreamRequest = {
   /** Expiry of the token in milliseconds; undefined for a key. */
   readonly expiresAt: number | undefined
   /** Returns whether the listener is still authorised. */
-  readonly isStill: () => Promise<boolean>
+  readonly isAuthorised: () => Promise<boolean>
 }
 export type EventStream = {
   readonly listener: Listener
@@ -24,8 +24,8 @@ export type EventStream = {
   readonly from: string | 'resync' | undefined
   /** When the authorisation was last checked, by the monotonic clock. */
   checkedAt: number
-  /** The authorisation is checked at once. */
-  isDoubted: boolean
+  /** Whether the authorisation must be checked at the next update. */
+  needsCheck: boolean
 }
 
 /** Creates the list of the streams of a process: pending ones, which wait for the reader's position, and open ones. */

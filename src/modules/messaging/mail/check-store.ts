@@ -8,7 +8,7 @@ const rules: readonly Rule[] = [
     broken: sql`select id, status from mails
                 where (status = 'PENDING' and sealed is null) or (status <> 'PENDING' and sealed is not null) order by id`,
     say: ({ id, status }) =>
-      status === 'PENDING' ? `${id} waits to be sent, and nobody knows to whom` : `${id} is ${status}, and still holds whom it was for`,
+      status === 'PENDING' ? `${id} is PENDING, but has no content` : `${id} is ${status}, but still has its content`,
   },
 ]
 

@@ -119,7 +119,7 @@ async function attempt(deps: MailBaseDeps, mail: Mail): Promise<Outcome> {
     const prepared: Awaited<ReturnType<Preparer>> = prepare ? await prepare(content, mail) : content
     if (prepared === undefined) return { result: 'nobody' }
     const outgoing = await composeMail(deps, { ...mail, template: prepared.template ?? mail.template }, prepared)
-    if (outgoing === undefined) return { result: 'refused', error: 'no address that a mail can be sent to' }
+    if (outgoing === undefined) return { result: 'refused', error: 'the address cannot receive mail' }
     await mailServer.send(outgoing, mailLimits.attemptMs)
     return { result: 'sent' }
   } catch (error) {

@@ -166,8 +166,8 @@ export const slotsMax = 8
 export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
 /** Selects due mails, one per lane, for which slots are free, in order. */
-export function selectForSlots<Due extends { readonly lane: string }>(due: readonly Due[], underWay: readonly string[]): Due[] {
-  const lanes = [...underWay]
+export function selectForSlots<Due extends { readonly lane: string }>(due: readonly Due[], inFlight: readonly string[]): Due[] {
+  const lanes = [...inFlight]
   return due.filter(({ lane }) => {
     const free = slotsMax - lanes.length
     if (free <= 0 || lanes.filter((one) => one === lane).length >= slotsPerLane(free)) return false

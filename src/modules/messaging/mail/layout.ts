@@ -35,11 +35,11 @@ export type MailText = {
 }
 
 /** Renders a mail as text and HTML. */
-export function renderLayout(look: Look, saying: MailText): { subject: string; text: string; html: string } {
-  return { subject: plainText(saying.subject, subjectMax), text: textOf(look, saying), html: htmlOf(look, saying) }
+export function renderLayout(look: Look, mailText: MailText): { subject: string; text: string; html: string } {
+  return { subject: plainText(mailText.subject, subjectMax), text: textOf(look, mailText), html: htmlOf(look, mailText) }
 }
 
-function textOf({ title, words: { say } }: Look, saying: MailText): string {
+function textOf({ title, words: { say } }: Look, mailText: MailText): string {
   const {
     heading,
     paragraphs,
@@ -51,7 +51,7 @@ function textOf({ title, words: { say } }: Look, saying: MailText): string {
     closing = [],
     notes = [],
     unsubscribe,
-  } = saying
+  } = mailText
   const blocks = [
     [heading],
     ...paragraphs.map((one) => [one]),
@@ -73,13 +73,13 @@ function textOf({ title, words: { say } }: Look, saying: MailText): string {
     .join('\n\n')}\n`
 }
 
-// Mail programs support tables and inline styles, and some little else.
+// Mail programs support tables, inline styles and little else.
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"'
 const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text).replaceAll('\n', '<br>')}</p>`
 const bdi = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`
 
-function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, saying: MailText): string {
+function htmlOf({ title, logoUrl, accent, background, words: { say, language, direction } }: Look, mailText: MailText): string {
   const {
     heading,
     paragraphs,
@@ -91,7 +91,7 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
     closing = [],
     notes = [],
     unsubscribe,
-  } = saying
+  } = mailText
   const [start, end] = direction === 'rtl' ? ['right', 'left'] : ['left', 'right']
   const cell = (content: string, style: string) => `<td style="padding:6px 0;text-align:${style}">${content}</td>`
   const rows = (all: readonly string[]) =>
@@ -134,7 +134,7 @@ function htmlOf({ title, logoUrl, accent, background, words: { say, language, di
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(saying.subject)}</title>
+<title>${escapeHtml(mailText.subject)}</title>
 </head>
 <body style="margin:0;padding:0;background:${background}">
 <table ${table} width="100%" bgcolor="${background}"><tr><td align="center" style="padding:24px 12px">

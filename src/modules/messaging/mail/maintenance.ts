@@ -46,14 +46,14 @@ export async function checkMailServer(mailServer: NonNullable<MailBaseDeps['mail
 }
 
 /** Counts mails by status, and the most frequent errors. */
-export const countMails = ({ db }: Pick<MailBaseDeps, 'db'>) => store.standing(db.read)
+export const countMails = ({ db }: Pick<MailBaseDeps, 'db'>) => store.statusCounts(db.read)
 
 /** Sends a test mail at once. @returns why it was refused; undefined if accepted */
 export async function sendTestMail(deps: MailBaseDeps, to: string): Promise<string | undefined> {
   const now = deps.clock.now()
   const mail = { ...{ id: deps.newId('mail'), shopId: null, language: null, template: 'test' }, createdAt: now }
   const outgoing = await composeMail(deps, mail, { to, data: {} })
-  if (!outgoing) return 'that is no address that a mail can be sent to'
+  if (!outgoing) return 'the address cannot receive mail'
   try {
     await deps.mailServer?.send(outgoing, deps.mailLimits.attemptMs)
     return undefined
@@ -77,7 +77,7 @@ export async function findPendingMailsAbout(
   const found: string[] = []
   let last: string | undefined = ''
   while (last !== undefined) {
-    const rows: Awaited<ReturnType<typeof store.waiting>> = await store.waiting(db.read, lanes, last, scanBatchSize)
+    const rows: Awaited<ReturnType<typeof store.pendingOfLanes>> = await store.pendingOfLanes(db.read, lanes, last, scanBatchSize)
     for (const { id, sealed } of rows) if (sealed !== null && isAbout(keyring.unseal(sealed, mailSeal(id)))) found.push(id)
     last = rows[scanBatchSize - 1]?.id
     await new Promise((resume) => setImmediate(resume))

@@ -6,8 +6,8 @@ import type { MailDeps } from './providers.ts'
 import { type QueueFigures, mailStore as store } from './store.ts'
 
 /** Returns the queue's figures, at most some seconds old. */
-export const readMailFigures = ({ db, mailFigures: kept }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>
-  kept.get(() => store.queue(db.read))
+export const readMailFigures = ({ db, mailFigures: cache }: Pick<Deps, 'db'> & Pick<MailDeps, 'mailFigures'>): Promise<QueueFigures> =>
+  cache.get(() => store.queue(db.read))
 
 const results = ['sent', 'failed', 'dead', 'nobody', 'dropped', 'refused', 'delayed'] as const
 
@@ -18,20 +18,20 @@ export function mailMetrics({ mailCounts, mailHealth, mailServer, clock }: MailD
   return [
     ...labelledMetric(
       'souk_mails_total',
-      'What became of mails in this process: sent, failed (tried again), dead (given up), nobody (nobody was to get it), dropped (there is no mail server), refused (not allowed, or over a quota), or delayed (over a quota).',
+      'Results of mails in this process: sent, failed (will be retried), dead (given up), nobody (no recipient any more), dropped (no mail server), refused (not allowed, or over a quota), or delayed (over a quota).',
       results.map((result) => ({ labels: { result }, value: counts.get(result) ?? 0 })),
       'counter',
     ),
-    ...optionalMetric('souk_mails_waiting', 'Mails that are still to be sent, those between two attempts included.', figures?.waiting),
-    ...optionalMetric('souk_mail_oldest_age_seconds', 'How old the oldest of them is.', figures && secondsSince(figures.oldestAt)),
+    ...optionalMetric('souk_mails_waiting', 'Pending mails, including those between two attempts.', figures?.waiting),
+    ...optionalMetric('souk_mail_oldest_age_seconds', 'Age of the oldest pending mail.', figures && secondsSince(figures.oldestAt)),
     ...optionalMetric(
       'souk_mail_overdue_seconds',
-      'For how long the first of them has been due, also while the mail server is left alone; 0: none is due.',
+      'Time since the first pending mail was due, even if sending is paused; 0: none is due.',
       figures && secondsSince(figures.dueAt),
     ),
     ...optionalMetric(
       'souk_mail_server_up',
-      'Whether this process hands mails to the mail server: 0 while it is left alone because it failed again and again.',
+      'Whether this process sends to the mail server; 0: sending is paused after repeated failures.',
       mailServer === undefined ? undefined : Number(isClosed(mailHealth.breaker)),
     ),
   ]

@@ -48,9 +48,9 @@ async function decideOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<QuotaD
   if (shop?.status === 'SUSPENDED') return { is: 'refused', why: 'the shop is suspended' }
   if (shop?.mode === 'TEST' && !isStaff && !isInvited && !deps.config.mailTestShops)
     return { is: 'refused', why: 'a shop in test mode sends mail to its own staff only' }
-  // It was counted at its first attempt.
+  // The mail was counted at its first attempt.
   if (mail.countedAt !== null) return { is: 'sent' }
-  // A live shop with many orders tells its own staff about each; its shop's quota bounds them.
+  // Mails about new orders to the staff of a live shop count only towards the shop's quota.
   const isExempt = template === 'new_order' && isStaff && shop?.mode === 'LIVE'
   const quotas: readonly [QuotaSubject, string | null][] = [
     ['shop', shopId],

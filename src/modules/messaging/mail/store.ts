@@ -166,7 +166,7 @@ export const mailStore = {
     return { waiting: Number(row?.waiting ?? 0), dueAt: numberOrUndefined(row?.dueAt), oldestAt: numberOrUndefined(row?.oldestAt) }
   },
   /** Counts mails by status, and the most frequent errors. */
-  async standing(
+  async statusCounts(
     read: Pick<Reader, 'rows'>,
   ): Promise<{ byStatus: { status: string; n: number }[]; errors: { error: string; n: number }[] }> {
     const [byStatus, errors] = await Promise.all([
@@ -198,7 +198,7 @@ export const mailStore = {
     return rows.length
   },
   /** Returns pending mails of lanes, by id after `after`. */
-  async waiting(from: SelectReader, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
+  async pendingOfLanes(from: SelectReader, lanes: readonly string[], after: string, limit: number): Promise<Pick<Mail, 'id' | 'sealed'>[]> {
     const { id, sealed, lane } = mails
     return from
       .select({ id, sealed })

@@ -31,7 +31,7 @@ type DispatchDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'randomBytes' | 'log' 
   readonly webhookCounts: Tally
   readonly outboxConsumers: readonly OutboxConsumer[]
 }
-/** Takes new messages to other receivers than endpoints, in the write that hands them out. */
+/** Handles new messages for receivers other than endpoints, in the write that creates the deliveries. */
 export type OutboxConsumer = (tx: Writer, messages: readonly OutboxMessage[]) => Promise<void>
 type ClaimedDelivery = Lane & ClaimedRow & { body: string }
 type RunningAttempt = Attempt & { giveWay: AbortController }
@@ -132,9 +132,9 @@ async function createDeliveries({ db, clock, newId, log, webhookCounts, outboxCo
         messages.map(({ id }) => id),
       ),
     )
-    const ours = deliveries.filter(({ outboxId }) => finished.has(outboxId))
+    const storedDeliveries = deliveries.filter(({ outboxId }) => finished.has(outboxId))
     const refused = Map.groupBy(
-      ours.filter(({ status }) => status === 'FAILED'),
+      storedDeliveries.filter(({ status }) => status === 'FAILED'),
       ({ endpointId }) => endpointId,
     )
     for (const { id, shopId, skippedAt } of endpoints) {
@@ -146,7 +146,7 @@ async function createDeliveries({ db, clock, newId, log, webhookCounts, outboxCo
         if (skippedAt === null || skippedAt <= now - skipLogIntervalMs) log.warn('webhook.endpoint_behind', { endpoint: id, shop: shopId })
       })
     }
-    if (ours.length > 0) await store.insertDeliveries(tx, ours)
+    if (storedDeliveries.length > 0) await store.insertDeliveries(tx, storedDeliveries)
     const taken = messages.filter(({ id }) => finished.has(id))
     for (const consume of outboxConsumers) await consume(tx, taken)
   }, locking)
@@ -180,8 +180,10 @@ async function claim(
       const abandoned = await store.abandon(tx, endpointId, now, `endpoint ${why}`, abandonBatchSize)
       tx.afterCommit(() => webhookCounts.add('dead', abandoned))
     }
-    const ours = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
-    const free = selected.filter((lane) => !isFailing(lane) || ours.includes(lane.endpointId)).map(({ deliveryId }) => deliveryId)
+    const claimedEndpoints = failing.length > 0 ? await store.claimEndpoints(tx, failing, now, now + leaseMs) : []
+    const free = selected
+      .filter((lane) => !isFailing(lane) || claimedEndpoints.includes(lane.endpointId))
+      .map(({ deliveryId }) => deliveryId)
     return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
   }, locking)
   if (claimed.length === 0) return []
@@ -203,8 +205,8 @@ async function send(deps: DispatchDeps, delivery: ClaimedDelivery, giveWay: Abor
   const isDisabled = await db.write(async (tx) => {
     const endpoint = await store.findEndpoint(tx, shopId, endpointId)
     // Locks the endpoint only if its health changes, so that most results do not wait.
-    const isNews = endpoint && healthIfChanged(endpoint, outcome, now, chance)
-    const before = isNews && (await store.lockEndpoint(tx, shopId, endpointId))
+    const changesHealth = endpoint && healthIfChanged(endpoint, outcome, now, chance)
+    const before = changesHealth && (await store.lockEndpoint(tx, shopId, endpointId))
     await store.settle(tx, delivery, { ...result, updatedAt: now })
     const after = before && healthIfChanged(before, outcome, now, chance)
     if (!after) return false

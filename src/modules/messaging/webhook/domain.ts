@@ -96,24 +96,24 @@ const reservedForHealthy = 16
 export const slotsPerShop = (free: number): number => Math.min(slotsMax.shop, Math.max(1, Math.floor(free / 8)))
 
 /** Returns the shops and endpoints that use all their slots. */
-export function fullShopsAndEndpoints(underWay: Iterable<AttemptSlot>): { shops: string[]; endpoints: string[] } {
-  const places = [...underWay]
+export function fullShopsAndEndpoints(inFlight: Iterable<AttemptSlot>): { shops: string[]; endpoints: string[] } {
+  const slots = [...inFlight]
   const full = (by: keyof AttemptSlot, max: number) =>
-    [...Map.groupBy(places, (place) => place[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
-  return { shops: full('shopId', slotsPerShop(slotsMax.all - places.length)), endpoints: full('endpointId', slotsMax.endpoint) }
+    [...Map.groupBy(slots, (slot) => slot[by])].filter(([, same]) => same.length >= max).map(([id]) => id)
+  return { shops: full('shopId', slotsPerShop(slotsMax.all - slots.length)), endpoints: full('endpointId', slotsMax.endpoint) }
 }
 
 /** Returns whether the remaining slots are reserved for healthy endpoints. */
-export const onlyHealthy = (underWay: number): boolean => slotsMax.all - underWay <= reservedForHealthy
+export const onlyHealthy = (inFlight: number): boolean => slotsMax.all - inFlight <= reservedForHealthy
 
 /** Selects due deliveries for which slots are free, in order. */
-export function selectForSlots<Due extends DueAttempt>(due: readonly Due[], underWay: Iterable<AttemptSlot>): Due[] {
-  const places: AttemptSlot[] = [...underWay]
+export function selectForSlots<Due extends DueAttempt>(due: readonly Due[], inFlight: Iterable<AttemptSlot>): Due[] {
+  const slots: AttemptSlot[] = [...inFlight]
   return due.filter((one) => {
-    const { shops, endpoints } = fullShopsAndEndpoints(places)
-    if (one.failures > 0 && onlyHealthy(places.length)) return false
-    if (places.length >= slotsMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
-    places.push(one)
+    const { shops, endpoints } = fullShopsAndEndpoints(slots)
+    if (one.failures > 0 && onlyHealthy(slots.length)) return false
+    if (slots.length >= slotsMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
+    slots.push(one)
     return true
   })
 }
@@ -124,11 +124,11 @@ export function selectForSlots<Due extends DueAttempt>(due: readonly Due[], unde
  * its message.
  * @param waiting number of shops without a slot
  */
-export function selectToAbort<One extends Attempt>(underWay: readonly One[], waiting: number, now: number): One[] {
-  const ofShop = Map.groupBy(underWay, ({ shopId }) => shopId)
+export function selectToAbort<One extends Attempt>(inFlight: readonly One[], waiting: number, now: number): One[] {
+  const ofShop = Map.groupBy(inFlight, ({ shopId }) => shopId)
   const isFailing = ({ failures }: One) => Number(failures > 0)
   const count = ({ shopId }: One) => ofShop.get(shopId)?.length ?? 0
-  return underWay
+  return inFlight
     .filter(({ beganAt, mayGiveWay }) => mayGiveWay && now - beganAt >= patienceMs)
     .sort((a, b) => isFailing(b) - isFailing(a) || count(b) - count(a) || a.beganAt - b.beganAt)
     .slice(0, waiting)

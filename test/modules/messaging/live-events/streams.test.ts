@@ -419,7 +419,7 @@ describe('limits and cost of streams', () => {
             viewer: { shopId, accountId, seesCatalog: true },
             lastEventId: undefined,
             expiresAt: undefined,
-            isStill: async () => true,
+            isAuthorised: async () => true,
           }),
         ),
       )

@@ -29,7 +29,7 @@ export function countryIn(text: string): string | undefined {
 }
 
 /**
- * Checks the location of operator requests (contract, section 8): first the address, then the country if
+ * Checks the location of operator requests: first the address, then the country if
  * OPERATOR_COUNTRIES is set. Loopback and private addresses have no country and pass.
  * @param countryOf lookup in GEO_DATABASE. A proxy header has precedence; an empty one counts as unknown
  * @returns the reason of a refusal; undefined if the request is allowed

@@ -1,4 +1,4 @@
-/** Roles of staff (contract, section 4a). The merchant who opens a shop is its first owner. */
+/** Roles of staff. The merchant who opens a shop is its first owner. */
 export const staffRoles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
 export type StaffRole = (typeof staffRoles)[number]
 

@@ -1,4 +1,4 @@
-/** Errors as platforms of agents get them (contract section 12): over REST, and as JSON-RPC errors over MCP. */
+/** Errors as platforms of agents get them: over REST, and as JSON-RPC errors over MCP. */
 import type { AppError } from '../core/errors.ts'
 import { UcpError } from '../lib/ucp/errors.ts'
 import { jsonType } from './public-response.ts'

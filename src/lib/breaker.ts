@@ -4,7 +4,7 @@
  * processes do not probe at once.
  */
 
-/** Failures in a row that open the breaker (contract, section 5). */
+/** Failures in a row that open the breaker. */
 export const failuresMax = 5
 const pauseMs = 30_000
 const pauseMaxMs = 10 * 60_000

@@ -3,7 +3,7 @@ import { OutgoingError, type OutgoingFailure, type SafeFetch } from '../../core/
 import { ProcessorUnavailable, UnknownAnswer } from './processor.ts'
 
 /**
- * Card issuers answer within ten seconds, and a timeout leaves a payment unknown (contract, section 5: 25 s at most).
+ * Card issuers answer within ten seconds, and a timeout leaves a payment unknown.
  */
 export const callTimeoutMs = 25_000
 const answerBytesDefault = 1_000_000

@@ -1,4 +1,4 @@
-/** Protocol errors (contract section 12): the HTTP status and the JSON-RPC code of each. */
+/** Protocol errors: the HTTP status and the JSON-RPC code of each. */
 const table = {
   invalid_profile_url: [400, -32001],
   profile_unreachable: [424, -32001],

@@ -1,4 +1,4 @@
-/** Totals of carts, sessions and orders, in the order of contract section 12. */
+/** Totals of carts, sessions and orders, in the order that the protocol requires. */
 
 export type Total = { type: string; amount: number }
 

@@ -36,7 +36,7 @@ const dataOf = <Ranked>({ data }: { data: Ranked }): Ranked => data
 const refusals = errorResponses(401, 403)
 const csvToo = ' With `accept: text/csv`, the response is the series as CSV.'
 const exactOnly = ' Figures are exact: sums of ten trillion dollars and more, which JSON numbers cannot represent to the cent, are 400.'
-/** Contract, section 2: KPIs count the present mode of each shop. */
+/** KPIs count the present mode of each shop. */
 const modes =
   " Orders of shops in live mode count. `mode=TEST` counts those of shops in test mode, including the sandbox's (under `sandbox`), and `mode=ALL` both. When a shop goes live, its test orders are removed from the figures, also of past days."
 const counts = {

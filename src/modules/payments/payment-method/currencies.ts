@@ -1,4 +1,4 @@
-/** The currencies that each processor supports (processors.md, section 1). Its client decides about amounts. */
+/** The currencies that each processor supports. The processor's client checks amounts. */
 
 import { processors } from '../../../clients/processors/index.ts'
 import { currencies, isCurrency } from '../../../lib/money.ts'

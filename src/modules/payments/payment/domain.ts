@@ -43,8 +43,7 @@ const sweepFirstMs = 10 * 60_000
 const sweepPauseMaxMs = 12 * 60 * 60_000
 
 /**
- * Returns when a payment that ended at `endedAt` is queried next: with growing pauses, and not after 72 hours
- * (contract, section 5).
+ * Returns when a payment that ended at `endedAt` is queried next: with growing pauses, and not after 72 hours.
  */
 export function sweepAt(endedAt: number, now: number): number | null {
   const until = endedAt + sweepMs
@@ -52,7 +51,7 @@ export function sweepAt(endedAt: number, now: number): number | null {
   return Math.min(until, now + Math.min(sweepPauseMaxMs, Math.max(sweepFirstMs, now - endedAt)))
 }
 
-/** The least time between two queries of a payment for waiting callers, in milliseconds (contract, section 5). */
+/** The least time between two queries of a payment for waiting callers, in milliseconds. */
 export const queryPauseMs = 2_000
 
 /** Whether a payment may be queried for a waiting caller. A future `askedAt` comes from a clock that was set back. */

@@ -1,7 +1,7 @@
 import type { MailData } from '../../messaging/mail/domain.ts'
 import type { Cart } from '../cart/domain.ts'
 
-/** A cart counts as abandoned after this time without a change (contract, section 4b). */
+/** A cart counts as abandoned after this time without a change. */
 export const abandonedAfterMs = 60 * 60 * 1000
 /** Older carts get no mail, so that a shop that turns it on, or a restart, mails no carts of last week. */
 export const mailWindowMs = 24 * 60 * 60 * 1000

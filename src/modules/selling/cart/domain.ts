@@ -115,7 +115,7 @@ function rateOfClass(
 
 /**
  * Returns the rate of shipping to a location: the standard rate there if it applies to shipping, else the first rate
- * of a class that does (contract 4b). A region's rate that does not hides its country's.
+ * of a class that does. A region's rate that does not apply hides its country's.
  */
 export function shippingTaxRateAt(rates: readonly TaxRate[], place: TaxLocation, provinces: Provinces = noProvinces): TaxRate | undefined {
   if (!rates.some(({ shipping }) => shipping)) return undefined

@@ -20,7 +20,7 @@ export const strictlyUnknown = (
     : undefined
 
 /**
- * Refuses addresses with an unknown province in a shop with `strictProvinces` (contract 4b).
+ * Refuses addresses with an unknown province in a shop with `strictProvinces`.
  * @param source where the addresses come from: the request's body, or the cart as it is stored
  * @throws AppError INVALID with the code UNKNOWN_PROVINCE, naming the field
  */

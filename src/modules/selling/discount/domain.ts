@@ -1,4 +1,4 @@
-/** Computes discounts (contract, section 4a). Pure functions; amounts in minor units. */
+/** Computes discounts. Pure functions; amounts in minor units. */
 import type { discounts, discountUses } from '../../../../db/schema/discounts.ts'
 import type { OrderDiscount } from '../../../../db/schema/selling.ts'
 import { decimalOf, decimalsOf, moneyOf } from '../../../lib/money.ts'

@@ -46,7 +46,7 @@ const rules = (): readonly Rule[] => [
         on d.shop_id = o.shop_id and d.day = o.created_at / 86400000 and o.number between d.first and d.last
       where (not exists (${orderIndexed}) and not exists (select 1 from search_fills where subject = 'ORDERS')) or d.day is null
       order by o.id`,
-    say: ({ id, undated }) => (undated ? `Order ${id} is not among those of its day` : `Order ${id} is found by no word`),
+    say: ({ id, undated }) => (undated ? `Order ${id} is missing in the list of its day` : `Order ${id} is missing in the search`),
   },
 ]
 

@@ -280,7 +280,7 @@ function nextPaymentStep(live: Payment, isOver: boolean): SagaStep {
   return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
 }
 
-/** How long an order waits for an undecided payment (contract, section 5). */
+/** How long an order waits for an undecided payment. */
 export const processingMs = 7 * dayMs
 /** After this time an undecided payment of an ended order is watched like other ended payments. */
 const undecidedMs = 2 * processingMs

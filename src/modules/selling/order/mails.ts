@@ -167,7 +167,7 @@ export const mailRefunded = (
     data: { order: refOf(order), ...moneyOf({ amount: amount + giftCardAmount, giftCardAmount, currency }, 'amount', 'giftCardAmount') },
   })
 
-/** Queues the mail about a refund that the shopper must claim (contract, section 5). */
+/** Queues the mail about a refund that the shopper must claim. */
 export const mailClaim = (tx: Writer, deps: Deps, order: Order, { id, claimUrl, ...refund }: Refund): Promise<void> | undefined => {
   if (claimUrl === null) return undefined
   const amount: Money = pick(refund, 'amount', 'currency')

@@ -8,7 +8,7 @@ import type { SagaContext, SagaRun } from './saga-context.ts'
 
 /**
  * Starts the payment at the next processor when the first one did not confirm that it started it. Only if the first
- * cannot capture without its payment page, which the shopper never saw (contract, section 5). The abandoned payment is
+ * cannot capture without its payment page, which the shopper never saw. The abandoned payment is
  * watched, and voided if it appears.
  * @returns the order with its new payment; undefined without another processor, or if another run continued
  */

@@ -32,7 +32,7 @@ export async function addKey(tx: Writer, deps: AgentSettingsDeps, shopId: string
  */
 export function rotateAgentKey(deps: AgentSettingsDeps, by: CommandContext): Promise<AgentKeyView> {
   const shopId = by.shop.id
-  return audited(deps, by, { action: 'shop.agent_key_rotated', subject: shopId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'shop.agent_key_rotated', subject: shopId }, async (tx, setDifference) => {
     const store = deps.agentSettingsStore
     const now = deps.clock.now()
     const keys = publishedAt(await store.keysOf(shopId, tx), now)
@@ -42,7 +42,7 @@ export function rotateAgentKey(deps: AgentSettingsDeps, by: CommandContext): Pro
     await store.removeExpiredKeys(tx, shopId, now)
     for (const { kid, expiresAt } of keys) if (expiresAt === null) await store.expireKey(tx, kid, now + keyRetentionMs)
     const added = await addKey(tx, deps, shopId, now + keyLeadMs)
-    tell({ after: { kid: added.kid } })
+    setDifference({ after: { kid: added.kid } })
     return agentKeyView(added)
   })
 }

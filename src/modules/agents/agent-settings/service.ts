@@ -44,7 +44,7 @@ export async function readAgentSettings(deps: AgentSettingsDeps, { id }: Pick<Sh
 export async function setAgentSettings(deps: AgentSettingsDeps, by: CommandContext, settings: AgentSettings): Promise<AgentSettingsRecord> {
   assertPolicies(settings.policies)
   const shopId = by.shop.id
-  const saved = await audited(deps, by, { action: 'shop.agents_set', subject: shopId }, async (tx, tell) => {
+  const saved = await audited(deps, by, { action: 'shop.agents_set', subject: shopId }, async (tx, setDifference) => {
     const store = deps.agentSettingsStore
     const before = await store.settingsOf(shopId, tx)
     const version = before?.version ?? 1
@@ -54,7 +54,7 @@ export async function setAgentSettings(deps: AgentSettingsDeps, by: CommandConte
     assertNotStale((await store.putSettings(tx, row)) || undefined)
     const keys = publishedAt(await store.keysOf(shopId, tx), now)
     if (settings.enabled && keys.length === 0) keys.push(await addKey(tx, deps, shopId, now))
-    tell(differenceOf<AgentSettings>(before ?? agentSettingsDefault, settings, ['enabled', 'access', 'policies']))
+    setDifference(differenceOf<AgentSettings>(before ?? agentSettingsDefault, settings, ['enabled', 'access', 'policies']))
     return { ...settings, keys: keys.map(agentKeyView), version: row.version }
   })
   return { ...saved, ...(await addressesOf(deps, shopId)) }

@@ -42,10 +42,10 @@ export async function createBlog(
 ): Promise<ManagedBlogView> {
   const { blogStore: store, newId, clock } = deps
   const draft = buildBlog(sanitizeInput(input), { id: newId('blog'), shopId: by.shop.id, now: clock.now() })
-  return audited(deps, by, { action: 'blog.created', subject: draft.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'blog.created', subject: draft.id }, async (tx, setDifference) => {
     const blog = { ...draft, slug: input.slug ?? (await freeName(draft.slug, draft.id, (names) => store.takenSlugs(tx, names))) }
     await store.insert(tx, blog)
-    tell(blogDifference(undefined, blog))
+    setDifference(blogDifference(undefined, blog))
     return managedBlogView(blog)
   }).catch(slugTaken)
 }
@@ -57,11 +57,11 @@ export async function createBlog(
 export async function changeBlog(deps: BlogDeps, by: CommandContext, id: string, input: BlogInput): Promise<ManagedBlogView> {
   const { blogStore: store, clock } = deps
   const change = sanitizeInput(input)
-  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'blog.changed', subject: id }, async (tx, setDifference) => {
     const before = await findToChange(tx, deps, by, id)
     const blog = applyBlogChange(before, change, clock.now())
     assertNotStale(await store.replace(tx, before, blog))
-    tell(blogDifference(before, blog))
+    setDifference(blogDifference(before, blog))
     return managedBlogView(blog)
   }).catch(slugTaken)
 }
@@ -76,10 +76,10 @@ async function findToChange(tx: Writer, { blogStore }: BlogDeps, { shop, expecte
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeBlog = (deps: BlogDeps, by: CommandContext, id: string): Promise<void> =>
-  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, tell) => {
+  audited(deps, by, { action: 'blog.removed', subject: id }, async (tx, setDifference) => {
     const before = await findToChange(tx, deps, by, id)
     assertNotStale(await deps.blogStore.remove(tx, before))
-    tell(blogDifference(before, undefined))
+    setDifference(blogDifference(before, undefined))
   })
 
 /** Who reads, and whether they see unpublished blogs. */

@@ -74,11 +74,11 @@ export async function createCollection(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'collection.created', subject: draft.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'collection.created', subject: draft.id }, async (tx, setDifference) => {
     const handle = input.handle ?? (await freeName(draft.handle, draft.id, (names) => store.takenHandles(tx, by.shop.id, names)))
     const collection = { ...draft, handle }
     await store.insert(tx, collection)
-    tell(collectionDifference(undefined, collection))
+    setDifference(collectionDifference(undefined, collection))
     return managedView(collection)
   }).catch(handleTaken)
 }
@@ -97,9 +97,9 @@ export async function changeCollection(
   if (input.descriptionHtml !== undefined) change.descriptionHtml = sanitize(input.descriptionHtml, 'descriptionHtml')
   if (input.image !== undefined) change.image = normalizeImage(input.image)
   if (input.publishedAt !== undefined) change.publishedAt = input.publishedAt
-  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'collection.changed', subject: id }, async (tx, setDifference) => {
     const { before, after } = await update(tx, deps, by, { id, change })
-    tell(collectionDifference(before, after))
+    setDifference(collectionDifference(before, after))
     return managedView(after)
   }).catch(handleTaken)
 }
@@ -130,10 +130,10 @@ async function update(
 
 /** @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED */
 export const removeCollection = (deps: CollectionDeps, by: CommandContext, id: string): Promise<void> =>
-  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, tell) => {
+  audited(deps, by, { action: 'collection.removed', subject: id }, async (tx, setDifference) => {
     const before = await findToChange(tx, deps, by, id)
     assertNotStale(await deps.collectionStore.remove(tx, before))
-    tell(collectionDifference(before, undefined))
+    setDifference(collectionDifference(before, undefined))
   })
 
 function firstDuplicate(ids: readonly string[]): number {
@@ -158,7 +158,7 @@ export async function setCollectionProducts(
 ): Promise<CollectionWithProducts> {
   refuseRow(firstDuplicate(productIds), 'must not be repeated')
   const { collectionStore: store } = deps
-  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'collection.products_set', subject: id }, async (tx, setDifference) => {
     const { after: collection } = await update(tx, deps, by, { id, change: {} })
     const existing = await store.existingProducts(tx, by.shop.id, productIds)
     refuseRow(
@@ -167,7 +167,7 @@ export async function setCollectionProducts(
     )
     const before = await store.productIds(id, productsPerCollectionMax, tx)
     await store.setProducts(tx, id, productIds)
-    tell({ before: auditedProducts(before), after: auditedProducts(productIds) })
+    setDifference({ before: auditedProducts(before), after: auditedProducts(productIds) })
     return { ...managedView(collection), productIds: [...productIds] }
   })
 }

@@ -192,16 +192,19 @@ async function storeRecord(
 ): Promise<StoredPicture & { isPut: boolean }> {
   const { hash: _, createdAt: __, ...properties } = picture
   const row = { id: deps.newId('media'), shopId: by.shop.id, hash: picture.hash, createdAt: picture.createdAt }
-  return audited(deps, by, { action: 'media.added', subject: row.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'media.added', subject: row.id }, async (tx, setDifference) => {
     const isPut = await deps.mediaStore.putPicture(tx, picture, files)
     const [existing] = await deps.mediaStore.ownByHashes(by.shop.id, [picture.hash], tx)
     if (existing) {
-      tell({ before: null, after: { id: existing.id, known: true } })
+      setDifference({ before: null, after: { id: existing.id, known: true } })
       return { picture: existing, isExisting: true, isPut }
     }
     if (!(await deps.mediaStore.addUsage(tx, by.shop.id, picture.bytes, quotaOf(deps)))) throw quotaExceeded(deps)
     await deps.mediaStore.putMedia(tx, row)
-    tell({ before: null, after: { type: properties.type, width: properties.width, height: properties.height, bytes: properties.bytes } })
+    setDifference({
+      before: null,
+      after: { type: properties.type, width: properties.width, height: properties.height, bytes: properties.bytes },
+    })
     return { picture: { ...row, ...properties }, isExisting: false, isPut }
   })
 }
@@ -234,7 +237,7 @@ export async function listPictures(deps: MediaDeps, shop: Pick<ShopContext, 'id'
  * @throws AppError NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT while a product shows it
  */
 export async function removePicture(deps: MediaDeps, by: PictureChange, id: string): Promise<void> {
-  const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, tell) => {
+  const files = await audited(deps, by, { action: 'media.removed', subject: id }, async (tx, setDifference) => {
     const record = await deps.mediaStore.find(tx, by.shop.id, id)
     if (!record) throw new AppError('NOT_FOUND', 'No such picture')
     assertVersion(by.expected, onlyVersion)
@@ -242,7 +245,7 @@ export async function removePicture(deps: MediaDeps, by: PictureChange, id: stri
     if (product !== undefined)
       throw new AppError('CONFLICT', `Product ${product} uses this picture. Remove it from the product first`, { code: 'in_use' })
     const removedFiles = await deps.mediaStore.remove(tx, record)
-    tell({ before: { id }, after: null })
+    setDifference({ before: { id }, after: null })
     return removedFiles
   })
   await removeFiles(deps, files)

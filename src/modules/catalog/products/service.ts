@@ -112,10 +112,10 @@ export async function createProduct(
   const draft = buildProduct(sanitizeInput(input), shop.id, writeContextFor(deps, shop, input))
   const { id, handle: baseHandle } = draft.product
   const create = () =>
-    audited(deps, by, { action: 'product.created', subject: id }, async (tx, tell) => {
+    audited(deps, by, { action: 'product.created', subject: id }, async (tx, setDifference) => {
       const handle = input.handle ?? (await freeName(baseHandle, id, (names) => store.takenHandles(tx, shop.id, names)))
       const record = await storeNewProduct(tx, deps, { ...draft, product: { ...draft.product, handle } })
-      tell(productDifference(undefined, record))
+      setDifference(productDifference(undefined, record))
       return managementViewWithUrls(deps, record)
     })
   return (input.handle === undefined ? retryTakenHandle(create) : create())
@@ -144,13 +144,13 @@ export function duplicateProduct(deps: CatalogDeps, by: ProductChange, id: strin
   const { catalogStore: store, collectionStore, newId, clock } = deps
   const productId = newId('product')
   const duplicate = () =>
-    audited(deps, by, { action: 'product.duplicated', subject: productId }, async (tx, tell) => {
+    audited(deps, by, { action: 'product.duplicated', subject: productId }, async (tx, setDifference) => {
       const original = await findToChange(tx, deps, by, id)
       const handle = await freeName(handleOfCopy(original.product.handle), productId, (names) => store.takenHandles(tx, shop.id, names))
       const record = await storeNewProduct(tx, deps, copyProduct(original, { productId, handle, newId, now: clock.now() }))
       await collectionStore.copyMemberships(tx, { from: id, to: productId, now: clock.now() })
       const { after } = productDifference(undefined, record)
-      tell({ before: null, after: { ...after, copyOf: id } })
+      setDifference({ before: null, after: { ...after, copyOf: id } })
       return managementViewWithUrls(deps, record)
     })
   return retryTakenHandle(duplicate)
@@ -219,7 +219,7 @@ function rewriteProduct(
   { id, variantId, action }: { id: string; variantId?: string; action: string },
   change: (before: ProductWithVariants) => ProductWithVariants,
 ): Promise<ManagementProduct> {
-  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action, subject: id }, async (tx, setDifference) => {
     const before = await findToChange(tx, deps, by, id, variantId)
     const { record: after, pictures } = await resolveProductPictures(tx, deps, change(before), before.product.images)
     const rendered = renderFittingRecord(after, before)
@@ -229,7 +229,7 @@ function rewriteProduct(
     await stockHistoryStore.append(tx, stockChangesOf(deps, by, before, after))
     if (!Bun.deepEquals(adminSearchTerms(before), adminSearchTerms(after))) await adminProductStore.put(tx, after)
     await updateListing(tx, deps, after, rendered, before)
-    tell(productDifference(before, after))
+    setDifference(productDifference(before, after))
     return managementViewWithUrls(deps, after)
   }).finally(() => deps.listingCounts.countWrite(by.shop.id))
 }
@@ -274,11 +274,11 @@ export async function deleteProduct(
 /** Removes a product unless it was ordered. Its locks are those of orders, so that none is placed meanwhile. */
 async function removeUnorderedProduct(deps: CatalogDeps, by: ProductChange, id: string): Promise<ManagementProduct | undefined> {
   const { catalogStore: store, listingCounts, clock } = deps
-  return audited(deps, withLocks(deps, by), { action: 'product.deleted', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'product.deleted', subject: id }, async (tx, setDifference) => {
     await store.lockProduct(tx, await findToChange(tx, deps, by, id))
     const record = await findToChange(tx, deps, by, id)
     if (await store.isOrdered(tx, id)) {
-      tell(unchanged)
+      setDifference(unchanged)
       return undefined
     }
     const hidden: ProductWithVariants = { ...record, product: { ...record.product, status: 'ARCHIVED' } }
@@ -288,7 +288,7 @@ async function removeUnorderedProduct(deps: CatalogDeps, by: ProductChange, id: 
     await store.remove(tx, record.product)
     await recordProductRemoval(tx, record.product)
     const { after } = productDifference(undefined, record)
-    tell({ before: after, after: null })
+    setDifference({ before: after, after: null })
     return managementViewWithUrls(deps, record)
   }).finally(() => listingCounts.countWrite(by.shop.id))
 }

@@ -28,7 +28,7 @@ export async function changeStock(
 ): Promise<ManagementVariant> {
   if ((delta === undefined) === (counted === undefined)) throw invalidField('delta', 'send either delta or counted')
   const { clock, newId } = deps
-  return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'variant.stock_changed', subject: variantId }, async (tx, setDifference) => {
     const record = await findToChange(tx, deps, by, productId, variantId)
     const before = findVariant(record, variantId)
     const change = delta ?? (counted as number) - before.onHand
@@ -49,7 +49,7 @@ export async function changeStock(
       },
     ])
     if (isLowStock(after) && !isLowStock(before)) await publishLowStock(tx, deps, [variantId])
-    tell({ before: { onHand: before.onHand }, after: { onHand: after.onHand, delta: change } })
+    setDifference({ before: { onHand: before.onHand }, after: { onHand: after.onHand, delta: change } })
     if (isAvailable(before) !== isAvailable(after)) {
       const variants = record.variants.map((one) => (one.id === variantId ? after : one))
       await updateDocument(tx, deps, { ...record, variants })

@@ -57,7 +57,7 @@ export function changeCustomer(
 ): Promise<StaffCustomerView & { version: number }> {
   const { customerStore: store, clock } = deps
   const { shop, expected } = by
-  return audited(deps, withLocks(deps, by), { action: 'customer.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'customer.changed', subject: id }, async (tx, setDifference) => {
     const before = await store.lock(tx, id)
     if (before?.shopId !== shop.id) throw noSuchCustomer()
     assertVersion(expected, before.version)
@@ -73,7 +73,7 @@ export function changeCustomer(
       version: customer.version,
     })
     if (isSameValue({ ...before, ...wanted }, before)) {
-      tell({ before: null, after: null })
+      setDifference({ before: null, after: null })
       return viewOf(before)
     }
     const hasNewEmail = wanted.email !== undefined && wanted.email !== before.email
@@ -81,7 +81,7 @@ export function changeCustomer(
     const after = await store.change(tx, id, { ...wanted, ...(hasNewEmail ? { emailProvenAt: null } : {}), updatedAt: clock.now() })
     if (!after) throw noSuchCustomer()
     await notifyCustomerChanged(tx, deps, before, after)
-    tell(changedCustomerDifference(before, after))
+    setDifference(changedCustomerDifference(before, after))
     return viewOf(after)
   }).catch(emailTaken)
 }

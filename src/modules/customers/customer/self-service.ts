@@ -75,9 +75,9 @@ export async function changeOwnCustomer(
     await notifyCustomerChanged(tx, deps, before, after)
     return { before, after }
   }
-  return audited(deps, by, { action: 'customer.changed', subject: customer.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'customer.changed', subject: customer.id }, async (tx, setDifference) => {
     const { before, after } = await change(tx)
-    tell(changedCustomerDifference(before, after))
+    setDifference(changedCustomerDifference(before, after))
     return customerView(after, shop.currency, await store.summaryOf(after.id, shop.mode, tx))
   }).catch(emailTaken)
 }
@@ -99,7 +99,7 @@ export function changeOwnAddress(
   { isDefaultShipping, isDefaultBilling, ...fields }: Optional<AddressFields> & DefaultFlags,
 ): Promise<AddressView> {
   const customerId = by.actor.id
-  return audited(deps, by, { action: 'address.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'address.changed', subject: id }, async (tx, setDifference) => {
     // Locks the customer, so that concurrent changes leave one default.
     if (!(await deps.customerStore.lock(tx, customerId))) throw noSuchAddress()
     const before = await addressBookStore.lock(tx, customerId, id)
@@ -113,16 +113,16 @@ export function changeOwnAddress(
     }
     await addressBookStore.replace(tx, after)
     await clearOtherDefaults(tx, deps, { ...pick(after, 'id', 'isDefaultShipping', 'isDefaultBilling', 'updatedAt'), customerId })
-    tell(addressDifference(before, after))
+    setDifference(addressDifference(before, after))
     return addressView(after)
   })
 }
 
 /** Removes an address from the customer's own book. Orders keep theirs. @throws AppError NOT_FOUND */
 export async function removeOwnAddress(deps: CustomerDeps, by: CommandContext, id: string): Promise<void> {
-  await audited(deps, by, { action: 'address.removed', subject: id }, async (tx, tell) => {
+  await audited(deps, by, { action: 'address.removed', subject: id }, async (tx, setDifference) => {
     const removed = await addressBookStore.remove(tx, by.actor.id, id)
     if (!removed) throw noSuchAddress()
-    tell(addressDifference(removed, undefined))
+    setDifference(addressDifference(removed, undefined))
   })
 }

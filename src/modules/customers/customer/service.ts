@@ -68,10 +68,10 @@ export async function signUpCustomer(
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
   const customer = buildCustomer(deps, { shopId, email, name, passwordHash })
   const by = { shop: { id: shopId }, actor: { ...from, id: customer.id } }
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, setDifference) => {
     await deps.customerStore.insert(tx, customer)
     await recordSignUp(tx, { id: customer.id, role: 'CUSTOMER', at: customer.createdAt })
-    tell(customerDifference(customer))
+    setDifference(customerDifference(customer))
     return customer
   }).catch(emailTaken)
 }
@@ -117,13 +117,13 @@ export async function changeCustomerPassword(
   const account = accountOf(shopId, customer.email, customer)
   await checkPassword(deps, account, { address, password: current, isOwn: true }, { accountId: id, shopId, from: actor })
   const passwordHash = await deps.passwords.hash(password, { kind: 'customer', address })
-  await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, tell) => {
+  await audited(deps, { actor, shop: { id: shopId } }, { action: 'password.changed', subject: id }, async (tx, setDifference) => {
     if (!(await deps.customerStore.hasPassword(tx, id, account.hash)))
       throw new AppError('CONFLICT', 'The password was changed by another request. Log in again')
     await deps.customerStore.setPassword(tx, id, passwordHash, deps.clock.now())
     await endSessionsOf(tx, deps, id, sessionId)
     await notifyAccountChange(tx, deps, { shopId, to: customer.email, what: 'password' })
-    tell(passwordDifference)
+    setDifference(passwordDifference)
   })
 }
 
@@ -137,9 +137,9 @@ export function createCustomer(
   input: Pick<Customer, 'email'> & Optional<Profile>,
 ): Promise<StaffCustomerView> {
   const customer = buildCustomer(deps, { shopId: by.shop.id, ...input })
-  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'customer.created', subject: customer.id }, async (tx, setDifference) => {
     await deps.customerStore.insert(tx, customer)
-    tell(customerDifference(customer))
+    setDifference(customerDifference(customer))
     return staffCustomerView(customer, by.shop.currency)
   }).catch(emailTaken)
 }
@@ -222,9 +222,9 @@ export async function enterAddress(
 ): Promise<AddressView> {
   const address = buildAddress(deps, by.shop, input, { enteredBy: enteredBy ?? null })
   if (enteredBy !== undefined) await countAttempt(deps, [[addressesByCustomer, enteredBy]])
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, setDifference) => {
     await deps.customerStore.insertAddress(tx, address)
-    tell(addressDifference(undefined, address))
+    setDifference(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -257,12 +257,12 @@ export async function createBookAddress(
   { isDefaultShipping, isDefaultBilling, ...input }: AddressFields & DefaultFlags,
 ): Promise<AddressView> {
   const address = buildAddress(deps, by.shop, input, { customerId, isDefaultShipping, isDefaultBilling })
-  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'address.created', subject: address.id }, async (tx, setDifference) => {
     assertNotErased(await deps.customerStore.lock(tx, customerId), by.shop)
     await assertBookHasRoom(tx, deps, customerId)
     await deps.customerStore.insertAddress(tx, address)
     await clearOtherDefaults(tx, deps, { ...address, customerId })
-    tell(addressDifference(undefined, address))
+    setDifference(addressDifference(undefined, address))
     return addressView(address)
   })
 }
@@ -280,7 +280,7 @@ export function addAddress(
 ): Promise<StaffCustomerView> {
   const { shop } = by
   const { customerStore: store } = deps
-  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'address.added', subject: addressId }, async (tx, setDifference) => {
     const customer = assertNotErased(await store.lock(tx, customerId), shop)
     const address = await store.findAddress(shop.id, addressId, tx)
     if (!address) throw noSuchAddress()
@@ -290,7 +290,7 @@ export function addAddress(
     const added: BookEntry = { id: addressId, customerId, isDefaultShipping, isDefaultBilling, updatedAt: deps.clock.now() }
     if (!(await store.claimAddress(tx, added))) throw new AppError('CONFLICT', 'Another customer has this address')
     await clearOtherDefaults(tx, deps, added)
-    tell(addressDifference(address, { ...address, ...added }))
+    setDifference(addressDifference(address, { ...address, ...added }))
     return staffCustomerView(customer, shop.currency, await store.summaryOf(customerId, shop.mode, tx))
   })
 }

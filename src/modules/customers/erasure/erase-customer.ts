@@ -40,13 +40,13 @@ export async function eraseCustomer(
   const related = await findRelatedRecords(deps, { customerId, shopId: shop.id }, { emails: [customerBefore.email], cartIds: [] })
   const table = await loadProvinceTable()
   const entry = { action: 'customer.erased', subject: customerId }
-  const at = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
+  const at = await audited(deps, withLocks(deps, by), entry, async (tx, setDifference) => {
     // In the lock order: carts before orders.
     await store.lockCarts(tx, related.cartIds)
     const customer = await lockCustomer(tx, deps, customerId)
     if (!customer) throw noSuchCustomer()
     if (customer.erasedAt !== null) {
-      tell({ before: null, after: null })
+      setDifference({ before: null, after: null })
       return customer.erasedAt
     }
     await joinAllGuestOrders(tx, deps, customer, actor)
@@ -63,7 +63,7 @@ export async function eraseCustomer(
       key: `customer.erased:${customerId}`,
       data: { customerId },
     })
-    tell({ after: { orders: orders.length } })
+    setDifference({ after: { orders: orders.length } })
     return now
   })
   const erasure = await store.find(deps.db.read, customerId)

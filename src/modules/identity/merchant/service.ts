@@ -181,12 +181,12 @@ export async function changeUserPassword(
 ): Promise<void> {
   const user = await checkUserPassword(deps, { id, actor }, current, address)
   const passwordHash = await deps.passwords.hash(password, { kind: 'merchant', address })
-  await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, tell) => {
+  await audited(deps, { actor }, { action: 'password.changed', subject: id }, async (tx, setDifference) => {
     if (!(await deps.userStore.hasPassword(tx, id, user.passwordHash))) throw passwordChangedError()
     await deps.userStore.setPassword(tx, id, passwordHash)
     await endSessionsOf(tx, deps, id, sessionId)
     await notifyAccountChange(tx, deps, { shopId: null, to: user.email, what: 'password' })
-    tell(passwordDifference)
+    setDifference(passwordDifference)
   })
 }
 
@@ -198,11 +198,11 @@ export async function resetUserPassword(deps: MerchantDeps, { email, password }:
   const user = await findUserByEmail(deps, email)
   if (!user) return undefined
   const passwordHash = await deps.passwords.hash(password, localCaller)
-  return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, tell) => {
+  return audited(deps, { actor: system }, { action: 'password.reset', subject: user.id }, async (tx, setDifference) => {
     await deps.userStore.setPassword(tx, user.id, passwordHash)
     await endSessionsOf(tx, deps, user.id)
     await notifyAccountChange(tx, deps, { shopId: null, to: user.email, what: 'password' })
-    tell(passwordDifference)
+    setDifference(passwordDifference)
     return user
   })
 }
@@ -241,14 +241,14 @@ export async function createSuperAdmin(
   if (newShop) assertNewShop(newShop, 'shop.')
   const user = await buildUser(deps, deps.newId('user'), 'SUPER_ADMIN', credentials, hashCaller)
   const actor = from ? { ...from, id: user.id } : system
-  return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, tell) => {
+  return audited(deps, { actor }, { action: 'super_admin.created', subject: user.id }, async (tx, setDifference) => {
     await holds?.(tx)
     await deps.userStore.insert(tx, user)
     if (newShop) {
       const shop = await openShop(tx, deps, { ...newShop, merchantId: user.id })
       await audit(tx, deps, { actor, action: 'shop.created', subject: shop.id, shopId: shop.id, ...shopCreation(shop) })
     }
-    tell(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
+    setDifference(differenceOf(undefined, { email: user.email, role: user.role }, ['role']))
     return user
   }).catch(refuseTakenNames(deps, user.email, 'shop.shopName'))
 }

@@ -53,10 +53,10 @@ export async function beginFactor(
     wrongCodes: 0,
     shutUntil: null,
   }
-  await audited(deps, { actor }, { action: 'totp.begun', subject: userId }, async (tx, tell) => {
+  await audited(deps, { actor }, { action: 'totp.begun', subject: userId }, async (tx, setDifference) => {
     if ((await store.find(userId, tx))?.confirmedAt) throw alreadyOn()
     await store.begin(tx, row)
-    tell({ after: { confirmed: false } })
+    setDifference({ after: { confirmed: false } })
   })
   return { secret: base32(secret), otpauthUri: totpUri(secret, { issuer: totpIssuer, account: email }) }
 }
@@ -74,7 +74,7 @@ export async function confirmFactor(
 ): Promise<{ recoveryCodes: string[] }> {
   const { secondFactorStore: store, clock, randomBytes } = deps
   const recoveryCodes = Array.from({ length: recoveryCodeCount }, () => recoveryCodeOf(randomBytes(recoveryCodeBytes)))
-  await audited(deps, { actor }, { action: 'totp.confirmed', subject: userId }, async (tx, tell) => {
+  await audited(deps, { actor }, { action: 'totp.confirmed', subject: userId }, async (tx, setDifference) => {
     const now = clock.now()
     const factor = await store.find(userId, tx)
     if (factor?.confirmedAt) throw alreadyOn()
@@ -86,7 +86,7 @@ export async function confirmFactor(
     await store.change(tx, userId, { confirmedAt: now, lastStep: match.step, recoveryHashes })
     const ended = await endSessionsOf(tx, deps, userId, sessionId)
     await notifyAccountChange(tx, deps, { shopId: null, to: email, what: 'factorOn' })
-    tell({ before: { confirmed: false }, after: { confirmed: true, sessionsEnded: ended } })
+    setDifference({ before: { confirmed: false }, after: { confirmed: true, sessionsEnded: ended } })
   })
   return { recoveryCodes }
 }
@@ -184,10 +184,10 @@ export const removeFactor = (
   { id: userId, email }: { id: string; email: string },
   actor: Actor,
 ): Promise<boolean> =>
-  audited(deps, { actor }, { action: 'totp.removed', subject: userId }, async (tx, tell) => {
+  audited(deps, { actor }, { action: 'totp.removed', subject: userId }, async (tx, setDifference) => {
     const factor = await deps.secondFactorStore.find(userId, tx)
     if (factor) await deps.secondFactorStore.remove(tx, userId)
     if (factor?.confirmedAt) await notifyAccountChange(tx, deps, { shopId: null, to: email, what: 'factorOff' })
-    tell({ before: factor ? { confirmed: factor.confirmedAt !== null } : null, after: null })
+    setDifference({ before: factor ? { confirmed: factor.confirmedAt !== null } : null, after: null })
     return factor !== undefined
   })

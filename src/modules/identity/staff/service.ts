@@ -82,10 +82,10 @@ export async function inviteStaff(
  * @throws AppError FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
 export const changeStaff = (deps: StaffDeps, by: OwnerChange, id: string, { role }: { role: StaffRole }): Promise<MemberView> =>
-  audited(deps, by, { action: 'staff.changed', subject: id }, async (tx, tell) => {
+  audited(deps, by, { action: 'staff.changed', subject: id }, async (tx, setDifference) => {
     await assertOwner(tx, deps, by)
     const { before, after } = await setRole(tx, deps, by, id, role)
-    tell(memberDifference(before, after))
+    setDifference(memberDifference(before, after))
     return viewOf(after)
   })
 
@@ -94,11 +94,11 @@ export const changeStaff = (deps: StaffDeps, by: OwnerChange, id: string, { role
  * @throws AppError FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED; CONFLICT for the only OWNER
  */
 export const removeStaff = (deps: StaffDeps, by: OwnerChange, id: string): Promise<void> =>
-  audited(deps, by, { action: 'staff.removed', subject: id }, async (tx, tell) => {
+  audited(deps, by, { action: 'staff.removed', subject: id }, async (tx, setDifference) => {
     await assertOwner(tx, deps, by)
     const { address: _, ...before } = await removeMember(tx, deps, by, id)
     await invalidateTokens(tx, deps, 'INVITATION', id)
-    tell(memberDifference(before, undefined))
+    setDifference(memberDifference(before, undefined))
   })
 
 /** Returns the record of an invitation token while it is valid. Does not use it up. */

@@ -96,7 +96,7 @@ function createDraft(
   choose: (approved: KybCohort) => KybCohort,
 ): Promise<ApplicationView> {
   const id = deps.newId('lendingApplication')
-  return audited(deps, by, { action: 'lending.drafted', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'lending.drafted', subject: id }, async (tx, setDifference) => {
     const approved = await approvedCohortOf(deps, merchantId, tx)
     if (!approved) throw new AppError('FORBIDDEN', 'The merchant has no approved KYB record', { code: 'kyb_required' })
     const cohort = choose(approved)
@@ -129,7 +129,7 @@ function createDraft(
     }
     await deps.lendingStore.insert(tx, application)
     await appendEvent(tx, deps, { type: 'CREATED', actor: by.actor.id, before: undefined, after: application })
-    tell(applicationDifference(undefined, application))
+    setDifference(applicationDifference(undefined, application))
     return applicationView(application)
   })
 }
@@ -188,15 +188,15 @@ function changeAsMerchant(
   by: MerchantContext,
   id: string,
   { action, refusal }: { action: string; refusal: string },
-  work: (tx: Writer, before: LendingApplication, tell: SetDifference) => Promise<LendingApplication | undefined>,
+  work: (tx: Writer, before: LendingApplication, setDifference: SetDifference) => Promise<LendingApplication | undefined>,
 ): Promise<ApplicationView> {
-  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action, subject: id }, async (tx, setDifference) => {
     const before = await deps.lendingStore.findOf(by.shop.merchantId, id, tx)
     if (!before) throw noSuchApplication()
     assertVersion(by.expected, before.version)
-    const after = await work(tx, before, tell)
+    const after = await work(tx, before, setDifference)
     if (!after) throw new AppError('CONFLICT', refusal, { code: 'invalid_transition' })
-    tell(applicationDifference(before, after))
+    setDifference(applicationDifference(before, after))
     return applicationView(after)
   })
 }

@@ -69,7 +69,7 @@ export function decide(deps: LendingDeps, by: OperatorContext, id: string, input
   const actor = by.actor.id
   // Runs before the write, so that an invalid assessment is refused like any other invalid field.
   const assessed = assessment ? assess(assessment) : noAssessment
-  return audited(deps, by, { action: actions[decision], subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: actions[decision], subject: id }, async (tx, setDifference) => {
     const before = await lendingStore.find(id, tx)
     if (!before) throw noSuchApplication()
     assertVersion(by.expected, before.version)
@@ -86,7 +86,7 @@ export function decide(deps: LendingDeps, by: OperatorContext, id: string, input
     if (assessment) await storeRules(tx, deps)
     const decided = { id: newId('lendingDecision'), applicationId: id, decision, actor, at: fields.updatedAt }
     await lendingStore.insertDecision(tx, { ...decided, ...assessed })
-    tell(applicationDifference(before, after))
+    setDifference(applicationDifference(before, after))
     return loadAdminView(deps, after, tx)
   })
 }

@@ -36,12 +36,12 @@ export function createLender(
   const id = deps.newId('lender')
   const lender = { id, displayName, status: 'PENDING_KYB', createdAt: now, updatedAt: now, version: 1 } as const
   const drafts = parseWallets(bodies, now)
-  return audited(deps, withLocks(deps, context), { action: 'lender.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'lender.created', subject: id }, async (tx, setDifference) => {
     await deps.lenderStore.insert(tx, lender)
     await appendStatus(tx, deps, context, lender, 1)
     const { after: wallets } = await setWallets(tx, deps, { ...context, holder: holder(id), drafts })
     await addCounts(tx, deps, 0, { 'lenders.total': 1 })
-    tell(lenderDifference(undefined, { ...lender, wallets }))
+    setDifference(lenderDifference(undefined, { ...lender, wallets }))
     return lenderView(lender, await deps.lenderStore.historyOf(id, tx), wallets)
   })
 }
@@ -73,7 +73,7 @@ export function changeLender(
   const { lenderStore: store, clock } = deps
   const { displayName, status } = change
   const drafts = change.wallets && parseWallets(change.wallets, clock.now())
-  const work = async (tx: Writer, tell: (difference: ReturnType<typeof lenderDifference>) => void) => {
+  const work = async (tx: Writer, setDifference: (difference: ReturnType<typeof lenderDifference>) => void) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchLender()
     assertVersion(context.expected, before.version)
@@ -95,7 +95,7 @@ export function changeLender(
       await applyStatusChange(tx, deps, holder(id))
       await addCounts(tx, deps, 0, { 'lenders.active': activeCount(status) - activeCount(before.status) })
     }
-    tell(lenderDifference({ ...before, wallets: wallets.before }, { ...lender, wallets: wallets.after }))
+    setDifference(lenderDifference({ ...before, wallets: wallets.before }, { ...lender, wallets: wallets.after }))
     return lenderView(lender, isStatusChange ? await store.historyOf(id, tx) : history, wallets.after)
   }
   return audited(deps, withLocks(deps, context), { action: 'lender.changed', subject: id }, work)

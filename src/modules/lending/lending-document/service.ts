@@ -166,7 +166,7 @@ async function insertDocument(
 ): Promise<DocumentView & { version: number }> {
   const { applicationId, key } = document
   const entry = { action: 'lending_document.uploaded', subject: applicationId }
-  const { before, version } = await audited(deps, by, entry, async (tx, tell) => {
+  const { before, version } = await audited(deps, by, entry, async (tx, setDifference) => {
     const application = await requireApplication(deps, by.shop, applicationId, tx)
     requireChecklistItem(application, key)
     assertVersion(by.expected, application.version)
@@ -176,7 +176,7 @@ async function insertDocument(
     await deps.lendingDocumentStore.insert(tx, document)
     const documentation = markUploaded(application.documentationCompleted, [key])
     const version = await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_UPLOADED', key, documentation })
-    tell(documentDifference(before, document))
+    setDifference(documentDifference(before, document))
     return { before, version }
   })
   if (before) await removeFile(deps, before)
@@ -211,7 +211,7 @@ export async function removeDocument(
   { applicationId, key }: DocumentRef,
 ): Promise<void> {
   const entry = { action: 'lending_document.removed', subject: applicationId }
-  const removed = await audited(deps, by, entry, async (tx, tell) => {
+  const removed = await audited(deps, by, entry, async (tx, setDifference) => {
     const application = await requireApplication(deps, by.shop, applicationId, tx)
     const document = await deps.lendingDocumentStore.find(applicationId, key, tx)
     if (!document) throw noSuchDocument()
@@ -222,7 +222,7 @@ export async function removeDocument(
     await deps.lendingDocumentStore.remove(tx, document)
     const documentation = markRemoved(application.documentationCompleted, key)
     await updateDocumentation(tx, deps, by, application, { type: 'DOCUMENT_REMOVED', key, documentation })
-    tell(documentDifference(document, undefined))
+    setDifference(documentDifference(document, undefined))
     return document
   })
   await removeFile(deps, removed)
@@ -267,7 +267,7 @@ export async function readDocumentAsOperator(
   const opened = await readDocument(deps, { operator: true }, ref)
   const entry = { action: 'lending_document.read', subject: ref.applicationId }
   try {
-    await audited(deps, { actor }, entry, async (_tx, tell) => tell({ before: null, after: { key: ref.key } }))
+    await audited(deps, { actor }, entry, async (_tx, setDifference) => setDifference({ before: null, after: { key: ref.key } }))
     return opened
   } catch (error) {
     await opened.content.return(undefined)

@@ -165,7 +165,7 @@ export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id:
   const { repaymentStore: store, clock, newId } = deps
   const { actor } = context
   const write: CommandContext['write'] = (work) => (context.write ?? deps.db.write)(work, locking)
-  return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, tell) => {
+  return audited(deps, { actor, write }, { action: 'repayment.reversed', subject: id }, async (tx, setDifference) => {
     // Safe without a lock: only `reversedAt` ever changes, and the update itself checks it.
     const repayment = await store.find(id, tx)
     if (!repayment) throw noSuchRepayment()
@@ -183,7 +183,7 @@ export function reverseRepayment(deps: RepaymentDeps, context: WriteContext, id:
     const lenderCount = before.lenderCount - (hasOther ? 0 : 1)
     await store.saveSignals(tx, { ...addToSignals(before, repayment, -1), lenderCount, mostRecentSettlementAt, updatedAt: now })
     if (outcome === 'DEFAULT') await store.addDefaults(tx, merchantId, dayNumberOf(datedAt), -1)
-    tell(differenceIn(repayment, { ...repayment, reversedAt: now }))
+    setDifference(differenceIn(repayment, { ...repayment, reversedAt: now }))
     return repaymentView(repayment, reversal)
   })
 }

@@ -97,7 +97,7 @@ export async function setMailSettings(deps: MailBaseDeps, by: CommandContext, se
   const repeated = addresses.findIndex((address, at) => addresses.indexOf(address) < at)
   if (repeated >= 0) throw invalidField(`orderMails.${repeated}`, 'must not repeat an address')
   const shop = await readShop(deps, shopId)
-  const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, tell) => {
+  const row = await audited(deps, by, { action: 'shop.mail_set', subject: shopId }, async (tx, setDifference) => {
     const found = await store.settings(tx, shopId)
     const before = found ?? defaultSettings(shopId)
     assertVersion(by.expected, before.version)
@@ -105,7 +105,7 @@ export async function setMailSettings(deps: MailBaseDeps, by: CommandContext, se
     const orderMails = settings.orderMails.length > 0 ? settings.orderMails.map(storedMailAddress) : null
     const after: ShopMail = { ...settings, replyTo, orderMails, shopId, version: before.version + 1, updatedAt: deps.clock.now() }
     const stored = assertNotStale(await (found ? store.updateSettings(tx, after, before.version) : store.insertSettings(tx, after)))
-    tell(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language', 'abandonedCartMail']))
+    setDifference(differenceOf(before, after, ['accentColour', 'backgroundColour', 'language', 'abandonedCartMail']))
     return stored
   })
   return viewOf(deps, shop, row, await shopUsage(deps, shop))

@@ -45,7 +45,7 @@ export async function setMailTexts(deps: MailBaseDeps, by: CommandContext, key: 
   }
   const shopId = by.shop.id
   const action = texts === noTexts ? 'shop.mail_texts_reset' : 'shop.mail_texts_set'
-  const row = await audited(deps, by, { action, subject: shopId }, async (tx, tell) => {
+  const row = await audited(deps, by, { action, subject: shopId }, async (tx, setDifference) => {
     const found = await store.texts(tx, { shopId, ...key })
     const before = found ?? unedited(shopId, key)
     assertVersion(by.expected, before.version)
@@ -55,7 +55,7 @@ export async function setMailTexts(deps: MailBaseDeps, by: CommandContext, key: 
     const named = (row: MailTexts): Record<string, unknown> => ({
       [`${key.template}.${key.language}`]: pick(row, 'subject', 'intro', 'closing'),
     })
-    tell(differenceOf(named(before), named(after), []))
+    setDifference(differenceOf(named(before), named(after), []))
     return stored
   })
   return viewOf(key, row)

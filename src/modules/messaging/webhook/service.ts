@@ -105,13 +105,13 @@ export async function createEndpoint(
     skippedAt: null,
     ...healthy,
   }
-  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'webhook_endpoint.created', subject: id }, async (tx, setDifference) => {
     if ((await store.countEndpoints(tx, shopId)) >= endpointsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${endpointsPerShopMax} webhook endpoints: remove one first`, {
         code: 'limit_reached',
       })
     await store.insertEndpoint(tx, endpoint)
-    tell({ after: auditedFields(endpoint) })
+    setDifference({ after: auditedFields(endpoint) })
     return { ...endpointView(endpoint), secret }
   })
 }
@@ -133,12 +133,12 @@ export async function findEndpoint({ db }: Pick<Deps, 'db'>, shop: Shop, id: str
  * PRECONDITION_FAILED
  */
 export async function removeEndpoint(deps: Deps, by: CommandContext, id: string): Promise<void> {
-  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, tell) => {
+  await audited(deps, by, { action: 'webhook_endpoint.removed', subject: id }, async (tx, setDifference) => {
     const endpoint = await store.findEndpoint(tx, by.shop.id, id)
     if (!endpoint) throw noSuchEndpoint()
     assertVersion(by.expected, endpointVersion)
     if (!(await store.removeEndpoint(tx, by.shop.id, id, deps.clock.now()))) throw noSuchEndpoint()
-    tell({ before: auditedFields(endpoint) })
+    setDifference({ before: auditedFields(endpoint) })
   })
 }
 
@@ -168,7 +168,7 @@ export async function resendDelivery(
   deliveryId: string,
 ): Promise<ReturnType<typeof deliveryView>> {
   const entry = { action: 'webhook_delivery.resent', subject: deliveryId }
-  const view = await audited(deps, withLocks(deps, by), entry, async (tx, tell) => {
+  const view = await audited(deps, withLocks(deps, by), entry, async (tx, setDifference) => {
     const endpoint = await store.lockEndpoint(tx, by.shop.id, endpointId)
     if (!endpoint || endpoint.removedAt !== null) throw noSuchEndpoint()
     const before = await store.lockDelivery(tx, endpointId, deliveryId)
@@ -180,7 +180,7 @@ export async function resendDelivery(
     const change = { status: 'PENDING', attempts: before.status === 'PENDING' ? before.attempts : 0, nextAt: now, updatedAt: now } as const
     await store.changeDelivery(tx, deliveryId, change)
     await store.wake(tx, endpointId, now)
-    tell({ before: { status: before.status }, after: { status: change.status } })
+    setDifference({ before: { status: before.status }, after: { status: change.status } })
     return deliveryView({ ...before, ...change })
   })
   // Without this, it would be sent within seconds.

@@ -60,7 +60,7 @@ export function audited<T>(
   deps: Pick<Deps, 'db' | 'clock' | 'newId'>,
   { actor, shop, write = deps.db.write }: Pick<CommandContext, 'actor' | 'write'> & Partial<Pick<CommandContext, 'shop'>>,
   entry: AuditEntry,
-  work: (tx: Writer, tell: SetDifference) => Promise<T>,
+  work: (tx: Writer, setDifference: SetDifference) => Promise<T>,
 ): Promise<T> {
   return write(async (tx) => {
     let difference: Partial<Difference> = {}

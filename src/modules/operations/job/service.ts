@@ -38,13 +38,13 @@ export async function requestRun(
   const { jobRunner: runner, jobStore: store, clock, config } = deps
   const why = idleReason(name, config)
   if (why !== undefined) throw new AppError('CONFLICT', `The job is idle: ${why}`)
-  const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, tell) => {
+  const requested = await audited(deps, change, { action: 'job.requested', subject: name }, async (tx, setDifference) => {
     const row = await store.find(tx, name)
     if (runner.isRunning(name, row)) throw new AppError('CONFLICT', 'The job is already running')
     if (!row) await store.add(tx, [name])
     const requestedAt = row?.requestedAt ?? clock.now()
     if (!row?.requestedAt) await store.request(tx, name, requestedAt)
-    tell({ before: { requestedAt: row?.requestedAt ?? null }, after: { requestedAt } })
+    setDifference({ before: { requestedAt: row?.requestedAt ?? null }, after: { requestedAt } })
     return { name, ...isoTimes({ requestedAt }) }
   })
   void runner.handleRequest(name)

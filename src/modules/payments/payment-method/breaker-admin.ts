@@ -55,12 +55,12 @@ export function changeIsolation(
   const processor = processorNames.find((one) => one === name)
   if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
   const verb = { isolate: 'processor.isolated', restore: 'processor.restored' }[action]
-  return audited(deps, { actor }, { action: verb, subject: processor }, async (tx, tell) => {
+  return audited(deps, { actor }, { action: verb, subject: processor }, async (tx, setDifference) => {
     const store = deps.paymentMethodStore
     const row = { processor, isolatedAt: deps.clock.now(), actor: actor.id }
     const isChanged = await (action === 'isolate' ? store.isolate(tx, row) : store.restore(tx, processor))
     const isolated = action === 'isolate'
-    if (isChanged) tell(differenceOf({ isolated: !isolated }, { isolated }, ['isolated']))
+    if (isChanged) setDifference(differenceOf({ isolated: !isolated }, { isolated }, ['isolated']))
     const now = (await store.isolations(tx)).find((one) => one.processor === processor)
     return viewOf(deps, processor, now?.isolatedAt ?? null)
   })

@@ -21,7 +21,7 @@ export async function setPartnerships(
   data: Partnership[],
 ): Promise<Partnerships> {
   assertOnce(data)
-  return audited(deps, { actor }, { action: 'partnerships.set', subject: 'partnerships' }, async (tx, tell) => {
+  return audited(deps, { actor }, { action: 'partnerships.set', subject: 'partnerships' }, async (tx, setDifference) => {
     const before = await deps.paymentMethodStore.partnerships(tx)
     assertVersion(expected, before.version)
     const known = await deps.paymentMethodStore.knownShops(
@@ -34,7 +34,7 @@ export async function setPartnerships(
     }
     const after = { data, version: before.version + 1 }
     await deps.paymentMethodStore.putPartnerships(tx, data, after.version)
-    tell(partnershipsDifference(before.data, data))
+    setDifference(partnershipsDifference(before.data, data))
     return after
   })
 }

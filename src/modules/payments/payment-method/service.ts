@@ -119,14 +119,14 @@ export async function setPaymentMethods(
   assertPublic(methods)
   assertUniqueCodes(methods.manual ?? [])
   const { shop } = by
-  return audited(deps, by, { action: 'shop.payment_methods_set', subject: shop.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'shop.payment_methods_set', subject: shop.id }, async (tx, setDifference) => {
     const before = await deps.paymentMethodStore.methodsOf(shop.id, tx)
     const version = before?.version ?? 1
     assertVersion(by.expected, version)
     if (JSON.stringify(before?.methods.manual ?? []) !== JSON.stringify(methods.manual ?? [])) await assertOwner(tx, deps, by)
     const row = { shopId: shop.id, methods, updatedAt: deps.clock.now(), version: version + 1 }
     assertNotStale((await deps.paymentMethodStore.putMethods(tx, row)) || undefined)
-    tell(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
+    setDifference(differenceOf<ShopMethods>(before?.methods ?? {}, methods, ['card', 'paypal', 'crypto', 'wallet']))
     return { ...methods, warnings: warningsFor(await situationOf(deps, shop, { methods, tx })), version: row.version }
   })
 }

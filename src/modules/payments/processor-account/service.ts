@@ -83,7 +83,7 @@ export async function putAccount(
   await countAttempt(deps, [[putsByShop, shop.id]])
   await prove(deps, given)
   const entry = { action: 'shop.processor_account_set', subject: shop.id }
-  return audited(deps, by, entry, async (tx, tell) => {
+  return audited(deps, by, entry, async (tx, setDifference) => {
     const { processorAccountStore: store, clock } = deps
     const before = await store.live(which, tx)
     assertVersion(by.expected, before?.version ?? 0)
@@ -93,7 +93,7 @@ export async function putAccount(
     const row = rowOf(deps, which, given, { identity, accountId: known?.accountId, version: version + 1 })
     if (before) await store.retire(tx, before.id, clock.now())
     await store.insert(tx, row)
-    tell({ before: before ? onRecord(before) : null, after: onRecord(row) })
+    setDifference({ before: before ? onRecord(before) : null, after: onRecord(row) })
     return accountView(row)
   })
 }
@@ -105,12 +105,12 @@ export async function putAccount(
  */
 export async function removeAccount(deps: ProcessorAccountDeps, by: CommandContext<ShopContext>, name: string, mode?: Mode): Promise<void> {
   const which = whichOf(by.shop, name, mode)
-  await audited(deps, by, { action: 'shop.processor_account_removed', subject: by.shop.id }, async (tx, tell) => {
+  await audited(deps, by, { action: 'shop.processor_account_removed', subject: by.shop.id }, async (tx, setDifference) => {
     const before = await deps.processorAccountStore.live(which, tx)
     if (!before) throw noSuchAccount()
     assertVersion(by.expected, before.version)
     await deps.processorAccountStore.retire(tx, before.id, deps.clock.now())
-    tell({ before: onRecord(before), after: null })
+    setDifference({ before: onRecord(before), after: null })
   })
 }
 

@@ -78,9 +78,9 @@ export function createAffiliate(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'affiliate.created', subject: id }, async (tx, setDifference) => {
     await deps.affiliateStore.insert(tx, affiliate)
-    tell(affiliateDifference(undefined, affiliate))
+    setDifference(affiliateDifference(undefined, affiliate))
     return affiliateView(affiliate, nothingYet)
   }).catch(codeTaken)
 }
@@ -92,13 +92,13 @@ export function createAffiliate(
 export async function changeAffiliate(deps: AffiliateDeps, by: CommandContext, id: string, input: AffiliateInput): Promise<AffiliateView> {
   // Read before the write: within it, every click would conflict on PostgreSQL.
   const figures = await figuresOf(deps, [id])
-  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'affiliate.changed', subject: id }, async (tx, setDifference) => {
     const before = await deps.affiliateStore.find(by.shop.id, id, tx)
     if (!before) throw noSuchAffiliate()
     assertVersion(by.expected, before.version)
     const changes = { ...inputOf(input), updatedAt: deps.clock.now(), version: before.version + 1 }
     const affiliate = assertNotStale(await deps.affiliateStore.change(tx, before, changes))
-    tell(affiliateDifference(before, affiliate))
+    setDifference(affiliateDifference(before, affiliate))
     return affiliateView(affiliate, figures(id))
   }).catch(codeTaken)
 }

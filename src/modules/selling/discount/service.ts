@@ -75,11 +75,11 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
     version: 1,
   }
   const discount = changedDiscount(blank, input, by.shop, now)
-  return audited(deps, withLocks(deps, by), { action: 'discount.created', subject: discount.id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'discount.created', subject: discount.id }, async (tx, setDifference) => {
     await assertOfShop(tx, deps, by.shop.id, input)
     await assertRoom(tx, deps, undefined, discount)
     await deps.discountStore.insert(tx, discount)
-    tell(discountDifference(undefined, discount))
+    setDifference(discountDifference(undefined, discount))
     return discountView(discount, now)
   }).catch(codeTaken)
 }
@@ -90,14 +90,14 @@ export function createDiscount(deps: DiscountDeps, by: By, input: NewDiscount): 
  */
 export const changeDiscount = (deps: DiscountDeps, by: By, id: string, input: DiscountInput): Promise<DiscountView> => {
   const now = deps.clock.now()
-  return audited(deps, withLocks(deps, by), { action: 'discount.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'discount.changed', subject: id }, async (tx, setDifference) => {
     const before = await findToChange(tx, deps, by, id)
     const changed = changedDiscount(before, input, by.shop, now)
     await assertOfShop(tx, deps, by.shop.id, input)
     await assertRoom(tx, deps, before, changed)
     const after = { ...changed, used: await usedFrom(tx, deps, by, before, changed), version: before.version + 1 }
     assertNotStale((await deps.discountStore.save(tx, after, before)) || undefined)
-    tell(discountDifference(before, after))
+    setDifference(discountDifference(before, after))
     return discountView(after, now)
   }).catch(codeTaken)
 }
@@ -113,12 +113,12 @@ async function usedFrom(tx: Writer, { discountStore }: DiscountDeps, { shop }: B
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED
  */
 export const removeDiscount = (deps: DiscountDeps, by: By, id: string): Promise<void> =>
-  audited(deps, withLocks(deps, by), { action: 'discount.removed', subject: id }, async (tx, tell) => {
+  audited(deps, withLocks(deps, by), { action: 'discount.removed', subject: id }, async (tx, setDifference) => {
     const now = deps.clock.now()
     const before = await findToChange(tx, deps, by, id)
     const after = { ...before, codeKey: null, removedAt: now, updatedAt: now, version: before.version + 1 }
     assertNotStale((await deps.discountStore.save(tx, after, before)) || undefined)
-    tell(discountDifference(before, undefined))
+    setDifference(discountDifference(before, undefined))
   })
 
 /** Finds and locks a discount, so that no order uses it until the write ends. */

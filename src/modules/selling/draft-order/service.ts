@@ -148,13 +148,13 @@ export async function createDraft(deps: DraftDeps, by: CommandContext, { note = 
   const now = deps.clock.now()
   const { id: cartId } = snapshot.cart
   const draft: Draft = { id, shopId: shop.id, cartId, note, sends: 0, sentAt: null, createdAt: now, updatedAt: now, version: 1 }
-  return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.created', subject: id }, async (tx, setDifference) => {
     // Two concurrent creates do not see each other. The limit is for runaway scripts, so one more is fine.
     if ((await deps.draftStore.countOf(tx, shop.id)) >= draftsPerShopMax)
       throw new AppError('CONFLICT', `A shop has at most ${draftsPerShopMax} draft orders. Delete some first`, { code: 'limit_reached' })
     await insertCart(tx, deps, snapshot)
     await deps.draftStore.insert(tx, draft)
-    tell(draftDifference(undefined, { snapshot, total: totalOf(view), note }))
+    setDifference(draftDifference(undefined, { snapshot, total: totalOf(view), note }))
     return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
   })
 }
@@ -176,7 +176,7 @@ export async function changeDraft(
     const found = await openDraft(deps, shop.id, id, { actor: by.actor.id, expected })
     const { snapshot, view } = await updatedDraftCart(deps, id, found.snapshot, input)
     try {
-      return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, tell) => {
+      return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, setDifference) => {
         await saveCart(tx, deps, snapshot, found.snapshot)
         const before = await deps.draftStore.find(id, tx)
         if (!before) throw noSuchDraft()
@@ -184,7 +184,7 @@ export async function changeDraft(
         const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
         const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
         const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
-        tell(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
+        setDifference(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
         return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
       })
     } catch (error) {
@@ -244,7 +244,7 @@ const notOpen = (status: DraftStatus) =>
 export async function removeDraft(deps: DraftDeps, by: CommandContext, id: string): Promise<void> {
   const { shop, expected } = by
   const { cartId } = await ownDraft(deps, shop.id, id)
-  await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, tell) => {
+  await audited(deps, withLocks(deps, by), { action: 'draft_order.removed', subject: id }, async (tx, setDifference) => {
     // A checkout locks the cart first, too.
     await lockCart(tx, deps, cartId)
     const draft = await deps.draftStore.find(id, tx)
@@ -254,7 +254,7 @@ export async function removeDraft(deps: DraftDeps, by: CommandContext, id: strin
     const standing = order && standingOf(order)
     if (standing === 'PENDING_PAYMENT' || standing === 'COMPLETED') throw notOpen(standing)
     await removeDraftCart(tx, deps, cartId)
-    tell({ before: { status: standing ?? 'OPEN' }, after: null })
+    setDifference({ before: { status: standing ?? 'OPEN' }, after: null })
   })
 }
 
@@ -284,7 +284,7 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
     quantity: line.quantity,
     total: { amount: line.unitPrice * line.quantity, currency: cart.currency },
   }))
-  return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, setDifference) => {
     // The address has changed or was erased meanwhile: the mail would go to the wrong person.
     const still = await lockCart(tx, deps, cart.id)
     if (still?.updatedAt !== cart.updatedAt)
@@ -303,7 +303,7 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
       template: 'order-draft',
       data: { draftId: id, lines: lines.slice(0, linesShownMax), more, total: view.totals.total },
     })
-    tell({ before: { sends: draft.sends - 1 }, after: { sends: draft.sends } })
+    setDifference({ before: { sends: draft.sends - 1 }, after: { sends: draft.sends } })
     return draftView({ ...whole, draft }, payUrlOf(id))
   })
 }

@@ -71,11 +71,11 @@ export async function issueGiftCard(
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'gift_card.issued', subject: card.id }, async (tx, setDifference) => {
     // A collision of 80 random bits violates the unique index, and the retry draws again.
     await deps.giftCardStore.insert(tx, card)
     await append(tx, deps, { giftCardId: card.id, kind: 'ISSUE', amount: card.balance })
-    tell(cardDifference(undefined, card))
+    setDifference(cardDifference(undefined, card))
     return { ...giftCardView(card, now), code }
   })
 }
@@ -102,7 +102,7 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
 export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id: string, change: GiftCardChange): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
-  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, setDifference) => {
     const before = await deps.giftCardStore.find(tx, by.shop.id, id)
     if (!before) throw noSuchCard()
     assertVersion(by.expected, before.version)
@@ -110,7 +110,7 @@ export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id:
       throw new AppError('CONFLICT', 'The order that sold the gift card was refunded', { code: 'invalid_transition' })
     const changes = { ...change, updatedAt: now, version: before.version + 1 }
     const card = assertNotStale(await deps.giftCardStore.change(tx, before, changes))
-    tell(cardDifference(before, card))
+    setDifference(cardDifference(before, card))
     return giftCardView(card, now)
   })
 }

@@ -23,7 +23,7 @@ export const goLive = <Answer>(
   by: CommandContext<ShopContext>,
   answerOf: (live: { shop: Shop; publishableKey: string }) => Answer,
 ): Promise<Answer> =>
-  audited(deps, by, { action: 'shop.went_live', subject: by.shop.id }, async (tx, tell) => {
+  audited(deps, by, { action: 'shop.went_live', subject: by.shop.id }, async (tx, setDifference) => {
     const { id, merchantId } = by.shop
     if ((await approvedCohortOf(deps, merchantId, tx)) === undefined)
       throw new AppError('FORBIDDEN', 'The KYB record of the merchant must be approved before a shop goes live', { code: 'kyb_required' })
@@ -32,6 +32,6 @@ export const goLive = <Answer>(
     const discountsDisabled = await disableDiscounts(tx, deps, id)
     await assertAllOrdersFinished(tx, deps, id)
     await removeTestSales(tx, id)
-    tell({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled, discountsDisabled } })
+    setDifference({ before: { mode: 'TEST' }, after: { mode: 'LIVE', keys, giftCardsDisabled, discountsDisabled } })
     return answerOf({ shop, publishableKey })
   })

@@ -49,10 +49,10 @@ export async function fileKyb(deps: KybDeps, by: CommandContext<ShopContext>, in
     updatedAt: now,
     version: 1,
   } as const
-  return audited(deps, by, { action: 'kyb.filed', subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action: 'kyb.filed', subject: id }, async (tx, setDifference) => {
     await deps.kybStore.insert(tx, record)
     await appendEvent(tx, deps, { recordId: id, position: 1, type: 'FILED', actor: by.actor.id, reason: null })
-    tell(kybDifference(undefined, record))
+    setDifference(kybDifference(undefined, record))
     return kybView(record)
   }).catch(refuseTaken('The merchant already has a pending or approved KYB record'))
 }
@@ -117,7 +117,7 @@ export function decideKyb(
   { decision, reason }: { decision: KybDecision; reason: string | null },
 ): Promise<AdminKybView> {
   const action = { APPROVED: 'kyb.approved', REJECTED: 'kyb.rejected' }[decision]
-  return audited(deps, { actor }, { action, subject: id }, async (tx, tell) => {
+  return audited(deps, { actor }, { action, subject: id }, async (tx, setDifference) => {
     const before = await deps.kybStore.find(id, tx)
     if (!before) throw noSuchRecord()
     assertVersion(expected, before.version)
@@ -126,7 +126,7 @@ export function decideKyb(
     if (!after) throw new AppError('CONFLICT', 'The KYB record was already decided', { code: 'invalid_transition' })
     await appendEvent(tx, deps, { recordId: id, position: after.version, type: decision, actor: actor.id, reason })
     if (decision === 'APPROVED') await verifyShops(tx, deps, { merchantId: after.merchantId, actor })
-    tell(kybDifference(before, after))
+    setDifference(kybDifference(before, after))
     return adminKybView(after, (await deps.kybStore.eventsOf([id], tx)).get(id) ?? [])
   })
 }

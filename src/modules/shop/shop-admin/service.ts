@@ -20,10 +20,10 @@ export const setShopStatus = (
     deps,
     { actor, shop: { id } },
     { action: status === 'SUSPENDED' ? 'shop.suspended' : 'shop.restored', subject: id },
-    async (tx, tell) => {
+    async (tx, setDifference) => {
       const { shop, difference } = await changeShopStatus(tx, deps, { id, asked: status, expected })
       invalidateShopDocuments(tx, deps, id)
-      tell(difference)
+      setDifference(difference)
       return shop
     },
   )

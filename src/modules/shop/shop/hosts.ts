@@ -38,7 +38,7 @@ export function addHost(deps: ShopDeps, by: CommandContext, text: string): Promi
   const host = parseStorefrontHost(deps, text)
   const shopId = by.shop.id
   const proof = `${proofPrefix}${Buffer.from(deps.randomBytes(proofBytes)).toString('base64url')}`
-  return audited(deps, by, { action: 'shop.host_added', subject: shopId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'shop.host_added', subject: shopId }, async (tx, setDifference) => {
     if (await deps.hostStore.find(shopId, host, tx))
       throw fieldError('CONFLICT', 'host', 'the shop already has this host name', { code: 'already_exists' })
     if ((await deps.hostStore.count(tx, shopId)) >= hostsPerShopMax)
@@ -46,7 +46,7 @@ export function addHost(deps: ShopDeps, by: CommandContext, text: string): Promi
     const now = deps.clock.now()
     const row = { shopId, host, proof, createdAt: now, verifiedAt: null, checkedAt: null, missingSince: null, version: 1 }
     await deps.hostStore.insert(tx, row)
-    tell({ after: { host } })
+    setDifference({ after: { host } })
     return row
   })
 }
@@ -72,11 +72,11 @@ async function findHost({ hostStore }: HostDeps, shopId: string, text: string, t
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
 export function removeHost(deps: ShopDeps, by: CommandContext, text: string): Promise<void> {
   const shopId = by.shop.id
-  return audited(deps, by, { action: 'shop.host_removed', subject: shopId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'shop.host_removed', subject: shopId }, async (tx, setDifference) => {
     const row = await findHost(deps, shopId, text, tx)
     assertVersion(by.expected, row.version)
     assertNotStale((await deps.hostStore.remove(tx, row)) || undefined)
-    tell({ before: { host: row.host, verified: row.verifiedAt !== null } })
+    setDifference({ before: { host: row.host, verified: row.verifiedAt !== null } })
   })
 }
 
@@ -102,7 +102,7 @@ export async function verifyHost(deps: ShopDeps, by: CommandContext, text: strin
     throw new AppError('CONFLICT', `No TXT record at ${proofName(host)} has the value ${proof}. Correct the record, then try again`, {
       code: 'host_not_verified',
     })
-  return audited(deps, by, { action: 'shop.host_verified', subject: shopId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'shop.host_verified', subject: shopId }, async (tx, setDifference) => {
     const before = await findHost(deps, shopId, host, tx)
     // It was removed and added again, with another proof.
     if (before.proof !== proof)
@@ -121,7 +121,7 @@ export async function verifyHost(deps: ShopDeps, by: CommandContext, text: strin
     const isNew = before.verifiedAt === null
     const change = { verifiedAt: before.verifiedAt ?? now, checkedAt: now, missingSince: null, version: before.version + Number(isNew) }
     const row = assertNotStale(await deps.hostStore.update(tx, before, change))
-    tell({ before: { host, verified: !isNew }, after: { host, verified: true } })
+    setDifference({ before: { host, verified: !isNew }, after: { host, verified: true } })
     return row
   })
 }

@@ -98,14 +98,14 @@ export async function openAnotherShop<Answer>(
   assertNewShop(newShop)
   const id = deps.newId('shop')
   const entry = { action: 'shop.created', subject: id }
-  return audited(deps, { actor, write, shop: { id } }, entry, async (tx, tell) => {
+  return audited(deps, { actor, write, shop: { id } }, entry, async (tx, setDifference) => {
     await assertBelowShopLimit(tx, deps, actor.id)
     if (!isSuperAdmin && (await deps.shopStore.ownsSuspended(tx, actor.id)))
       throw new AppError('CONFLICT', 'You own a suspended shop. Ask the administrator of this instance to restore it first', {
         code: 'shop_suspended',
       })
     const shop = await openShop(tx, deps, { ...newShop, id, merchantId: actor.id })
-    tell(shopCreation(shop))
+    setDifference(shopCreation(shop))
     return answerOf(shop)
   }).catch(refuseTaken(shopNameTaken, 'shopName'))
 }

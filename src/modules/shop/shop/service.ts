@@ -274,13 +274,13 @@ type ShopSection = { action: string; version: 'version' | 'taxRatesVersion' | 's
 /** @throws AppError NOT_FOUND, PRECONDITION_FAILED */
 function update(deps: ShopDeps, by: CommandContext, { action, version }: ShopSection, change: ShopChanges): Promise<Shop> {
   const { id } = by.shop
-  return audited(deps, by, { action, subject: id }, async (tx, tell) => {
+  return audited(deps, by, { action, subject: id }, async (tx, setDifference) => {
     const before = await deps.shopStore.find(id, tx)
     if (!before) throw noSuchShop()
     assertVersion(by.expected, before[version])
     const changes = { ...(await change(before, tx)), updatedAt: deps.clock.now(), [version]: before[version] + 1 }
     const shop = assertNotStale(await deps.shopStore.update(tx, id, changes, { [version]: before[version] }))
-    tell(shopDifference(before, shop))
+    setDifference(shopDifference(before, shop))
     return shop
   })
 }
@@ -345,7 +345,7 @@ export function rotatePrivateKey(
   const { id, mode } = by.shop
   const entry = { action: keyRotated, subject: id }
   const { key, row } = makeKey(deps, id, 'SECRET', mode)
-  return audited(deps, by, entry, async (tx, tell) => {
+  return audited(deps, by, entry, async (tx, setDifference) => {
     await assertHourlyLimit(tx, deps, { ...entry, most: keyRotationsPerHour, what: 'rotated' })
     const now = clock.now()
     const previousKeyExpiresAt = now + graceSeconds * 1000
@@ -353,7 +353,7 @@ export function rotatePrivateKey(
     await store.expireKeys(tx, id, 'SECRET', mode, now)
     if (current) await store.setKeyExpiry(tx, current.id, previousKeyExpiresAt)
     await store.insertKey(tx, row)
-    tell({ before: { key: current?.id ?? null }, after: { key: row.id, previousKeyExpiresAt } })
+    setDifference({ before: { key: current?.id ?? null }, after: { key: row.id, previousKeyExpiresAt } })
     return { privateKey: key, previousKeyExpiresAt: new Date(previousKeyExpiresAt).toISOString() }
   })
 }

@@ -34,9 +34,9 @@ export function createPlatformWallet(deps: TrustDeps, context: WriteContext, bod
   const now = deps.clock.now()
   const id = deps.newId('wallet')
   const wallet = { id, ...platform, ...parseWallet(body, now), createdAt: now, updatedAt: now, version: 1 }
-  return audited(deps, withLocks(deps, context), { action: 'platform_wallet.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'platform_wallet.created', subject: id }, async (tx, setDifference) => {
     await changeWallets(tx, deps, { before: [], after: [wallet], pathOf: () => 'address' })
-    tell(differenceIn(undefined, wallet))
+    setDifference(differenceIn(undefined, wallet))
     return view(wallet)
   })
 }
@@ -52,7 +52,7 @@ export function changePlatformWallet(
   body: Partial<WalletBody>,
 ): Promise<PlatformWalletView> {
   const { trustStore: store, clock } = deps
-  const work = async (tx: Writer, tell: (difference: ReturnType<typeof differenceIn>) => void) => {
+  const work = async (tx: Writer, setDifference: (difference: ReturnType<typeof differenceIn>) => void) => {
     // Locks the registry before the read, so that concurrent changes run one after the other.
     await store.raise(tx)
     const before = await store.findWallet(id, tx)
@@ -63,7 +63,7 @@ export function changePlatformWallet(
     if (after.address === before.address && after.fromAt === before.fromAt && after.toAt === before.toAt) return view(before)
     const changed = { ...after, updatedAt: clock.now(), version: before.version + 1 }
     await changeWallets(tx, deps, { before: [before], after: [changed], pathOf: () => 'address' })
-    tell(differenceIn(before, changed))
+    setDifference(differenceIn(before, changed))
     return view(changed)
   }
   const { address, from, to } = body

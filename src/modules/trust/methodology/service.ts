@@ -53,7 +53,7 @@ export function registerMethodology(deps: MethodologyDeps, context: WriteContext
     updatedAt: now,
     version: 1,
   }
-  return audited(deps, withLocks(deps, context), { action: 'methodology.registered', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'methodology.registered', subject: id }, async (tx, setDifference) => {
     // Serializes registrations of one lender.
     const lender = await lockLender(tx, deps, lenderId)
     if (!lender) throw invalidField('lenderId', 'must be a lender of this instance')
@@ -70,7 +70,7 @@ export function registerMethodology(deps: MethodologyDeps, context: WriteContext
       })
     await store.insert(tx, methodology)
     await addCounts(tx, deps, 0, { 'methodologies.totalLenders': isFirst ? 1 : 0, 'methodologies.activeVersions': active ? 0 : 1 })
-    tell(methodologyDifference(undefined, methodology))
+    setDifference(methodologyDifference(undefined, methodology))
     return methodologyView(methodology)
   }).catch(refuseTaken(duplicateMessage, 'version, contentHash'))
 }
@@ -98,7 +98,7 @@ export function changeMethodology(
   status: MethodologyStatus | undefined,
 ): Promise<MethodologyView> {
   const { methodologyStore: store } = deps
-  return audited(deps, withLocks(deps, context), { action: 'methodology.changed', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'methodology.changed', subject: id }, async (tx, setDifference) => {
     const methodology = await store.find(id, tx)
     if (!methodology) throw noSuchMethodology()
     // A registration locks in the same order: the lender, then the version.
@@ -113,7 +113,7 @@ export function changeMethodology(
         code: 'invalid_transition',
       })
     await addCounts(tx, deps, 0, { 'methodologies.activeVersions': isStatusChange && before.status === 'ACTIVE' ? -1 : 0 })
-    tell(methodologyDifference(before, after))
+    setDifference(methodologyDifference(before, after))
     return methodologyView(after)
   })
 }

@@ -60,12 +60,12 @@ export function createProvider(
     version: 1,
   }
   const drafts = parseWallets(bodies, now)
-  return audited(deps, withLocks(deps, context), { action: 'service_provider.created', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'service_provider.created', subject: id }, async (tx, setDifference) => {
     await store.insert(tx, provider)
     await appendStatus(tx, deps, context, provider, 1)
     const { after: wallets } = await setWallets(tx, deps, { ...context, holder: holder(id), drafts })
     await addCounts(tx, deps, 0, { 'serviceProviders.total': 1 })
-    tell(providerDifference(undefined, { ...provider, wallets }))
+    setDifference(providerDifference(undefined, { ...provider, wallets }))
     return { ...providerView(provider, await store.historyOf(id, tx), wallets), webhookSecret: secret }
   })
 }
@@ -104,7 +104,7 @@ export function changeProvider(
 ): Promise<ProviderView> {
   const { serviceProviderStore: store, clock } = deps
   const drafts = change.wallets && parseWallets(change.wallets, clock.now())
-  const work = async (tx: Writer, tell: (difference: ReturnType<typeof providerDifference>) => void) => {
+  const work = async (tx: Writer, setDifference: (difference: ReturnType<typeof providerDifference>) => void) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
     assertVersion(context.expected, before.version)
@@ -129,7 +129,7 @@ export function changeProvider(
       await applyStatusChange(tx, deps, holder(id))
       await addCounts(tx, deps, 0, { 'serviceProviders.active': activeCount(status) - activeCount(before.status) })
     }
-    tell(providerDifference({ ...before, wallets: wallets.before }, { ...provider, wallets: wallets.after }))
+    setDifference(providerDifference({ ...before, wallets: wallets.before }, { ...provider, wallets: wallets.after }))
     return providerView(provider, isStatusChange ? await store.historyOf(id, tx) : history, wallets.after)
   }
   return audited(deps, withLocks(deps, context), { action: 'service_provider.changed', subject: id }, work)
@@ -152,7 +152,7 @@ export function rotateSecret(
 ): Promise<{ webhookSecret: string; previousUntil: string; version: number }> {
   const { serviceProviderStore: store, clock, randomBytes, keyring } = deps
   const secret = webhookSecret(randomBytes(webhookSecretBytes))
-  return audited(deps, withLocks(deps, context), { action: 'service_provider.secret_rotated', subject: id }, async (tx, tell) => {
+  return audited(deps, withLocks(deps, context), { action: 'service_provider.secret_rotated', subject: id }, async (tx, setDifference) => {
     const before = await store.locked(tx, id)
     if (!before) throw noSuchProvider()
     assertVersion(context.expected, before.version)
@@ -162,7 +162,7 @@ export function rotateSecret(
     const sealedSecret = keyring.seal(joinSecrets(secret, previous), providerSecretSeal(id))
     const fields = { sealedSecret, previousSecretUntil, updatedAt: now, version: before.version + 1 }
     assertNotStale(await store.change(tx, before, fields))
-    tell(secretDifference)
+    setDifference(secretDifference)
     return { webhookSecret: secret, ...isoTimes({ previousUntil: previousSecretUntil }), version: fields.version }
   })
 }

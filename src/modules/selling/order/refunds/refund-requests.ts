@@ -162,7 +162,7 @@ export async function settleByHand(
   const { orderStore: store } = deps
   const paymentId = (await store.findRefund(deps.db.read, refundId))?.paymentId
   const isAskable = !paymentId || (await canQueryPayment(deps, paymentId))
-  return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, tell) => {
+  return audited(deps, by, { action: 'order.refund_settled', subject: orderId }, async (tx, setDifference) => {
     const order = await store.lock(tx, orderId)
     if (order?.shopId !== by.shop.id) throw new AppError('NOT_FOUND', 'No such order')
     const before = await store.lockRefund(tx, refundId)
@@ -179,7 +179,7 @@ export async function settleByHand(
       )
     await applyRefundEffects(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
     const { status, amount } = refund
-    tell({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
+    setDifference({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
     return refundView(refund)
   })
 }

@@ -43,7 +43,9 @@ export async function agentShopOf(deps: AgentApiDeps, shopName: string): Promise
 /** Converts any error to one of the protocol's table. Messages of libraries and input are never repeated. */
 export const ucpErrorOf = (error: unknown): UcpError => (error instanceof UcpError ? error : asUcpError(asAppError(error)))
 
-/** Whether the headers claim a proof. All other requests count toward the limit of their address before they are read. */
+/**
+ * Whether the headers claim a proof. All other requests count toward the limit of their address before they are read.
+ */
 const claimsProof = ({ headers }: Request): boolean => headers.has('signature-input') && headers.has('ucp-agent')
 
 function assertNotLimited(wait: number | undefined): void {

@@ -5,12 +5,14 @@ import { ucpErrorOf } from './dispatch.ts'
 
 /** Versions with a handshake, which older clients speak. */
 export const handshakeVersions = ['2025-11-25', '2025-06-18'] as const
-/** The version without a handshake. Each request carries its ownUrl version and capabilities, in headers and in `_meta`. */
+/**
+ * The version without a handshake. Each request carries its own version and capabilities, in headers and in `_meta`.
+ */
 export const statelessVersion = '2026-07-28'
 export const supportedVersions: readonly string[] = [statelessVersion, ...handshakeVersions]
 const metaPrefix = 'io.modelcontextprotocol/'
 
-/** JSON-RPC and MCP error codes. Those of the commerce protocol are in its ownUrl table. */
+/** JSON-RPC and MCP error codes. Those of the commerce protocol are in its own table. */
 const codes = {
   parse: -32700,
   request: -32600,

@@ -136,7 +136,9 @@ export function selectVariants(
   }
 }
 
-/** Returns for each option value whether a variant has it with the other chosen values, and whether it can be bought. */
+/**
+ * Returns for each option value whether a variant has it with the other chosen values, and whether it can be bought.
+ */
 export const detailOptions = (product: PublicProduct, selected: readonly Selected[]) =>
   product.options.flatMap(({ name, values }) => {
     const others = selected.filter((one) => one.name !== name)

@@ -9,7 +9,7 @@ import type { UcpMessage } from '../../../lib/ucp/messages.ts'
 import { releaseRules } from '../../../lib/ucp/releases.ts'
 import { lineTotalsOf, type Total, totalsOf } from '../../../lib/ucp/totals.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
-import { type CartView, isSentAtAll, offersFor } from '../../selling/cart/index.ts'
+import { type CartView, needsShipping, offersFor } from '../../selling/cart/index.ts'
 import type { SessionStatus } from './domain.ts'
 import type { LoadedSession } from './load.ts'
 
@@ -125,7 +125,7 @@ function fulfillmentView(loaded: LoadedSession, { options, chosen }: ReturnType<
 
 /** Whether a session ships something, so that its answer has a fulfilment. */
 const isShipped = ({ snapshot, order }: LoadedSession): boolean =>
-  (snapshot.items.length > 0 && isSentAtAll(snapshot)) || (order?.shippingMethod ?? null) !== null
+  (snapshot.items.length > 0 && needsShipping(snapshot)) || (order?.shippingMethod ?? null) !== null
 
 /** Renders a checkout session, or a cart without status and payment. */
 export function answerView(call: AgentCall, loaded: LoadedSession, facts: AnswerFacts) {

@@ -7,7 +7,7 @@ import { paymentHandlersOf } from '../../../lib/ucp/handlers.ts'
 import { errorMessage, infoMessage, notFoundMessage, type UcpMessage, warningMessage } from '../../../lib/ucp/messages.ts'
 import { availableCount } from '../../catalog/products/domain.ts'
 import { hostedPageUrl } from '../../payments/payment/index.ts'
-import { isSentAtAll, isStillSellable, offersFor, strictlyUnknown } from '../../selling/cart/index.ts'
+import { isStillSellable, needsShipping, offersFor, strictlyUnknown } from '../../selling/cart/index.ts'
 import { codeKeyOf } from '../../selling/discount/domain.ts'
 import { offerOfCode } from '../../selling/discount/index.ts'
 import { continueUrlOf } from '../hand-off/index.ts'
@@ -32,7 +32,7 @@ export function problemsOf({ session, cart, snapshot }: LoadedSession, now: numb
   const lines = [...(items.length + ofRequest.length === 0 ? [errorMessage('missing', '$.line_items')] : []), ...ofRequest, ...ofLines]
   if (kind === 'CART') return lines
   const delivery =
-    items.length === 0 || !isSentAtAll(snapshot)
+    items.length === 0 || !needsShipping(snapshot)
       ? []
       : deliveryProblems(request, {
           address: cart.shippingAddress,
@@ -149,7 +149,9 @@ type Offer = Partial<Pick<SessionAnswer, 'id' | 'currency' | 'line_items' | 'tot
 const offerOf = ({ currency, line_items, totals, buyer, fulfillment, discounts }: Offer): string =>
   JSON.stringify([currency, line_items, totals, buyer, fulfillment, discounts])
 
-/** Records that an earlier answer is repeated. If the session has changed since, it cannot be charged until read again. */
+/**
+ * Records that an earlier answer is repeated. If the session has changed since, it cannot be charged until read again.
+ */
 export async function noteRepeated(deps: AgentSessionDeps, call: AgentCall, answer: Offer): Promise<void> {
   const loaded = answer.id === undefined ? undefined : await loadSession(deps, call, answer.id)
   if (!loaded || isFinished(sessionStatusOf(deps, call, loaded))) return

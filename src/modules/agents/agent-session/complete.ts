@@ -137,13 +137,13 @@ async function respondWithHandOff(deps: AgentSessionDeps, completion: Completion
     : respond(deps, completion, open, [], { isEscalated: true })
 }
 
-/** Returns the message for a checkout that was respondToRefusal because of the instrument. */
+/** Returns the message for a checkout that was refused because of the instrument. */
 const failureOf = ({ kind, code }: AppError): ErrorMessageCode | undefined => {
   if (code === 'processor_not_available' || code === 'amount_too_small') return 'handler_unavailable'
   return kind === 'INVALID' || code === 'limit_reached' ? 'payment_failed' : undefined
 }
 
-/** Answers a checkout that was respondToRefusal before any money moved. */
+/** Answers a checkout that was refused before any money moved. */
 async function respondToRefusal(
   deps: AgentSessionDeps,
   completion: Completion,

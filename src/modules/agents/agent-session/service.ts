@@ -63,7 +63,9 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
   return createRecord(deps, call, 'CHECKOUT', contents, { source, earlierIds: earlier.map(({ id }) => id) })
 }
 
-/** Creates a session or cart. @param from the cart that is converted, and the sessions that were created from it before */
+/**
+ * Creates a session or cart. @param from the cart that is converted, and the sessions that were created from it before
+ */
 export async function createRecord(
   deps: AgentSessionDeps,
   call: AgentCall,
@@ -112,7 +114,9 @@ export async function createRecord(
   return existing ? answerOf(deps, call, await withCart(deps, shop, existing)) : answer
 }
 
-/** Limits open sessions against floods. Two concurrent creates do not see each other and may exceed the limit by one. */
+/**
+ * Limits open sessions against floods. Two concurrent creates do not see each other and may exceed the limit by one.
+ */
 async function assertFewOpen(tx: Writer, { agentSessionStore, clock }: AgentSessionDeps, session: AgentSession): Promise<void> {
   const { openedFrom, shopId, profile } = session
   const owner: SessionOwner | undefined = openedFrom !== null ? { openedFrom } : profile !== null ? { shopId, profile } : undefined

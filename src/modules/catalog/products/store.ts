@@ -270,7 +270,10 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       const product = await tx.first(productQueries.byId, { id: productId })
       return product ? { product, variants: await variantsOf(tx, productId) } : undefined
     },
-    /** Replaces document and summary after a change of availability, which does not change the product's position in lists. */
+    /**
+     * Replaces document and summary after a change of availability, which does not change the product's position in
+     * lists.
+     */
     async replaceDocument(tx: Writer, { document: { productId, document, etag, available }, summary }: RenderedProduct): Promise<void> {
       const [row] = await updateDocument(tx, { document, etag, available }, { which: productId })
       // A draft has no document and no summary.

@@ -34,20 +34,20 @@ export const selectDue = (
  * @returns the number of lanes that ran
  */
 export async function runInLanes(
-  { lanesAtWork }: { readonly lanesAtWork: BusyLanes },
+  { busyLanes }: { readonly busyLanes: BusyLanes },
   what: string,
   due: readonly DueItem[],
   run: (id: string) => Promise<void>,
 ): Promise<number> {
   const lanes = Map.groupBy(due, ({ processor }) => `${what} ${processor}`)
-  const free = [...lanes].filter(([lane]) => !lanesAtWork.has(lane))
+  const free = [...lanes].filter(([lane]) => !busyLanes.has(lane))
   await Promise.all(
     free.map(async ([lane, items]) => {
-      lanesAtWork.add(lane)
+      busyLanes.add(lane)
       try {
         await inParallel(items, laneConcurrency, ({ id }) => run(id))
       } finally {
-        lanesAtWork.delete(lane)
+        busyLanes.delete(lane)
       }
     }),
   )

@@ -24,7 +24,7 @@ async function count(): Promise<void> {
   startShipping(deps, {
     openStore: async () => createFolderStore(store, Date.now),
     followLog: (kept) => database.followLog(kept),
-    letLogGo: () => database.releaseLog(),
+    releaseLog: () => database.releaseLog(),
     sizes: () => ({ bytes: 0, logBytes: 0 }),
     keysText: () => undefined,
     everyMs: 5,

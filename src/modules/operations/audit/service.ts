@@ -91,14 +91,14 @@ type RefusalDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
 /**
  * Records a refusal. Rows are limited, since refusals need no account. A failure to record does not undo the refusal.
  * @param onceAnHour skips the row if the last hour has an equal one
- * @param isKnown the actor has an operator account; their rows have a limit of their own, so that others cannot use it
- * up
+ * @param isOperator the actor has an operator account; their rows have a limit of their own, so that others cannot use
+ *   it up
  */
-async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolean, isKnown = false): Promise<void> {
+async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolean, isOperator = false): Promise<void> {
   const row = rowOf(deps, entry)
   const since = row.at - hourMs
   const rowToInsert = async (from: Pick<Writer, 'select'>): Promise<AuditRow | 'too many' | undefined> => {
-    const rows = countAnonymousRows(await store.countOutside(from, since, isKnown ? row.actor : undefined), row.address)
+    const rows = countAnonymousRows(await store.countAnonymous(from, since, isOperator ? row.actor : undefined), row.address)
     const bounds = Object.entries(anonymousRowsPerHour) as [keyof typeof rows, number][]
     if (bounds.some(([name, limit]) => rows[name] > limit)) return 'too many'
     const reached = bounds.find(([name, limit]) => rows[name] === limit)
@@ -106,14 +106,14 @@ async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolea
       const [subject, rowsPerHour] = reached
       return {
         ...row,
-        actor: isKnown ? row.actor : 'anonymous',
+        actor: isOperator ? row.actor : 'anonymous',
         action: anonymousActions.suppressed,
         subject,
         shopId: null,
         after: { rowsPerHour },
       }
     }
-    return onceAnHour && (await store.isKnown(from, row, since)) ? undefined : row
+    return onceAnHour && (await store.hasRecent(from, row, since)) ? undefined : row
   }
   try {
     // Reads the last commit first, so that a flood of refusals writes nothing.
@@ -232,7 +232,7 @@ const exportBatch = 500
 export async function* searchAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): AsyncGenerator<AuditView[], void> {
   const filter = await filterOf(deps, query)
   if (!filter) return
-  for await (const rows of store.pieces(deps.db.read, filter, exportBatch)) yield rows.map(auditView)
+  for await (const rows of store.batches(deps.db.read, filter, exportBatch)) yield rows.map(auditView)
 }
 
 /** Exports the trail between two days (inclusive, UTC), oldest first. */

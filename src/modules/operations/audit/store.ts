@@ -68,7 +68,7 @@ export const auditStore = {
     return Number(row?.times ?? 0)
   },
   /** Counts rows of anonymous actions after `since` by address; limited by `anonymousRowsPerHour`. */
-  async countOutside(from: Pick<Writer, 'select'>, since: number, actor?: string): Promise<{ address: string | null; rows: number }[]> {
+  async countAnonymous(from: Pick<Writer, 'select'>, since: number, actor?: string): Promise<{ address: string | null; rows: number }[]> {
     const counts = await from
       .select({ address: auditLog.address, rows: count() })
       .from(auditLog)
@@ -83,7 +83,7 @@ export const auditStore = {
     return counts.map(({ address, rows }) => ({ address, rows: Number(rows) }))
   },
   /** Returns whether the same actor did the action to the subject from this address after `since`. */
-  async isKnown(
+  async hasRecent(
     from: Pick<Writer, 'select'>,
     { actor, action, subject, address }: Pick<AuditRow, 'actor' | 'action' | 'subject' | 'address'>,
     since: number,
@@ -107,8 +107,8 @@ export const auditStore = {
     const rows = offset >= Math.min(total, listedMax) ? [] : await readRows(read, plan, { limit, offset })
     return { rows, total: Math.min(total, listedMax), isCapped: total > listedMax || ('where' in plan && plan.isCut) }
   },
-  /** Yields the newest rows in batches, up to `listedMax` rows. */
-  async *pieces(read: Reader, filter: AuditFilter, limit: number): AsyncGenerator<AuditRow[], void> {
+  /** Yields the newest rows, up to `listedMax` in all. */
+  async *batches(read: Reader, filter: AuditFilter, limit: number): AsyncGenerator<AuditRow[], void> {
     const plan = await planQuery(read, filter)
     let after: AuditRow | undefined
     for (let yielded = 0; yielded < listedMax; ) {

@@ -193,16 +193,8 @@ export function backupMetrics(deps: LateDeps): string[] {
       'When the last backup was begun, in seconds since 1970.',
       ofLast((last?.at ?? 0) / 1000),
     ),
-    ...optionalMetric(
-      'souk_backup_age_seconds',
-      'How old the last backup is.',
-      ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000)),
-    ),
+    ...optionalMetric('souk_backup_age_seconds', 'Age of the last backup.', ofLast(Math.max(0, (clock.now() - (last?.at ?? 0)) / 1000))),
     ...optionalMetric('souk_backup_bytes', 'Bytes of the database in the last backup.', ofLast(last?.bytes)),
-    ...optionalMetric(
-      'souk_backup_duration_seconds',
-      'How long the last backup took, where this process has made it.',
-      ofLast(durationSeconds),
-    ),
+    ...optionalMetric('souk_backup_duration_seconds', 'Duration of the last backup, if this process made it.', ofLast(durationSeconds)),
   ]
 }

@@ -11,9 +11,9 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
   return [
     ...counter('souk_database_writes_total', 'Writes acknowledged.', writes),
     ...counter('souk_database_commits_total', 'Commits on disk; many writes share one.', commits),
-    ...counter('souk_database_retries_total', 'Attempts made again: a conflict, or a lock held elsewhere.', retries),
+    ...counter('souk_database_retries_total', 'Writes that were retried after a conflict or a lock.', retries),
     ...gauge('souk_database_writes_queued', 'Writes waiting for a commit.', queued),
-    ...histogramOf('souk_database_commit_duration_seconds', 'From asking for a commit until it is on disk.', commitSeconds),
+    ...histogramOf('souk_database_commit_duration_seconds', 'Time from the request of a commit until it is on disk.', commitSeconds),
     ...histogramOf('souk_database_commit_writes', 'Writes that shared a commit.', commitWorks),
     ...labelledMetric(
       'souk_database_connections',
@@ -25,12 +25,12 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
     ),
     ...labelledMetric(
       'souk_database_connections_max',
-      'How many of them there may be.',
+      'Maximum number of these connections.',
       poolStats.map(({ pool, max }) => ({ labels: { pool }, value: max })),
     ),
     ...labelledMetric(
       'souk_database_connection_waiters',
-      'Writes and reads that wait for one.',
+      'Reads and writes that wait for a connection.',
       poolStats.map(({ pool, waiting }) => ({ labels: { pool }, value: waiting })),
     ),
   ]
@@ -44,8 +44,8 @@ export function processLines({ openFiles }: Pick<Deps, 'openFiles'>): string[] {
     ...counter('process_cpu_seconds_total', 'Processor time that was used, by all threads.', (user + system) / 1_000_000),
     ...gauge('process_resident_memory_bytes', 'Resident memory.', rss),
     ...gauge('souk_heap_used_bytes', 'Memory of JavaScript objects.', heapUsed),
-    ...optionalMetric('process_open_fds', 'Files, sockets and the like that are open.', files?.open),
-    ...optionalMetric('process_max_fds', 'How many of them may be.', files?.max),
+    ...optionalMetric('process_open_fds', 'Open files and sockets.', files?.open),
+    ...optionalMetric('process_max_fds', 'Maximum number of open files and sockets.', files?.max),
   ]
 }
 
@@ -65,7 +65,7 @@ export function environmentLines(
       free === undefined ? undefined : config.diskFreeMinBytes,
     ),
     // For an embedded database, the backup metrics report the size.
-    ...(db.file ? [] : optionalMetric('souk_database_bytes', 'What the database takes up on its server.', databaseBytes)),
+    ...(db.file ? [] : optionalMetric('souk_database_bytes', 'Size of the database on its server.', databaseBytes)),
     ...gauge(
       'souk_clock_steady',
       'Whether the clock can be trusted: 0 for a quarter of an hour after it jumped.',
@@ -73,7 +73,7 @@ export function environmentLines(
     ),
     ...labelledMetric(
       'souk_errors_total',
-      'Lines of the log at level error, by event.',
+      'Log entries of level error, by event.',
       errorNotes.counts().map(([event, value]) => ({ labels: { event }, value })),
       'counter',
     ),
@@ -88,6 +88,6 @@ export function environmentLines(
       shared.state() === 'off' ? undefined : shared.failures(),
       'counter',
     ),
-    ...labelledMetric('souk_build_info', 'What runs here.', [{ labels: { version: build.version }, value: 1 }]),
+    ...labelledMetric('souk_build_info', 'Version of this process.', [{ labels: { version: build.version }, value: 1 }]),
   ]
 }

@@ -43,7 +43,7 @@ export async function readiness(
     ...(mailServer === undefined ? {} : { mailServerAnswers: async () => isClosed(mailHealth.breaker) }),
     ...(shared.state() === 'off' ? {} : { redisReachable: async () => shared.state() === 'here' }),
   }
-  return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.holds(check) })))
+  return Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, ok: await store.passes(check) })))
 }
 
 type MetricsDeps = Parameters<typeof readiness>[0] &
@@ -62,7 +62,7 @@ type MetricsDeps = Parameters<typeof readiness>[0] &
 
 /** Reads the figures that need the database; those that are late are undefined. */
 async function readDatabaseFigures(deps: MetricsDeps) {
-  const questions = {
+  const queries = {
     isolated: isolatedProcessors,
     chains: chainStatuses,
     byStatus: ordersByStatus,
@@ -71,12 +71,12 @@ async function readDatabaseFigures(deps: MetricsDeps) {
     mails: readMailFigures,
     bytes: (of: MetricsDeps) => of.serverBytes.get(() => store.bytesOnServer(of.db.read)),
   }
-  const results: { -readonly [Name in keyof typeof questions]?: Awaited<ReturnType<(typeof questions)[Name]>> } = {}
-  const ask = async (name: keyof typeof questions) => {
-    Object.assign(results, { [name]: await questions[name](deps) })
+  const results: { -readonly [Name in keyof typeof queries]?: Awaited<ReturnType<(typeof queries)[Name]>> } = {}
+  const runQuery = async (name: keyof typeof queries) => {
+    Object.assign(results, { [name]: await queries[name](deps) })
     return true
   }
-  await Promise.all((Object.keys(questions) as (keyof typeof questions)[]).map((name) => store.holds(() => ask(name))))
+  await Promise.all((Object.keys(queries) as (keyof typeof queries)[]).map((name) => store.passes(() => runQuery(name))))
   return { ...results }
 }
 
@@ -98,7 +98,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...orderMetrics(deps, { byStatus, unfinished }),
     ...webhookMetrics(deps, webhooks),
     ...mailMetrics(deps, mails),
-    ...labelledMetric('souk_processor_breaker_open', 'Payment processors to which no calls pass, by host; 0: failures are counted.', [
+    ...labelledMetric('souk_processor_breaker_open', 'Breakers of payment processors, by host. 1: open, no calls pass.', [
       ...breakers.all().map(({ processor, host, breaker }) => ({ labels: { processor, host }, value: isClosed(breaker) ? 0 : 1 })),
     ]),
     ...labelledMetric(
@@ -116,7 +116,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
       }),
       'counter',
     ),
-    ...labelledMetric('souk_processor_isolated', 'Payment processors that an operator has taken out.', [
+    ...labelledMetric('souk_processor_isolated', 'Payment processors that an operator has isolated.', [
       ...isolated.map((processor) => ({ labels: { processor }, value: 1 })),
     ]),
     ...backupMetrics(deps),
@@ -125,7 +125,7 @@ export async function metrics(deps: MetricsDeps, ...counts: readonly { lines(): 
     ...jobLines(deps),
     ...liveMetrics(deps),
     ...environmentLines(deps, bytes),
-    ...labelledMetric('souk_ready', 'Each check of /health/ready: 1 where it holds, 0 where it does not.', [
+    ...labelledMetric('souk_ready', 'Checks of /health/ready. 1: passes, 0: fails.', [
       ...checks.map(({ name, ok }) => ({ labels: { check: name }, value: ok ? 1 : 0 })),
     ]),
   ]

@@ -11,7 +11,7 @@ const checkMaxMs = 2_000
 
 export const operationsStore = {
   /** Returns whether a check passes in time and without an error. */
-  holds: (check: () => Promise<boolean>): Promise<boolean> => checkWithin(checkMaxMs, check),
+  passes: (check: () => Promise<boolean>): Promise<boolean> => checkWithin(checkMaxMs, check),
   /** Returns whether every migration of this program is applied. Newer ones are allowed. */
   async isMigrated(read: Reader): Promise<boolean> {
     const applied = new Set((await read.rows<{ tag: string }>(sql`select tag from souk_migrations`)).map(({ tag }) => tag))

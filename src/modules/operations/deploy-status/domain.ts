@@ -7,7 +7,7 @@ export type StatusKind = 'services' | 'errors' | 'deploys'
 export type ProviderAnswer<Item> = { readonly asOf: number; readonly items: readonly Item[] }
 export type AnswerView<Item> = { readonly asOf: string; readonly stale: boolean; readonly items: readonly Item[] }
 
-/** How long an answer is fresh (specification, limits). */
+/** How long an answer counts as fresh. */
 const freshMs = 60_000
 /** The job refreshes answers that are older. */
 export const renewedAfterMs = 25_000

@@ -57,8 +57,8 @@ export function createProviderCache<Item>(
   /** An answer that cannot be stored is still shown. */
   async function storeAnswer({ asOf, items }: ProviderAnswer<Item>): Promise<void> {
     const row = { kind, source, asOf, body: JSON.stringify(items) }
-    await untracked(() => db.write((tx) => store.keepAnswer(tx, row))).catch((error: unknown) =>
-      log.warn('operations.answer_not_kept', { kind, error }),
+    await untracked(() => db.write((tx) => store.storeAnswer(tx, row))).catch((error: unknown) =>
+      log.warn('operations.answer_not_stored', { kind, error }),
     )
   }
 

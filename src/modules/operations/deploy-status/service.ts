@@ -63,6 +63,6 @@ async function writeErrors({ db, clock, errorNotes }: Pick<Deps, 'db' | 'clock' 
  * Refreshes the answers of external providers, so that pages do not wait. Failures are logged and keep the last answer.
  */
 export async function refreshOperations({ statusCaches }: Pick<PlatformDeps, 'statusCaches'>): Promise<Record<string, string>> {
-  const outcomes = await Promise.all(Object.entries(statusCaches).map(async ([kind, board]) => [kind, await board.renew()]))
+  const outcomes = await Promise.all(Object.entries(statusCaches).map(async ([kind, cache]) => [kind, await cache.renew()]))
   return Object.fromEntries(outcomes)
 }

@@ -79,7 +79,7 @@ export const platformStore = {
    * Stores an answer unless a later one exists. A time too far ahead comes from a clock that stepped back and is
    * replaced.
    */
-  async keepAnswer(tx: Writer, row: AnswerRow): Promise<void> {
+  async storeAnswer(tx: Writer, row: AnswerRow): Promise<void> {
     await tx
       .insert(operationsAnswers)
       .values(row)

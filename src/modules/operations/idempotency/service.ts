@@ -36,7 +36,7 @@ export function createIdempotency({
   /** Ended attempts of this process with the write that the database still lacks. */
   const ended = new Map<string, (tx: Writer) => Promise<unknown>>()
   /** Running attempts of this process. */
-  const atWork = new Set<string>()
+  const runningAttempts = new Set<string>()
   /** An embedded database has one server, so attempts of other processes are dead. */
   const isAlone = config.databaseUrl.startsWith('file:')
 
@@ -44,7 +44,7 @@ export function createIdempotency({
     async claim({ scope, key, fingerprint, isOneWrite = false }) {
       const now = clock.now()
       const hasEnded = ({ leaseUntil, attempt }: IdempotencyRow) =>
-        isLeaseOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !atWork.has(attempt))
+        isLeaseOver(leaseUntil, now) || ended.has(attempt) || (isAlone && !runningAttempts.has(attempt))
       const attempt = newId('attempt')
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keyLifetimeMs, sealedAnswer: null }
       const owned = { scope, key, attempt }
@@ -63,49 +63,49 @@ export function createIdempotency({
           await store.replace(tx, row)
           return undefined
         }
-        throw new DatabaseUnavailable('a key comes and goes')
+        throw new DatabaseUnavailable('other requests keep claiming and releasing the key')
       }
       const handleLostClaim = (error: unknown): never => {
-        atWork.delete(attempt)
+        runningAttempts.delete(attempt)
         if (!(error instanceof DatabaseOutcomeUnknown)) throw error
         // Only a claim is lost. If it was stored, no attempt works under it.
         end(owned, (tx) => (resumed ? store.handOver(tx, owned) : store.release(tx, owned)))
         throw new DatabaseUnavailable('the claim of a key was lost at its commit')
       }
       // Added before other requests can find the row.
-      atWork.add(attempt)
+      runningAttempts.add(attempt)
       // The common case: an unused key.
       const claim = await db.write((tx) => store.insertAlone(tx, row), groupedLocking('claim', scope)).catch(handleLostClaim)
       if (await claim.known) return createClaim(owned, false)
       const existing = await db.write(takeKey, locking).catch(handleLostClaim)
       if (!existing) return createClaim(owned, resumed)
-      atWork.delete(attempt)
+      runningAttempts.delete(attempt)
       if (existing.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (existing.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
       return { kind: 'replay', ...decodeAnswer(keyring.unseal(existing.sealedAnswer, answerSeal(scope, key))) }
     },
     async flushEnded() {
-      for (const [attempt, how] of ended) {
-        await db.write(how, locking)
+      for (const [attempt, writeEnd] of ended) {
+        await db.write(writeEnd, locking)
         ended.delete(attempt)
       }
     },
   }
 
   /** Writes the end of an attempt. While the database is away, the process remembers it. */
-  async function settle(owned: OwnedKey, how: (tx: Writer) => Promise<unknown>): Promise<void> {
+  async function settle(owned: OwnedKey, write: (tx: Writer) => Promise<unknown>): Promise<void> {
     try {
-      await db.write(how, locking)
+      await db.write(write, locking)
     } catch (error) {
-      end(owned, how)
+      end(owned, write)
       throw error
     } finally {
-      atWork.delete(owned.attempt)
+      runningAttempts.delete(owned.attempt)
     }
   }
 
-  function end({ attempt }: OwnedKey, how: (tx: Writer) => Promise<unknown>): void {
-    if (ended.size < endedMax) ended.set(attempt, how)
+  function end({ attempt }: OwnedKey, write: (tx: Writer) => Promise<unknown>): void {
+    if (ended.size < endedMax) ended.set(attempt, write)
   }
 
   function sealed({ scope, key }: OwnedKey, status: number, answer: unknown): string {
@@ -134,7 +134,7 @@ export function createIdempotency({
       keep: async (tx, status, answer, isSure = false) => {
         if (isSure) await store.answerSurely(tx, owned, sealed(owned, status, answer))
         else if (!(await store.answer(tx, owned, sealed(owned, status, answer)))) throw inProgress()
-        tx.afterCommit(() => void atWork.delete(owned.attempt))
+        tx.afterCommit(() => void runningAttempts.delete(owned.attempt))
       },
       // No other request works while this one holds the key.
       assertUnused: async () => undefined,

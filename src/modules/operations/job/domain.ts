@@ -20,7 +20,7 @@ const errorLengthMax = 500
  * The last runs that are kept, and older failed ones. Jobs that run every few seconds would lose their failures
  * otherwise.
  */
-export const runsKept = { last: 15, wrong: 5 } as const
+export const runsKept = { last: 15, failed: 5 } as const
 /** The limit of an error text of older runs. */
 const oldErrorLengthMax = 200
 
@@ -37,8 +37,8 @@ export function mergedRuns(...lists: readonly (readonly JobRun[])[]): JobRun[] {
 
 function limitRuns(runs: readonly JobRun[]): JobRun[] {
   const shortened = runs.map((run) => ({ ...run, error: run.error?.slice(0, oldErrorLengthMax) ?? null }))
-  const wrong = shortened.slice(runsKept.last).filter(({ result }) => result !== 'OK')
-  return [...shortened.slice(0, runsKept.last), ...wrong.slice(0, runsKept.wrong)]
+  const failed = shortened.slice(runsKept.last).filter(({ result }) => result !== 'OK')
+  return [...shortened.slice(0, runsKept.last), ...failed.slice(0, runsKept.failed)]
 }
 
 type StoredRun = { readonly [Name in keyof JobRun]: JobRun[Name] | null } & { readonly lastRuns: readonly JobRun[] | null }
@@ -54,7 +54,7 @@ export const stuckAfter = (intervalMs: number): number => Math.min(6 * hourMs, M
 
 /** Returns the first line of an error, without secrets. */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no error was thrown'
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown'
   // Redacts before it cuts, since a partial secret is not recognized. Later lines may hold query parameters.
   return String(redact(text)).split('\n', 1)[0]?.slice(0, errorLengthMax) ?? ''
 }

@@ -31,8 +31,8 @@ const JobRecord = t.Object(
     schedule: nullable(t.String({ description: 'Six fields from second to weekday, UTC. Null: no schedule' })),
     lastRun: nullable(JobRun),
     lastRuns: t.Array(JobRun, {
-      maxItems: runsKept.last + runsKept.wrong,
-      description: `The last ${runsKept.last} runs, newest first, and up to ${runsKept.wrong} earlier runs that were not \`OK\`, with a shortened \`error\`. If every process runs the job, runs of all processes; those of others may be a minute old`,
+      maxItems: runsKept.last + runsKept.failed,
+      description: `The last ${runsKept.last} runs, newest first, and up to ${runsKept.failed} earlier runs that were not \`OK\`, with a shortened \`error\`. If every process runs the job, runs of all processes; those of others may be a minute old`,
     }),
     lastSuccessAt: Time,
     runningSince: Time,

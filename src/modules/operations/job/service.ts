@@ -66,12 +66,12 @@ export function jobLines({ jobRunner }: Pick<JobDeps, 'jobRunner'>): string[] {
   return [
     ...labelledMetric(
       'souk_job_last_success_timestamp_seconds',
-      'When a run of the job last ended well, in seconds since 1970.',
+      'When a run of the job last succeeded, in seconds since 1970.',
       of(({ succeededAt }) => (succeededAt === null ? null : succeededAt / 1000)),
     ),
     ...labelledMetric(
       'souk_job_interval_seconds',
-      'What lies between two runs of the job by its schedule.',
+      'Scheduled time between two runs of the job.',
       of(({ intervalMs }) => (intervalMs === null ? null : intervalMs / 1000)),
     ),
     ...labelledMetric(
@@ -92,12 +92,12 @@ export function jobLines({ jobRunner }: Pick<JobDeps, 'jobRunner'>): string[] {
     ),
     ...labelledMetric(
       'souk_job_running',
-      'Runs of the job under way in this process.',
+      'Runs of the job that are running in this process.',
       of(({ running }) => running),
     ),
     ...labelledMetric(
       'souk_job_stuck',
-      'Of those, runs that take longer than they may.',
+      'Running runs that take longer than they may.',
       of(({ stuck }) => stuck),
     ),
   ]

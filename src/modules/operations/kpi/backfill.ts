@@ -98,7 +98,10 @@ export async function recountShops(deps: RepairDeps): Promise<number> {
     let repaired = 0
     for (const day of [today - 1, today]) repaired += await countDay(deps, reader, day, 'SHOPS')
     if (repaired > 0)
-      log.warn('kpis.shops_recounted', { figures: repaired, reason: 'folded by a process of a version that keeps none of shops' })
+      log.warn('kpis.shops_recounted', {
+        figures: repaired,
+        reason: 'sales were folded by a process of a version without figures of shops',
+      })
     return repaired
   } finally {
     reader.close()

@@ -231,7 +231,7 @@ export const ratedUsd = (sums: { confirmed: number; refunded: number }) => ({
 })
 
 /** A stored figure that differs from its facts. */
-export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly kept: bigint; readonly counted: bigint }
+export type Difference = Pick<Delta, 'kpi' | 'day' | 'key'> & { readonly stored: bigint; readonly counted: bigint }
 
 /** A shop in one of its modes and currencies. */
 export type ShopCurrency = { readonly shopId: string; readonly mode: 'TEST' | 'LIVE'; readonly currency: string }

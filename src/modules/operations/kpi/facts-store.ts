@@ -9,7 +9,7 @@ import { type Difference, type Kpi, type KpiPart, kpiParts } from './domain.ts'
 // Counts the figures from the facts with separate SQL, to verify and repair the stored ones.
 
 /** Sums are text, since they may exceed an exact number. */
-type Row = { kpi: Kpi | 'LINES' | 'TEST_LINES'; day: number; key: string; counted: string; kept: string }
+type Row = { kpi: Kpi | 'LINES' | 'TEST_LINES'; day: number; key: string; counted: string; stored: string }
 type From = Pick<Reader, 'rows'>
 
 /** Follows a cross join, which makes SQLite join shops last: it may otherwise scan a day's orders once per shop. */
@@ -22,7 +22,7 @@ const ofMode = (kpi: string): SQL => sql.raw(`(case when o.mode = 'TEST' then 'T
 const isSale = sql`t.confirmed and t.kind in ('CAPTURE', 'GIFT_CARD')`
 
 /** Figures of users, shops and products. */
-const peopleAndGoods = (from: number, to: number): SQL => sql`
+const registrationsAndApprovals = (from: number, to: number): SQL => sql`
   select 'USERS' as kpi, ${dayIn('created_at')} as day, 'MERCHANT' as key, count(*) as value
   from users where role = 'MERCHANT' and ${between('created_at', from, to)} group by 2
   union all select 'USERS', ${dayIn('created_at')}, 'CUSTOMER', count(*)
@@ -88,7 +88,7 @@ function factSums(from: number, to: number, parts: readonly KpiPart[]): SQL {
     sql`${between('t.at', from, to)} and ${ofPresentMode}`,
   ]
   const queries: Record<KpiPart, readonly SQL[]> = {
-    NETWORK: [peopleAndGoods(from, to), sales(orderFilter), movements(movementFilter)],
+    NETWORK: [registrationsAndApprovals(from, to), sales(orderFilter), movements(movementFilter)],
     SHOPS: [
       ofShops({
         orders: sql`orders o cross join shops s`,
@@ -111,12 +111,12 @@ export async function findDifferences(read: From, day: number, parts: readonly K
   const rows = await read.rows<Row>(sql`
     with facts as (${factSums(from, to, parts)}),
     held as (${storedSums(day, parts)})
-    select kpi, ${day} as day, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
-    from (select kpi, key, value as counted, 0 as kept from facts union all select kpi, key, 0, value from held) both_of_them
+    select kpi, ${day} as day, key, cast(sum(counted) as text) as counted, cast(sum(stored) as text) as stored
+    from (select kpi, key, value as counted, 0 as stored from facts union all select kpi, key, 0, value from held) both_of_them
     where ${presentOnly('both_of_them')}
-    group by kpi, key having sum(counted) <> sum(kept)
+    group by kpi, key having sum(counted) <> sum(stored)
     order by kpi, key`)
-  return pricedRows(rows).filter(({ counted, kept }) => counted !== kept)
+  return pricedRows(rows).filter(({ counted, stored }) => counted !== stored)
 }
 
 /**
@@ -142,7 +142,7 @@ export const sumKey = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string =>
 export async function testSalesOf(read: From, shopId: string): Promise<Difference[]> {
   const which = sql`o.shop_id = ${shopId} and o.mode = 'TEST'`
   const rows = await read.rows<Row>(sql`
-    select kpi, day, key, cast(value as text) as counted, '0' as kept
+    select kpi, day, key, cast(value as text) as counted, '0' as stored
     from (select * from (${sales(sql`${which} and o.confirmed_at is not null`)}) a union all select * from (${movements(which)}) b) facts
     order by kpi, day, key`)
   return pricedRows(rows)
@@ -152,13 +152,13 @@ export async function testSalesOf(read: From, shopId: string): Promise<Differenc
 function pricedRows(rows: readonly Row[]): Difference[] {
   const result: Difference[] = []
   const cents = new Map<string, Difference>()
-  for (const { kpi, day, key, counted, kept } of rows) {
+  for (const { kpi, day, key, counted, stored } of rows) {
     const row = {
       kpi: kpi === 'LINES' ? 'PRODUCT_CENTS' : kpi === 'TEST_LINES' ? 'TEST_PRODUCT_CENTS' : kpi,
       day: Number(day),
       key,
       counted: BigInt(counted),
-      kept: BigInt(kept),
+      stored: BigInt(stored),
     } as const
     const isLines = kpi === 'LINES' || kpi === 'TEST_LINES'
     if (row.kpi !== 'PRODUCT_CENTS' && row.kpi !== 'TEST_PRODUCT_CENTS') result.push(row)
@@ -166,8 +166,8 @@ function pricedRows(rows: readonly Row[]): Difference[] {
       const [product = '', currency = '', rate = '', total] = isLines ? key.split(' ') : [key]
       const worth = isLines ? row.counted * BigInt(usdCentsOf(Number(total), currency as never, rate)) : 0n
       const name = `${row.kpi} ${row.day} ${product}`
-      const before = cents.get(name) ?? { ...row, key: product, counted: 0n, kept: 0n }
-      cents.set(name, { ...before, counted: before.counted + worth, kept: before.kept + row.kept })
+      const before = cents.get(name) ?? { ...row, key: product, counted: 0n, stored: 0n }
+      cents.set(name, { ...before, counted: before.counted + worth, stored: before.stored + row.stored })
     }
   }
   return [...result, ...cents.values()]
@@ -207,20 +207,20 @@ export type SpanDifference = Difference & { readonly span: number }
 export async function spanDifferences(read: From, block: number): Promise<SpanDifference[]> {
   const kpis = kpiList(kpiParts)
   const of = (span: number) => sql`
-    select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as kept
+    select kpi, ${sql.raw(`${span} as span, (day / ${span}) * ${span} as first`)}, key, value as counted, 0 as stored
     from kpi_days where kpi in (${kpis}) and span = 1 and day >= ${block} and day < ${block + 64}
     union all select kpi, ${sql.raw(String(span))}, day, key, 0, value
     from kpi_days where kpi in (${kpis}) and span = ${span} and day >= ${block} and day < ${block + 64}`
   const rows = await read.rows<Row & { span: number; first: number }>(sql`
-    select kpi, span, first, key, cast(sum(counted) as text) as counted, cast(sum(kept) as text) as kept
+    select kpi, span, first, key, cast(sum(counted) as text) as counted, cast(sum(stored) as text) as stored
     from (${of(8)} union all ${of(64)}) sums
-    group by kpi, span, first, key having sum(counted) <> sum(kept) order by kpi, span, first, key`)
-  return rows.map(({ kpi, span, first, key, counted, kept }) => ({
+    group by kpi, span, first, key having sum(counted) <> sum(stored) order by kpi, span, first, key`)
+  return rows.map(({ kpi, span, first, key, counted, stored }) => ({
     kpi: kpi as Kpi,
     span: Number(span),
     day: Number(first),
     key,
     counted: BigInt(counted),
-    kept: BigInt(kept),
+    stored: BigInt(stored),
   }))
 }

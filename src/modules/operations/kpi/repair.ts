@@ -32,8 +32,8 @@ export async function repairDay(
       ...(await deps.db.write(async (tx) => {
         const batch = differences.slice(at, at + repairBatch)
         const stored = await readStoredSums(tx, day, batch)
-        const unchanged = batch.filter((difference) => (stored.get(sumKey(difference)) ?? 0n) === difference.kept)
-        const deltas = unchanged.flatMap(({ kpi, key, counted, kept: before }) =>
+        const unchanged = batch.filter((difference) => (stored.get(sumKey(difference)) ?? 0n) === difference.stored)
+        const deltas = unchanged.flatMap(({ kpi, key, counted, stored: before }) =>
           amountsOf(counted - before).map((value) => ({ kpi, day, id: deps.newId('change'), key, value })),
         )
         if (isFirst) await addSums(tx, foldDeltas(deltas))
@@ -53,7 +53,7 @@ export const repairBlock = (deps: RepairDeps, block: number): Promise<SpanDiffer
     const differences = await spanDifferences(tx, block)
     await addSums(
       tx,
-      differences.map(({ kpi, span, day, key, counted, kept }) => ({ kpi, span, day, key, value: counted - kept })),
+      differences.map(({ kpi, span, day, key, counted, stored }) => ({ kpi, span, day, key, value: counted - stored })),
     )
     if (differences.length > 0) await auditRepair(tx, deps, block, differences)
     return differences
@@ -68,12 +68,12 @@ const auditRepair = (
   day: number,
   differences: readonly (Difference & { span?: number })[],
 ) => {
-  const figures = (of: 'kept' | 'counted') =>
+  const figures = (of: 'stored' | 'counted') =>
     Object.fromEntries(
       differences
         .slice(0, problemsMax)
         .map((item) => [`${item.kpi} ${item.key}${item.span ? ` ${item.span}` : ''}`, loggableSum(item[of])]),
     )
-  const difference = { before: figures('kept'), after: figures('counted') }
+  const difference = { before: figures('stored'), after: figures('counted') }
   return audit(tx, deps, { actor: system, action: 'kpis.mended', subject: dayText(day), ...difference })
 }

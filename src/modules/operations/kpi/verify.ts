@@ -31,10 +31,10 @@ async function* withBlocks(read: Read): AsyncGenerator<{ day: number } | { block
   if (block !== undefined) yield { block }
 }
 
-const differenceText = ({ kpi, day, key, kept, counted }: Difference): string =>
-  `${kpi} of ${key} on ${dayText(day)}: ${kept} is kept of ${counted}`
+const differenceText = ({ kpi, day, key, stored, counted }: Difference): string =>
+  `${kpi} of ${key} on ${dayText(day)}: stored ${stored}, counted ${counted}`
 const spanDifferenceText = (difference: SpanDifference): string =>
-  `${difference.kpi} of ${difference.key} in ${difference.span} days from ${dayText(difference.day)}: ${difference.kept} is kept of ${difference.counted}`
+  `${difference.kpi} of ${difference.key} in ${difference.span} days from ${dayText(difference.day)}: stored ${difference.stored}, counted ${difference.counted}`
 
 /** Compares stored figures with the facts. Each day is one statement, so that writes do not interfere. */
 export async function* checkKpis(read: Read): AsyncGenerator<{ subject: string; problems: string[] }> {
@@ -100,6 +100,6 @@ const logDifferences = ({ log }: Pick<RepairDeps, 'log'>, day: number, found: re
       ...difference,
       day: dayText(difference.day),
       counted: loggableSum(difference.counted),
-      kept: loggableSum(difference.kept),
+      stored: loggableSum(difference.stored),
     })),
   })

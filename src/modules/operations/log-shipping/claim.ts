@@ -9,12 +9,12 @@ import { claimName } from './domain.ts'
  * only one.
  */
 export class OtherShipperActive extends Error {
-  override readonly name = 'AnotherShips'
+  override readonly name = 'OtherShipperActive'
 }
 
 /** The claim record is missing or was changed: the disk of the target may have been replaced. */
 export class TargetChanged extends Error {
-  override readonly name = 'PlaceChanged'
+  override readonly name = 'TargetChanged'
 }
 
 const beatMs = 60_000
@@ -57,29 +57,30 @@ export function createShipperClaim({ clock }: Pick<Deps, 'clock'>, instance: str
 
   return {
     /** @throws OtherShipperActive while another one is active, or may be */
-    async take(store: BackupStore): Promise<void> {
+    async acquire(store: BackupStore): Promise<void> {
       const text = await readOtherRecord(store)
       if (text !== undefined) {
         if (otherRecord?.text !== text) otherRecord = { text, since: clock.monotonic() }
         if (clock.monotonic() - otherRecord.since < claimTimeoutMs)
-          throw new OtherShipperActive('another one ships the log of this instance')
+          throw new OtherShipperActive('another process ships the log of this instance')
       }
       otherRecord = undefined
       await beat(store)
     },
     /**
-     * Renews the record once a minute.
+     * Writes the record anew once a minute.
      * @throws OtherShipperActive if another one took over; TargetChanged
      */
-    async keep(store: BackupStore): Promise<void> {
+    async renew(store: BackupStore): Promise<void> {
       if (clock.monotonic() - beatAt < beatMs) return
       const text = await readRecord(store)
-      if (text !== undefined && !isOurs(text)) throw new OtherShipperActive('another one has taken over the log of this instance')
-      if (text === undefined || !written.includes(text)) throw new TargetChanged('the record of who ships is not what was written there')
+      if (text !== undefined && !isOurs(text)) throw new OtherShipperActive('another process has taken over the log of this instance')
+      if (text === undefined || !written.includes(text))
+        throw new TargetChanged('the claim record is missing or differs from what was written')
       await beat(store)
     },
     /** Removes the record, so that the next shipper need not wait. Another one's record stays. */
-    async leave(store: BackupStore): Promise<void> {
+    async release(store: BackupStore): Promise<void> {
       if ((await readOtherRecord(store)) === undefined) await store.delete(name)
     },
   }

@@ -20,8 +20,8 @@ type LastShipped = {
   readonly upTo: number | undefined
   readonly snapshotAt: number | undefined
   /** The end of the log, if the generation can be continued. */
-  readonly kept: ShippedLog | undefined
-  readonly continued: ResumePoint | undefined
+  readonly logEnd: ShippedLog | undefined
+  readonly resumeAt: ResumePoint | undefined
 }
 
 /** `lifeBegan`: the first segment of the log's present life, or an earlier one; `salts`: of the life shipped last. */
@@ -45,15 +45,15 @@ export async function lastShipped(
   const lastTimes = { upTo: plan?.upTo, snapshotAt: plan?.snapshot.begunAt }
   const resumable = resumableGeneration(names)
   const end = resumable && (await readSegmentEnd(store, resumable.last))
-  if (!resumable || !end) return { ...lastTimes, kept: undefined, continued: undefined }
+  if (!resumable || !end) return { ...lastTimes, logEnd: undefined, resumeAt: undefined }
   const { snapshot, last } = resumable
   const next = last.index + 1
   const endRecord = await readEndRecord(store, instance)
   const isItsEnd = endRecord?.generation === last.generation && endRecord.next === next
   return {
     ...lastTimes,
-    kept: { ...end, mark: isItsEnd ? endRecord.mark : undefined },
-    continued: {
+    logEnd: { ...end, mark: isItsEnd ? endRecord.mark : undefined },
+    resumeAt: {
       ...{ generation: last.generation, salts: saltsOf(end.header), next, lastAt: last.at, snapshotAt: snapshot.begunAt },
       // From there on the segments also serve the next snapshot, in whichever life of the log it starts.
       lifeBegan: snapshot.first,

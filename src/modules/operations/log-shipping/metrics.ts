@@ -12,21 +12,21 @@ export function logShippingMetrics({
   return [
     ...optionalMetric(
       'souk_log_shipped_timestamp_seconds',
-      'Everything that was committed by then is where the log is shipped to, of this process or one before; 0: nothing there can be gone back to, or it has not answered yet.',
+      'Everything committed by this time is in the target, by this or an earlier process. 0: the target holds nothing to restore, or has not answered yet.',
       seconds(shippedAt),
     ),
     ...optionalMetric(
       'souk_log_snapshot_timestamp_seconds',
-      'When the last snapshot was begun that shipped commits go on from.',
+      'When the snapshot began that shipped commits continue from.',
       seconds(snapshotAt),
     ),
     ...optionalMetric(
       'souk_log_generations_total',
-      'How often shipping began anew, with a snapshot: at a start that could not go on with what was there, and where the log was lost.',
+      'How often shipping began anew with a snapshot: after a start that could not continue the target, or after the log was lost.',
       of(generations),
       'counter',
     ),
-    ...optionalMetric('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: how often it is shipped.', of(shipLogSeconds)),
+    ...optionalMetric('souk_log_shipping_interval_seconds', 'SHIP_LOG_SECONDS: the interval of shipping.', of(shipLogSeconds)),
     ...optionalMetric('souk_log_shipping_failures_total', 'Attempts to ship that failed.', of(failures), 'counter'),
   ]
 }

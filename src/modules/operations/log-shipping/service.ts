@@ -41,7 +41,7 @@ const retryMaxMs = 60_000
 const clockBehindMs = 60_000
 
 type PendingSegment = { readonly index: number; readonly at: number }
-type SnapshotCopy = { readonly first: number; readonly begunAt: number; whole?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
+type SnapshotCopy = { readonly first: number; readonly begunAt: number; completed?: Pick<SnapshotHead, 'bytes' | 'sha256'> }
 type ShippingSession = {
   readonly store: BackupStore
   readonly log: CommitLog
@@ -63,7 +63,7 @@ type ShippingSession = {
   /** Rejects once the log is lost or released, so that nothing waits for the store. */
   readonly ended: PromiseWithResolvers<never>
   /** Why the log is to be released. */
-  letGo: LogReleased | undefined
+  releaseReason: LogReleased | undefined
   removal: Promise<void> | undefined
 }
 
@@ -73,9 +73,9 @@ class LogReleased extends Error {}
 type ShippingOptions = {
   /** Retried until it responds. */
   readonly openStore: () => Promise<BackupStore>
-  readonly followLog: (kept?: ShippedLog) => Promise<CommitLog>
+  readonly followLog: (shippedEnd?: ShippedLog) => Promise<CommitLog>
   /** Releases a log that was held since the start to be continued. */
-  readonly letLogGo: () => void
+  readonly releaseLog: () => void
   /** Of the database file and its log. */
   readonly sizes: () => { bytes: number; logBytes: number }
   readonly everyMs: number
@@ -95,7 +95,7 @@ type ShippingOptions = {
  */
 export function startShipping(
   deps: ShippingDeps,
-  { openStore, followLog, letLogGo, sizes, keysText, everyMs, instance, shipper, ...limits }: ShippingOptions,
+  { openStore, followLog, releaseLog, sizes, keysText, everyMs, instance, shipper, ...limits }: ShippingOptions,
 ): { stop(): Promise<void> } {
   const { clock, log, logShipping: status } = deps
   const claim = createShipperClaim(deps, instance, shipper)
@@ -116,26 +116,26 @@ export function startShipping(
   async function startSession(): Promise<ShippingSession> {
     // Opened first: the log is not held while the store does not respond.
     const store = await openStore()
-    await claim.take(store)
+    await claim.acquire(store)
     const shipped = await listShipped(store)
     timeline ??= timelineAfter(shipped.names)
     const time = timeline
     const last = await lastShipped(store, instance, shipped)
     status.shippedAt ??= last.upTo
     status.snapshotAt ??= last.snapshotAt
-    const commits = await followLog(isFirst ? last.kept : undefined)
+    const commits = await followLog(isFirst ? last.logEnd : undefined)
     const ended = Promise.withResolvers<never>()
     ended.promise.catch(() => undefined)
-    const fresh = {
+    const initial = {
       ended,
       ...{ store, log: commits, time, pending: undefined },
-      ...{ copying: undefined, copyAfter: 0, broken: undefined, letGo: undefined, removal: undefined },
+      ...{ copying: undefined, copyAfter: 0, broken: undefined, releaseReason: undefined, removal: undefined },
     }
     keysShipped = undefined
-    if (commits.continues && last.continued) {
+    if (commits.continues && last.resumeAt) {
       isFirst = false
-      log.info('log_shipping.goes_on', { generation: last.continued.generation, to: store.place })
-      return { ...fresh, ...last.continued }
+      log.info('log_shipping.goes_on', { generation: last.resumeAt.generation, to: store.place })
+      return { ...initial, ...last.resumeAt }
     }
     const generation = generationName(instance, time.now(), deps.randomBytes(4))
     try {
@@ -147,7 +147,7 @@ export function startShipping(
     isFirst = false
     status.generations++
     log.info('log_shipping.begun', { generation, to: store.place })
-    return { ...fresh, generation, next: 0, lifeBegan: 0, salts: '', lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
+    return { ...initial, generation, next: 0, lifeBegan: 0, salts: '', lastAt: undefined, snapshotAt: undefined, bytesSince: 0 }
   }
 
   /** Times continue after the shipped ones even if the clock was ahead then. */
@@ -177,14 +177,14 @@ export function startShipping(
   /** Ships pending commits. Returns the moment up to which all commits are stored. */
   async function ship(session: ShippingSession): Promise<number> {
     for (;;) {
-      const askedAt = clock.now()
+      const readFrom = clock.now()
       const ranges = await withLog(session, () => session.log.read())
       for (let nth = 0; nth < ranges; nth++) {
         const range = await withLog(session, () => session.log.next())
         if (range) await shipRange(session, range)
       }
       // At the stop, ships until nothing is left.
-      if (ranges === 0 || !isStopping) return askedAt
+      if (ranges === 0 || !isStopping) return readFrom
     }
   }
 
@@ -225,17 +225,17 @@ export function startShipping(
       await deps.sleep(watchMs)
       if (isStopping) return
       const current = session
-      if (!current && sizes().logBytes > heldMax()) letLogGo()
-      if (!current || current.broken || current.letGo) continue
+      if (!current && sizes().logBytes > heldMax()) releaseLog()
+      if (!current || current.broken || current.releaseReason) continue
       try {
         const lengths = await withLog(current, () => current.log.checkpointLong())
         const bytes = heldBytesOf(lengths)
-        if (bytes > heldMax()) current.letGo = new LogReleased(`${bytes} bytes of the log are not shipped`)
+        if (bytes > heldMax()) current.releaseReason = new LogReleased(`${bytes} bytes of the log are not shipped`)
         if (lengths.waitingBytes > waitingMaxBytes && failed === 0) woken.resolve()
       } catch (error) {
-        log.debug('log_shipping.not_looked_at', { error })
+        log.debug('log_shipping.check_failed', { error })
       }
-      const reason = current.broken ?? current.letGo
+      const reason = current.broken ?? current.releaseReason
       if (reason === undefined) continue
       current.ended.reject(reason)
       woken.resolve()
@@ -265,7 +265,7 @@ export function startShipping(
     })
     current.store.put(pagesName({ generation: current.generation, begunAt: at }), pages, sizes().bytes).then(
       (bytes) => {
-        copying.whole = { bytes, sha256 }
+        copying.completed = { bytes, sha256 }
       },
       (error: unknown) => {
         Object.assign(current, { copying: undefined, copyAfter: current.time.now() + retryMaxMs })
@@ -278,17 +278,17 @@ export function startShipping(
    * Publishes a snapshot whose copy was complete before the last shipping, and removes files that are no longer needed.
    */
   async function publishSnapshot(session: ShippingSession, copying: SnapshotCopy): Promise<void> {
-    const { first, begunAt, whole } = copying
-    if (!whole) return
+    const { first, begunAt, completed } = copying
+    if (!completed) return
     await shipKeys(session)
     const last = session.next - 1
     // Without a commit since the copy started, the snapshot is of that moment.
     const at = last >= first ? (session.lastAt ?? begunAt) : begunAt
-    const head: SnapshotHead = { format: 1, ...whole, version: deps.build.version }
+    const head: SnapshotHead = { format: 1, ...completed, version: deps.build.version }
     await session.store.put(snapshotName({ generation: session.generation, first, last, at, begunAt }), withHeader(head, emptyFile()))
     Object.assign(session, { copying: undefined, snapshotAt: begunAt })
     status.snapshotAt = begunAt
-    log.info('log_shipping.snapshot', { generation: session.generation, bytes: whole.bytes, ms: session.time.now() - begunAt })
+    log.info('log_shipping.snapshot', { generation: session.generation, bytes: completed.bytes, ms: session.time.now() - begunAt })
     // Runs in the background, since a day has thousands of segments.
     session.removal ??= removeOldFiles(session)
       .catch((error: unknown) => log.warn('log_shipping.nothing_removed', { error }))
@@ -312,8 +312,8 @@ export function startShipping(
   }
 
   async function shipRound(session: ShippingSession): Promise<void> {
-    await claim.keep(session.store)
-    const finishedCopy = session.copying?.whole ? session.copying : undefined
+    await claim.renew(session.store)
+    const finishedCopy = session.copying?.completed ? session.copying : undefined
     const upTo = await ship(session)
     if (finishedCopy) await publishSnapshot(session, finishedCopy)
     if (session.snapshotAt !== undefined) status.shippedAt = upTo
@@ -346,7 +346,7 @@ export function startShipping(
       failed++
       return
     }
-    if (current && (current.broken || current.letGo)) {
+    if (current && (current.broken || current.releaseReason)) {
       session = undefined
       // The next generation starts with a snapshot, so the unshipped log is useless, and the disk may be full.
       await current.log.discard().catch((reason: unknown) => log.warn('log_shipping.log_stays', { error: reason }))
@@ -357,7 +357,7 @@ export function startShipping(
           error: current.broken,
           advice: 'Unshipped parts of the log are lost. A new snapshot is created',
         })
-      else log.error('log_shipping.gave_up', { error: current.broken ?? current.letGo, advice })
+      else log.error('log_shipping.gave_up', { error: current.broken ?? current.releaseReason, advice })
     } else if (failed === 0) log.warn('log_shipping.fails', { error, advice: 'Shipping is retried until it succeeds' })
     failed++
   }
@@ -378,7 +378,7 @@ export function startShipping(
       woken = Promise.withResolvers<void>()
     }
     if (!session) return
-    await claim.leave(session.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
+    await claim.release(session.store).catch((error: unknown) => log.warn('log_shipping.claim_left', { error }))
     if (failed > 0) await session.log.finish().catch(() => undefined)
     await session.log.close()
     session = undefined

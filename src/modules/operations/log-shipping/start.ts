@@ -25,7 +25,7 @@ export async function shipLog(
     },
     keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
     followLog: (kept) => file.followLog(kept),
-    letLogGo: () => file.releaseLog(),
+    releaseLog: () => file.releaseLog(),
     sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,
     // The same id as in backups.

@@ -33,7 +33,7 @@ const inStates = (statuses: readonly string[], paid: readonly string[] = orderPa
   statuses.flatMap((status) => paid.map((how) => [status, how] as const))
 
 /** Newest first, since those of test orders are older. */
-const backIn = (table: 'refunds' | 'returns', status: 'MANUAL' | 'CLAIMABLE' | 'REQUESTED' | 'APPROVED'): SQL =>
+const countIn = (table: 'refunds' | 'returns', status: 'MANUAL' | 'CLAIMABLE' | 'REQUESTED' | 'APPROVED'): SQL =>
   sql`select 1 as one from (
         select order_id from ${sql.raw(table)} where ${ofShop} and status = ${quoted(status)} order by id desc limit ${rowLimit}) r
       join orders o on o.id = r.order_id where o.${ofMode}`
@@ -51,10 +51,10 @@ const pendingRows = {
   paymentsProcessing: ofStates(inStates(orderStatuses, ['PROCESSING'])),
   /** Their next step has failed. */
   ordersStuck: ofStates(inStates(['PAID', 'COMPENSATING']), sql`and attempts > 0`),
-  returnsRequested: backIn('returns', 'REQUESTED'),
-  returnsApproved: backIn('returns', 'APPROVED'),
-  refundsManual: backIn('refunds', 'MANUAL'),
-  refundsClaimable: backIn('refunds', 'CLAIMABLE'),
+  returnsRequested: countIn('returns', 'REQUESTED'),
+  returnsApproved: countIn('returns', 'APPROVED'),
+  refundsManual: countIn('refunds', 'MANUAL'),
+  refundsClaimable: countIn('refunds', 'CLAIMABLE'),
   disputes: sql`select 1 as one from ${openDisputes(rowLimit)}`,
 } as const
 type PendingWork = keyof typeof pendingRows

@@ -63,11 +63,11 @@ function toExactNumber(sum: bigint): number {
  */
 export async function readOverview(deps: OverviewDeps, shop: ShopContext, principal: Principal, query: WindowQuery) {
   const now = deps.clock.now()
-  const side: ShopCurrency = { shopId: shop.id, mode: shop.mode, currency: shop.currency }
+  const shopCurrency: ShopCurrency = { shopId: shop.id, mode: shop.mode, currency: shop.currency }
   const permissions = permissionsOf(principal)
   const { span, before, period, periodBefore, days, products } = await readShopFigures(
     deps,
-    { ...side, timeZone: shop.timeZone },
+    { ...shopCurrency, timeZone: shop.timeZone },
     query,
     rankedProducts,
   )
@@ -79,9 +79,9 @@ export async function readOverview(deps: OverviewDeps, shop: ShopContext, princi
     mode: shop.mode,
     sales: salesOf(shop.currency, span, before, days),
     orders: ordersOf(span, before, days),
-    carts: permissions.management ? await cartsOf(deps, side, period, periodBefore) : null,
+    carts: permissions.management ? await cartsOf(deps, shopCurrency, period, periodBefore) : null,
     topProducts: { byRevenue: ranked(shop.currency, products, 'revenue'), byUnits: ranked(shop.currency, products, 'units') },
-    waiting: await readPendingWork(deps, side, permissions),
+    waiting: await readPendingWork(deps, shopCurrency, permissions),
     kyb: permissions.owner ? await kybState(deps, shop.merchantId) : null,
     goLive: permissions.owner && shop.mode === 'TEST' ? { steps: await goLiveStepsOf(deps, shop) } : null,
   }
@@ -153,11 +153,11 @@ async function cartsOf({ db, clock }: OverviewDeps, { shopId, mode }: ShopCurren
   return { ...current.figures, previous: previous?.figures ?? null, ...(isCapped ? { capped: true as const } : {}) }
 }
 
-async function readPendingWork(deps: OverviewDeps, side: ShopCurrency, permissions: ReturnType<typeof permissionsOf>) {
+async function readPendingWork(deps: OverviewDeps, shopCurrency: ShopCurrency, permissions: ReturnType<typeof permissionsOf>) {
   const { read } = deps.db
   const limit = waitingMax + 1
-  const counts = await pendingWorkStore.counts(read, side)
-  const ofWebhooks = permissions.webhooks ? await pendingWorkStore.webhooks(read, side.shopId, failuresTolerated) : null
+  const counts = await pendingWorkStore.counts(read, shopCurrency)
+  const ofWebhooks = permissions.webhooks ? await pendingWorkStore.webhooks(read, shopCurrency.shopId, failuresTolerated) : null
   return {
     ordersToSend: cappedCountView(counts.ordersToSend),
     paymentsProcessing: cappedCountView(counts.paymentsProcessing),
@@ -166,9 +166,9 @@ async function readPendingWork(deps: OverviewDeps, side: ShopCurrency, permissio
     returnsApproved: permissions.management ? cappedCountView(counts.returnsApproved) : null,
     refundsManual: cappedCountView(counts.refundsManual),
     refundsClaimable: cappedCountView(counts.refundsClaimable),
-    disputes: { ...cappedCountView(counts.disputes), orders: await pendingWorkStore.disputed(read, side) },
-    drafts: cappedCountView(cappedCountOf(await countOpenDrafts(deps, side.shopId, limit))),
-    lowStock: permissions.catalog ? cappedCountView(cappedCountOf(await countLowStock(deps, { id: side.shopId }, limit))) : null,
+    disputes: { ...cappedCountView(counts.disputes), orders: await pendingWorkStore.disputed(read, shopCurrency) },
+    drafts: cappedCountView(cappedCountOf(await countOpenDrafts(deps, shopCurrency.shopId, limit))),
+    lowStock: permissions.catalog ? cappedCountView(cappedCountOf(await countLowStock(deps, { id: shopCurrency.shopId }, limit))) : null,
     webhooks: ofWebhooks && { ...ofWebhooks, undelivered: cappedCountView(ofWebhooks.undelivered) },
   }
 }

@@ -464,11 +464,11 @@ describe('dashboards', () => {
       await tx.update(kpiDays).set({ value: 99 }).where(sql`kpi = 'TEST_MERCHANT_ORDERS' and span = 64`)
     })
     expect(await problems()).toEqual([
-      'TEST_GMV of sandbox on 2026-01-06: 1005 is kept of 1000',
-      `TEST_PRODUCT_CENTS of ${shop.productId} on 2026-01-06: 0 is kept of 1000`,
-      `TEST_MERCHANT_ORDERS of ${shop.shop.id} in 64 days from 2025-11-24: 99 is kept of 1`,
-      `TEST_PRODUCT_CENTS of ${shop.productId} in 8 days from 2026-01-03: 1000 is kept of 0`,
-      `TEST_PRODUCT_CENTS of ${shop.productId} in 64 days from 2025-11-24: 1000 is kept of 0`,
+      'TEST_GMV of sandbox on 2026-01-06: stored 1005, counted 1000',
+      `TEST_PRODUCT_CENTS of ${shop.productId} on 2026-01-06: stored 0, counted 1000`,
+      `TEST_MERCHANT_ORDERS of ${shop.shop.id} in 64 days from 2025-11-24: stored 99, counted 1`,
+      `TEST_PRODUCT_CENTS of ${shop.productId} in 8 days from 2026-01-03: stored 1000, counted 0`,
+      `TEST_PRODUCT_CENTS of ${shop.productId} in 64 days from 2025-11-24: stored 1000, counted 0`,
     ])
     expect((await rebuildKpis(app.deps)).differences).toBeGreaterThan(0)
     expect(app.logged.filter(({ event }) => event === 'kpis.differ').length).toBeGreaterThan(0)

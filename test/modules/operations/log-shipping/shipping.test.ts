@@ -74,7 +74,7 @@ function openShop({
     ...{
       openStore: async () => wrapStore(store),
       followLog: followLog?.(() => database.followLog()) ?? ((kept) => database.followLog(kept)),
-      letLogGo: () => undefined,
+      releaseLog: () => undefined,
       sizes: () => ({ bytes: 0, logBytes: 0 }),
       keysText: () => undefined,
     },

@@ -10,7 +10,7 @@ import {
   simulateProcessor,
 } from './random-processor.ts'
 
-/** As the six promise it (contract, section 5). */
+/** As the six promise it. */
 const promised = {
   stripe: { capturesItself: false, repeats: true, findable: true, refunds: 'any', isAsynchronous: false, canForbid: true },
   tap: { capturesItself: false, repeats: true, findable: false, refunds: 'any', isAsynchronous: false, canForbid: false },

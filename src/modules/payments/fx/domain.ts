@@ -58,7 +58,7 @@ const unitsPerUsd: Readonly<Record<Currency, string>> = {
 
 const fixedRates: ReadonlyMap<Currency, string> = new Map([
   ...Object.entries(unitsPerUsd).map(([currency, units]): [Currency, string] => [currency, rateText(inverseOf(decimal(units)))]),
-  // Cayman Islands Monetary Authority: laid down the other way round, 1.20 dollars for one since 1974.
+  // Cayman Islands Monetary Authority: set in dollars per unit, 1.20 since 1974.
   ['KYD', '1.2'],
 ])
 
@@ -66,7 +66,7 @@ const fixedRates: ReadonlyMap<Currency, string> = new Map([
 export const fixedRateOf = (currency: Currency): string | undefined => fixedRates.get(currency)
 
 /**
- * An amount in minor units of any currency as US cents: exact, and rounded half-even once.
+ * Converts an amount in minor units of any currency to US cents: exact, rounded half-even once.
  * @param usdPerUnit a decimal number, as `rateFor` gives it
  * @throws RangeError for an unknown currency, or a rate that is no positive decimal number
  */
@@ -97,22 +97,23 @@ export type RatesAnswer =
 
 /**
  * Reads `{ "base": "USD", "date"?: "2026-01-06", "rates": { "EUR": 0.92 } }`: units of each currency for one of the
- * base. No number passes through a float. With another base than USD, `rates` must hold USD. Currencies that we do not
- * know, and those with a fixed rate, are passed over; `refused` names those whose rate is no plausible number.
- * @param today the day of the rates when the answer names none; it may name no later one, and none too old to be of use
+ * base. No number passes through a float. With another base than USD, `rates` must hold USD. Unknown currencies and
+ * those with a fixed rate are skipped; `refused` names those whose rate is not a plausible number.
+ * @param today the day of the rates if the answer names none. A later day, or one more than seven days ago, is a
+ *   problem
  */
 export function readRates(text: string, today: string): RatesAnswer {
-  const answer = parsed(text)
+  const answer = parseKeepingDigits(text)
   if (!isRecord(answer)) return { problem: 'not a JSON object' }
   const { base, date = today, rates } = answer
   if (typeof base !== 'string' || !isCurrency(base)) return { problem: '`base` is not a currency' }
   if (typeof date !== 'string' || !isDay(date)) return { problem: '`date` is not a day' }
-  if (date > today || date < addDays(today, -rateAgeMaxDays)) return { problem: '`date` is to come, or too long ago' }
+  if (date > today || date < addDays(today, -rateAgeMaxDays)) return { problem: '`date` is in the future or too long ago' }
   if (!isRecord(rates)) return { problem: '`rates` is not an object' }
   const dollars = base === 'USD' ? fractionOf('1') : numberOf(rates['USD'])
-  if (!dollars) return { problem: '`rates` has no USD to convert by' }
+  if (!dollars) return { problem: '`rates` does not hold USD' }
   const read = ratesIn({ ...rates, [base]: '1' }, dollars)
-  return read.rates.size > 0 ? { day: date, ...read } : { problem: '`rates` has none that can be used' }
+  return read.rates.size > 0 ? { day: date, ...read } : { problem: '`rates` holds no usable rate' }
 }
 
 function ratesIn(units: Record<string, unknown>, dollars: Fraction): { rates: Map<Currency, string>; refused: Currency[] } {
@@ -132,7 +133,7 @@ const isPlausible = ({ numerator, denominator }: Fraction, currency: Currency): 
   numerator * 100n <= minorUnitMaxUsdCents * denominator * minorUnitsOf(currency) && numerator * unitsPerUsdMax >= denominator
 
 /** Parses JSON and keeps the digits of numbers; undefined for invalid text. */
-function parsed(text: string): unknown {
+function parseKeepingDigits(text: string): unknown {
   const digits = (_: string, value: unknown, context?: { source?: string }) => (typeof value === 'number' ? context?.source : value)
   try {
     return JSON.parse(text, digits)

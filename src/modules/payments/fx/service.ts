@@ -17,8 +17,8 @@ const always: Span = { from: '0000-01-01', to: '9999-12-31' }
 const floating = currencies.filter((currency) => fixedRateOf(currency) === undefined)
 
 /**
- * What a currency is worth in US dollars on a day (UTC): its fixed rate, which needs no query, else the latest stored
- * rate of that day or the seven before. Undefined when there is none.
+ * Returns the value of a currency in US dollars on a day (UTC): its fixed rate, which needs no query, or the latest
+ * stored rate of that day or the seven before. Undefined if there is none.
  */
 export async function rateFor(from: From, currency: string, day: string): Promise<Rate | undefined> {
   const fixed = fixedRateOf(currency)
@@ -27,18 +27,19 @@ export async function rateFor(from: From, currency: string, day: string): Promis
 }
 
 /**
- * Does `rateFor` for rows that waited for a rate: without an earlier one, it takes the first of the seven days after.
+ * Like `rateFor`, for rows that waited for a rate: without an earlier rate it returns the first of the seven days
+ * after.
  */
 export async function rateNear(from: From, currency: string, day: string): Promise<Rate | undefined> {
   return (await rateFor(from, currency, day)) ?? store.earliest(from, currency, { first: day, last: addDays(day, rateAgeMaxDays) })
 }
 
-/** The days for which `rateNear` finds a rate. */
+/** Returns the days for which `rateNear` finds a rate. */
 export async function daysWithRate(from: From, currency: string): Promise<readonly Span[]> {
   return fixedRateOf(currency) === undefined ? pricedSpans(await store.days(from, currency)) : [always]
 }
 
-export type Fetched =
+export type FetchResult =
   | { readonly outcome: 'off' | 'known' }
   | { readonly outcome: 'failed'; readonly source: string; readonly problem: string }
   | { readonly outcome: 'read'; readonly added: number }
@@ -47,7 +48,7 @@ export type Fetched =
  * Fetches the rates of the day from FX_RATES_URL, unless they are known. An invalid answer, or none, is a warning.
  * Known rates never change: movements may be priced by them.
  */
-export async function fetchRatesOfDay(deps: FxDeps): Promise<Fetched> {
+export async function fetchRatesOfDay(deps: FxDeps): Promise<FetchResult> {
   const { config, db, clock, log } = deps
   const url = config.fxRatesUrl
   const today = dayOf(clock.now())

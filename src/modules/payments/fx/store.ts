@@ -12,22 +12,22 @@ const within = (currency: string, { first, last }: Days) =>
   and(eq(fxRates.currency, currency), gte(fxRates.day, first), lte(fxRates.day, last))
 
 export const fxStore = {
-  /** The latest rate in these days. */
+  /** Returns the latest rate in these days. */
   async latest(from: From, currency: string, days: Days): Promise<Rate | undefined> {
     const [rate] = await from.select(columns).from(fxRates).where(within(currency, days)).orderBy(desc(fxRates.day)).limit(1)
     return rate
   },
-  /** The earliest rate in these days. */
+  /** Returns the earliest rate in these days. */
   async earliest(from: From, currency: string, days: Days): Promise<Rate | undefined> {
     const [rate] = await from.select(columns).from(fxRates).where(within(currency, days)).orderBy(asc(fxRates.day)).limit(1)
     return rate
   },
-  /** The days with a rate, ascending. */
+  /** Returns the days with a rate, ascending. */
   async days(from: From, currency: string): Promise<string[]> {
     const rows = await from.select({ day: fxRates.day }).from(fxRates).where(eq(fxRates.currency, currency)).orderBy(asc(fxRates.day))
     return rows.map(({ day }) => day)
   },
-  /** Whether any of these currencies has a rate of the day. */
+  /** Returns whether any of these currencies has a rate of the day. */
   async hasDay(from: From, currencies: readonly string[], day: string): Promise<boolean> {
     const rows = await from
       .select({ day: fxRates.day })

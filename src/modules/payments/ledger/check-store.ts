@@ -27,7 +27,7 @@ const books = (): readonly Rule[] => [
         left join moved m on m.order_id = g.order_id and m.gift_card_id = g.gift_card_id
       where coalesce(m.n, 0) <> case when o.holds <> 'RELEASED' then g.refunded - g.amount else 0 end
       order by g.order_id`,
-    say: ({ id, kept }) => `Of order ${id}, a gift card paid ${-Number(kept)}, which is not what the order says`,
+    say: ({ id, kept }) => `Of order ${id}, a gift card paid ${-Number(kept)}, which differs from the order`,
   },
   {
     subject: 'money owed',
@@ -39,7 +39,7 @@ const books = (): readonly Rule[] => [
       from orders o left join on_the_way w on w.order_id = o.id
       where o.status in ('EXPIRED', 'CANCELLED') and o.captured_total - o.refunded_total > coalesce(w.n, 0)
       order by o.id`,
-    say: ({ id, kept }) => `Order ${id} came to nothing, and ${kept} of it was not given back`,
+    say: ({ id, kept }) => `Order ${id} was never sold, and ${kept} of it is not refunded`,
   },
   {
     subject: 'stock',
@@ -54,7 +54,7 @@ const books = (): readonly Rule[] => [
       from variants v left join promised p on p.id = v.id
       where v.reserved <> coalesce(p.n, 0)
       order by v.id`,
-    say: ({ id, kept, counted }) => `Variant ${id} has ${kept} reserved, and orders under way want ${counted}`,
+    say: ({ id, kept, counted }) => `Variant ${id} has ${kept} reserved, and held orders need ${counted}`,
   },
   {
     subject: 'orders',
@@ -148,7 +148,7 @@ const books = (): readonly Rule[] => [
       where p.amount <> o.amount_due or p.authorized < p.captured
       order by p.id`,
     say: ({ id, of_order: order, amount, due, authorized, captured }) =>
-      `Payment ${id} is of ${amount}, with ${authorized} authorized and ${captured} captured, and order ${order} is to be paid by ${due}`,
+      `Payment ${id} is of ${amount}, with ${authorized} authorized and ${captured} captured, and order ${order} has ${due} due`,
   },
   {
     subject: 'payments',
@@ -237,7 +237,7 @@ const work = (): readonly Rule[] => [
 export async function* bookFindings(db: CheckContext): AsyncGenerator<Finding> {
   yield* checkRules(db, books())
   for await (const finding of checkRules(db, work())) yield { ...finding, isWork: true }
-  yield { subject: 'disputes of payments that are not here', problems: await strayDisputes(db.read), isWork: true }
+  yield { subject: 'disputes of unknown payments', problems: await strayDisputes(db.read), isWork: true }
 }
 
 /** Disputes of unknown payments, for as long as messages are kept. References are matched as JSON text. */
@@ -253,6 +253,6 @@ async function strayDisputes(read: CheckContext['read']): Promise<string[]> {
   return found.map(({ processor, dispute, shopId }) => {
     const { reference, state, amount, currency } = columnValue(paymentMessages.dispute, dispute)
     const whose = shopId === null ? '' : `, of the account of ${shopId}`
-    return `Dispute ${reference} at ${processor}${whose}: ${state}, ${amount} ${currency} (minor units). Look there whose it is`
+    return `Dispute ${reference} at ${processor}${whose}: ${state}, ${amount} ${currency} (minor units). Find its payment there`
   })
 }

@@ -23,10 +23,10 @@ export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }
   `${sums[kind].of} ${orderId} ${currency} ${rateDay} ${processor} ${confirmed}`
 
 /**
- * What a movement is worth, in US cents: by how much the sum that it adds to is worth more with it (or less, where it
- * takes away). Never negative; pieces so are worth, together, what the whole is.
- * @param before the sum without it, in the currency's minor units and in cents
- * @param centsOf an amount in cents, rounded once
+ * Returns the value of a movement in US cents: how much it changes the value of its sum. So the values of parts add up
+ * to the value of the whole. Never negative.
+ * @param before the sum without the movement, in the currency's minor units and in cents
+ * @param centsOf converts an amount to cents, rounded once
  */
 export function worthOnTop(
   movement: Pick<SummedMovement, 'kind' | 'amount'>,

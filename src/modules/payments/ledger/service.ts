@@ -14,7 +14,7 @@ type From = Pick<Reader, 'select'>
 type ValueInUsd = Pick<Transaction, 'usdPerUnit' | 'usdCents'>
 
 /** Rows of one write: others wait for it. */
-const pricedAtOnce = 100
+const pricingBatch = 100
 
 /** What the dashboards need with movements. */
 export type Counting = {
@@ -36,7 +36,7 @@ export async function recordMovements(
   movements: readonly Movement[],
   { isCounted, mode, sold }: Counting,
 ): Promise<void> {
-  const worthOf = await appraiser(tx, movements)
+  const worthOf = await createAppraiser(tx, movements)
   const priced: Transaction[] = []
   for (const movement of movements) priced.push({ ...movement, id: newId('transaction'), ...(await worthOf(movement)) })
   await store.insertNew(tx, priced)
@@ -59,43 +59,43 @@ export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
 async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { from: string; to: string }): Promise<number> {
   let priced = 0
   for (;;) {
-    const found = await store.unpriced(db.read, currency, span, pricedAtOnce)
+    const found = await store.unpriced(db.read, currency, span, pricingBatch)
     if (found.length === 0) return priced
     const done = await db.write(async (tx) => {
       // Refunds of an order round together, so its rows are locked.
       await store.holdOrders(tx, found)
       const rows = await store.stillUnpriced(tx, found)
-      const worthOf = await appraiser(tx, rows)
-      const told: string[] = []
+      const worthOf = await createAppraiser(tx, rows)
+      const pricedIds: string[] = []
       for (const row of rows) {
         const worth = await worthOf(row)
         if (worth.usdCents === null) continue
         await store.price(tx, { id: row.id, ...worth })
-        told.push(row.id)
+        pricedIds.push(row.id)
       }
-      await notePriced(tx, told)
-      return { rows: rows.length, told: told.length }
+      await recordPricing(tx, pricedIds)
+      return { rows: rows.length, priced: pricedIds.length }
     })
-    priced += done.told
+    priced += done.priced
     // Another process priced these rows, but there may be more.
-    if (done.rows > 0 && done.told === 0) return priced
+    if (done.rows > 0 && done.priced === 0) return priced
   }
 }
 
 /** Adds the dollar values of movements to the dashboards. An affiliate's sales count once their sale is priced. */
-async function notePriced(tx: Writer, ids: readonly string[]): Promise<void> {
+async function recordPricing(tx: Writer, ids: readonly string[]): Promise<void> {
   const counted = await store.counted(tx, ids)
   await appendDeltas(tx, counted.flatMap(deltasOfPricing))
-  for (const { key, usdPerUnit, ...sale } of await store.salesOfPartners(tx, counted))
+  for (const { key, usdPerUnit, ...sale } of await store.salesOfAffiliates(tx, counted))
     if (counted.some((movement) => movement.key === key)) await appendDeltas(tx, deltasOfLines(sale, usdPerUnit))
 }
 
 /**
- * Says what rows are worth, to be asked of each once and in their order. What one order moved on one day has one rate,
- * and is rounded in all: so a full refund, in however many pieces, takes back the very dollars that came in, whatever
- * rates have become known in between.
+ * Returns a function that values movements in US dollars. Call it once per movement, in their order. Movements of one
+ * order on one day have one rate and are rounded as a sum, so that a full refund, in any number of parts, takes back
+ * exactly the dollars that came in, even if new rates have become known.
  */
-async function appraiser(from: From, rows: readonly Movement[]) {
+async function createAppraiser(from: From, rows: readonly Movement[]) {
   // Dollars are never rounded.
   const rounded = rows.filter(({ currency }) => fixedRateOf(currency) !== fixedRateOf('USD')).map(({ orderId }) => orderId)
   const rates = new Map<string, string | undefined>()

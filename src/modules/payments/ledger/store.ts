@@ -10,7 +10,7 @@ type Price = Pick<Transaction, 'id' | 'usdPerUnit' | 'usdCents'>
 /** The key of a rate: rows of one order, currency and day share it. */
 export type RateKey = Pick<Transaction, 'orderId' | 'currency' | 'rateDay'>
 /** A sale by an affiliate; `key` names its first movement. */
-type PartnerSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
+type AffiliateSale = Pick<typeof orders.$inferSelect, 'id' | 'mode' | 'currency'> & {
   readonly at: number
   readonly key: string
   readonly usdPerUnit: string
@@ -81,7 +81,7 @@ export const ledgerStore = {
       .where(inArray(transactions.id, [...ids]))
   },
   /** The affiliates' orders of these rows, with their lines, and the key and rate of their first movement as a sale. */
-  async salesOfPartners(tx: Writer, rows: readonly Transaction[]): Promise<PartnerSale[]> {
+  async salesOfAffiliates(tx: Writer, rows: readonly Transaction[]): Promise<AffiliateSale[]> {
     const ids = [...new Set(rows.flatMap(({ orderId, affiliateId }) => (affiliateId === null ? [] : [orderId])))]
     if (ids.length === 0) return []
     const [sold, lines] = await Promise.all([

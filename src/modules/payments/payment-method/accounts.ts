@@ -32,8 +32,8 @@ export const instanceAccountsOf = (config: Config, mode: Mode): KnownAccounts =>
       const canPay = isComplete(processor, settings)
       const account = { mode: modeIn(processor, settings, apiUrl) ?? mode, ...shownOf(processor, settings) }
       // A button without credentials would fail.
-      const isThere = canPay || (account.publishableKey !== undefined && processorFacts[processor].method === 'card')
-      return isThere ? [[processor, { account, canPay, host: apiHost(apiUrl), isShops: false }]] : []
+      const isShown = canPay || (account.publishableKey !== undefined && processorFacts[processor].method === 'card')
+      return isShown ? [[processor, { account, canPay, host: apiHost(apiUrl), isShops: false }]] : []
     }),
   )
 
@@ -74,8 +74,8 @@ export function accountsFor(
   const accounts = Object.fromEntries(Object.entries(known).map(([name, { account }]) => [name, account]))
   if (card?.processor === undefined || card.publishableKey === undefined) return accounts
   const { processor, publishableKey } = card
-  const behind = known[processor]?.account
-  const own = { mode: modeOfKey(publishableKey) ?? behind?.mode ?? mode, publishableKey, merchantId: behind?.merchantId }
+  const knownAccount = known[processor]?.account
+  const own = { mode: modeOfKey(publishableKey) ?? knownAccount?.mode ?? mode, publishableKey, merchantId: knownAccount?.merchantId }
   return { ...accounts, [processor]: own }
 }
 
@@ -86,12 +86,12 @@ export function payableFor(
 ): ReadonlySet<ProcessorName> {
   const own = { ...(card?.processor ? { [card.processor]: card.publishableKey } : {}), paypal: paypal?.clientId }
   const isPayable = (name: ProcessorName) => {
-    const behind = known[name]
+    const knownAccount = known[name]
     const key = own[name as keyof typeof own]
-    if (behind?.canPay !== true || behind.account.mode !== mode) return false
+    if (knownAccount?.canPay !== true || knownAccount.account.mode !== mode) return false
     // A shop may have its secret key here and its publishable key in its methods.
-    const isOfShop = behind.isShops && behind.account.publishableKey === undefined
-    return key === undefined || key === behind.account.publishableKey || isOfShop
+    const isOfShop = knownAccount.isShops && knownAccount.account.publishableKey === undefined
+    return key === undefined || key === knownAccount.account.publishableKey || isOfShop
   }
   return new Set(processorNames.filter(isPayable))
 }

@@ -39,7 +39,7 @@ export const expiresAfterDaysMax = 90
 /** Whether a processor takes Apple Pay and Google Pay tokens. */
 export const takesWallets = (name: ProcessorName): boolean => processorFacts[name].takesWallets
 
-/** The default card processor by the cohort of an approved KYB record (specification: resolution order, step 3). */
+/** The default card processor by the cohort of an approved KYB record. */
 export const cohortDefaults: ReadonlyMap<string, CardProcessor> = new Map(
   Object.entries({
     UAE_MAINLAND: 'tap',

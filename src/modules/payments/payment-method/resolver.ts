@@ -1,6 +1,6 @@
 /**
- * Decides which payment methods a page shows. Pure: each method's candidates are tried in order, and each step is
- * recorded in `meta.chain` with its result.
+ * Decides which payment methods a page shows. Pure: each method's candidates are tried in order, and each step
+ * is recorded in `meta.chain` with its result.
  */
 import { type GooglePay, processors } from '../../../clients/processors/index.ts'
 import { processorsOf } from '../../../lib/processors.ts'
@@ -32,7 +32,7 @@ export type ResolverInput = {
   /** From the merchant's approved KYB record. */
   readonly kybCohort: string | null
   /** Processors that support the shop's currency. */
-  readonly says: ReadonlySet<ProcessorName>
+  readonly supported: ReadonlySet<ProcessorName>
   /** Processors that are not called now: isolated, or their breaker is open. */
   readonly open: ReadonlySet<ProcessorName>
   /** The account for the shop's payments: its own, else the instance's. */
@@ -76,8 +76,8 @@ export function resolve(input: ResolverInput): Resolved {
   const { shop, partnership, kybCohort } = input
   const chain: ChainLink[] = []
   const card = cardOf(input, chain)
-  const paypal = aloneOf(input, chain, 'paypal')
-  const crypto = aloneOf(input, chain, 'crypto')
+  const paypal = resolveSingle(input, chain, 'paypal')
+  const crypto = resolveSingle(input, chain, 'crypto')
   const wallet = walletOf(input, chain, card)
   const skipped = new Set(chain.flatMap(({ outcome, candidate }) => (outcome === 'SKIPPED_OPEN' && candidate ? [candidate] : [])))
   return {
@@ -115,16 +115,16 @@ export function viableFor(input: ResolverInput, method: Method): ProcessorName[]
   }
   const ownKeyOf = (name: ProcessorName) =>
     name === methods.card?.processor ? methods.card.publishableKey : name === 'paypal' ? methods.paypal?.clientId : undefined
-  return [...new Set(candidates[method])].filter((name) => 'name' in obstacleOf(input, name, ownKeyOf(name)))
+  return [...new Set(candidates[method])].filter((name) => 'name' in checkCandidate(input, name, ownKeyOf(name)))
 }
 
 /** Returns the candidate with its parameters if it can be used, otherwise the reason and the step that found it. */
-function obstacleOf<Name extends ProcessorName>(
-  { shop, says, open, accounts }: ResolverInput,
+function checkCandidate<Name extends ProcessorName>(
+  { shop, supported, open, accounts }: ResolverInput,
   name: Name,
   ownKey: string | undefined,
 ): { step?: Step; outcome: Outcome } | Viable<Name> {
-  if (!says.has(name)) return { outcome: 'NO_CURRENCY' }
+  if (!supported.has(name)) return { outcome: 'NO_CURRENCY' }
   if (open.has(name)) return { step: 'BREAKER', outcome: 'SKIPPED_OPEN' }
   const account = accounts[name]
   // An invoice page of the processor's own needs no key.
@@ -135,12 +135,12 @@ function obstacleOf<Name extends ProcessorName>(
 }
 
 /** Tries one candidate and records the result. */
-function tried<Name extends ProcessorName>(
+function tryCandidate<Name extends ProcessorName>(
   input: ResolverInput,
   chain: ChainLink[],
   { method, step, name, ownKey }: { method: Method; step: Step; name: Name; ownKey?: string | undefined },
 ): Viable<Name> | undefined {
-  const found = obstacleOf(input, name, ownKey)
+  const found = checkCandidate(input, name, ownKey)
   if ('name' in found) {
     chain.push({ method, step, candidate: name, outcome: 'SELECTED' })
     return found
@@ -170,14 +170,14 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
     }
     // The shop's key belongs to the processor beside it only.
     const ownKey = name === own?.processor ? own.publishableKey : undefined
-    const found = tried(input, chain, { method, step, name, ownKey })
+    const found = tryCandidate(input, chain, { method, step, name, ownKey })
     if (found) return found
   }
   return undefined
 }
 
 /** Resolves a method with a single processor. */
-function aloneOf(input: ResolverInput, chain: ChainLink[], method: 'paypal' | 'crypto'): Viable | undefined {
+function resolveSingle(input: ResolverInput, chain: ChainLink[], method: 'paypal' | 'crypto'): Viable | undefined {
   const [name] = processorsOf(method)
   if (name === undefined) return undefined
   const own = input.shop.methods[method]
@@ -187,7 +187,7 @@ function aloneOf(input: ResolverInput, chain: ChainLink[], method: 'paypal' | 'c
   }
   const ownKey = method === 'paypal' ? input.shop.methods.paypal?.clientId : undefined
   // Without a setting of the shop, existing credentials enable it.
-  return tried(input, chain, { method, step: own ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
+  return tryCandidate(input, chain, { method, step: own ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
 }
 
 function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardProcessor> | undefined): Viable<CardProcessor> | undefined {
@@ -200,14 +200,14 @@ function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardPro
   const chosen = own?.tokenProvider
   if (chosen !== undefined && takesWallets(chosen)) {
     const ownKey = chosen === ownCard?.processor ? ownCard.publishableKey : undefined
-    const found = tried(input, chain, { method, step: 'SHOP_CONFIG', name: chosen, ownKey })
+    const found = tryCandidate(input, chain, { method, step: 'SHOP_CONFIG', name: chosen, ownKey })
     if (found) return found
   }
   // The step that selected the card processor.
   const step = chain.find((link) => link.method === 'card' && link.outcome === 'SELECTED')?.step ?? 'SHOP_CONFIG'
-  const follows = card && takesWallets(card.name) ? card : undefined
-  chain.push({ method, step, candidate: follows?.name ?? null, outcome: follows ? 'SELECTED' : 'NO_MATCH' })
-  return follows
+  const cardFallback = card && takesWallets(card.name) ? card : undefined
+  chain.push({ method, step, candidate: cardFallback?.name ?? null, outcome: cardFallback ? 'SELECTED' : 'NO_MATCH' })
+  return cardFallback
 }
 
 function walletView(provider: Viable<CardProcessor> | undefined, merchantIdentifier: string | undefined): Resolved['wallet'] {

@@ -54,7 +54,7 @@ async function situationOf(
     shop: { mode, currency, methods },
     partnership: partnership ?? null,
     kybCohort: kybCohort ?? null,
-    says: deps.processorsSupporting(currency),
+    supported: deps.processorsSupporting(currency),
     open: openOf(deps, known, new Set(isolated.map(({ processor }) => processor))),
     accounts: accountsFor({ mode, methods }, known),
   }

@@ -25,40 +25,40 @@ export function createBreakerSharing(shared: SharedState, breakers: () => Pick<B
   /** The last known version of each breaker. */
   const versions = new Map<string, number>()
   /** Changes here that are not shared yet. */
-  const untold = new Map<string, symbol>()
-  let taking = false
+  const unshared = new Map<string, symbol>()
+  let isAdopting = false
 
-  async function tell(field: string): Promise<void> {
-    const change = untold.get(field)
+  async function share(field: string): Promise<void> {
+    const change = unshared.get(field)
     const version = await shared.run(putScript, keys, [field, JSON.stringify(breakers().of(atOf(field)))])
     if (typeof version !== 'number') return
     versions.set(field, version)
-    if (untold.get(field) === change) untold.delete(field)
+    if (unshared.get(field) === change) unshared.delete(field)
   }
 
   return {
     /** Shares a change of this process. */
     changed({ processor, host }: BreakerOf): void {
-      if (taking || shared.state() === 'off') return
+      if (isAdopting || shared.state() === 'off') return
       const field = `${processor} ${host}`
-      untold.set(field, Symbol())
-      void tell(field)
+      unshared.set(field, Symbol())
+      void share(field)
     },
     /** Reads other processes' changes, and shares what failed before. */
     async sync(): Promise<void> {
       if (shared.state() !== 'here') return
-      await Promise.all([...untold.keys()].map(tell))
+      await Promise.all([...unshared.keys()].map(share))
       const all = pairsOf((await shared.run(allScript, keys, [])) ?? [])
       for (const [field, text] of all) {
-        const [version, breaker] = read(text)
-        if (untold.has(field) || breaker === undefined || versions.get(field) === version || !isKnown(field)) continue
+        const [version, breaker] = parseState(text)
+        if (unshared.has(field) || breaker === undefined || versions.get(field) === version || !isKnown(field)) continue
         versions.set(field, version)
-        taking = true
+        isAdopting = true
         breakers().take(atOf(field), breaker)
-        taking = false
+        isAdopting = false
       }
       if (all.length > keptMax) {
-        const ended = all.filter(([, text]) => read(text)[1] === closedBreaker).map(([field]) => field)
+        const ended = all.filter(([, text]) => parseState(text)[1] === closedBreaker).map(([field]) => field)
         if (ended.length > 0) await shared.run(removeScript, keys, ended.slice(0, keptMax / 2))
         for (const field of ended) versions.delete(field)
       }
@@ -78,7 +78,7 @@ const atOf = (field: string): BreakerOf => {
 }
 const isKnown = (field: string): boolean => processorNames.some((name) => field.startsWith(`${name} `))
 
-function read(text: string): [version: number, breaker: Breaker | undefined] {
+function parseState(text: string): [version: number, breaker: Breaker | undefined] {
   const space = text.indexOf(' ')
   const breaker = JSON.parse(text.slice(space + 1)) as Breaker
   const isClosed = breaker.state === 'CLOSED' && breaker.failures === 0

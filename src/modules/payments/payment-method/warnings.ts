@@ -6,26 +6,25 @@ import { type ChainLink, type Resolved, type ResolverInput, resolve } from './re
 export type MethodWarning = { readonly method: Method; readonly message: string }
 
 /**
- * @param payable processors with a secret key behind what the page begins with
- * @returns why something that was asked for can never be chosen, however the processors are; nothing for what is only
- *   down
+ * Explains why saved methods can never be used. A processor that only does not answer now is no reason.
+ * @param payable processors with a secret key behind the page's public key
  */
 export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorName>): MethodWarning[] {
   const { methods } = input.shop
   const resolved = resolve({ ...input, open: new Set() })
   const messages: Record<Method, (string | undefined)[]> = {
-    card: [methods.card?.enabled ? cardTrouble(input, resolved) : undefined, unpaid(resolved.card?.processor, payable)],
+    card: [methods.card?.enabled ? cardWarning(input, resolved) : undefined, unpayableWarning(resolved.card?.processor, payable)],
     paypal: [
-      methods.paypal?.enabled && !resolved.paypal.enabled ? reasonOf(input, resolved, 'paypal') : undefined,
-      unpaid(resolved.paypal.enabled ? 'paypal' : undefined, payable),
+      methods.paypal?.enabled && !resolved.paypal.enabled ? notChosenReason(input, resolved, 'paypal') : undefined,
+      unpayableWarning(resolved.paypal.enabled ? 'paypal' : undefined, payable),
     ],
     crypto: [
-      methods.crypto?.enabled && !resolved.crypto.enabled ? reasonOf(input, resolved, 'crypto') : undefined,
-      unpaid(resolved.crypto.enabled ? 'btcpay' : undefined, payable),
+      methods.crypto?.enabled && !resolved.crypto.enabled ? notChosenReason(input, resolved, 'crypto') : undefined,
+      unpayableWarning(resolved.crypto.enabled ? 'btcpay' : undefined, payable),
     ],
     wallet: [
-      methods.wallet?.enabled ? walletTrouble(input, resolved) : undefined,
-      unpaid(resolved.wallet.tokenProvider ?? undefined, payable),
+      methods.wallet?.enabled ? walletWarning(input, resolved) : undefined,
+      unpayableWarning(resolved.wallet.tokenProvider ?? undefined, payable),
     ],
   }
   return (Object.keys(messages) as Method[]).flatMap((method) =>
@@ -33,23 +32,24 @@ export function warningsOf(input: ResolverInput, payable: ReadonlySet<ProcessorN
   )
 }
 
-function cardTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
-  const asked = input.shop.methods.card?.processor
-  if (asked !== undefined) return reasonOf(input, resolved, 'card', asked)
+function cardWarning(input: ResolverInput, resolved: Resolved): string | undefined {
+  const requested = input.shop.methods.card?.processor
+  if (requested !== undefined) return notChosenReason(input, resolved, 'card', requested)
   return resolved.card ? undefined : 'No card processor is set up: choose one and enter its publishable key'
 }
 
-function walletTrouble(input: ResolverInput, resolved: Resolved): string | undefined {
-  const asked = input.shop.methods.wallet?.tokenProvider
-  if (asked !== undefined && !takesWallets(asked)) return `${processorFacts[asked].title} does not support Apple Pay and Google Pay`
-  if (asked !== undefined) return reasonOf(input, resolved, 'wallet', asked)
+function walletWarning(input: ResolverInput, resolved: Resolved): string | undefined {
+  const requested = input.shop.methods.wallet?.tokenProvider
+  if (requested !== undefined && !takesWallets(requested))
+    return `${processorFacts[requested].title} does not support Apple Pay and Google Pay`
+  if (requested !== undefined) return notChosenReason(input, resolved, 'wallet', requested)
   return resolved.wallet.enabled
     ? undefined
     : 'No processor that is set up supports Apple Pay and Google Pay: choose one that does (tokenProvider)'
 }
 
-/** Why a processor is not the one that was chosen; undefined when it is. */
-function reasonOf(
+/** Returns why a processor was not selected; undefined if it was. */
+function notChosenReason(
   { shop: { currency, mode } }: ResolverInput,
   { meta }: Resolved,
   method: Method,
@@ -65,7 +65,7 @@ function reasonOf(
     : `${title} has no account for ${modeText} payments: connect one`
 }
 
-const unpaid = (name: ProcessorName | undefined, payable: ReadonlySet<ProcessorName>): string | undefined =>
+const unpayableWarning = (name: ProcessorName | undefined, payable: ReadonlySet<ProcessorName>): string | undefined =>
   name === undefined || payable.has(name)
     ? undefined
     : `${processorFacts[name].title} cannot take payments yet: connect the account of this publishable key with its secret key`

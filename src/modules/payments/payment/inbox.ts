@@ -52,8 +52,12 @@ async function verifiersOf(deps: PaymentDeps, { processor: name, shopId }: Incom
     const processor = shopId === undefined ? deps.processors.get(name) : undefined
     return processor ? [{ accountId: '', processor, isLate: false }] : []
   }
-  const hearing = await accountsToVerify(deps, { shopId, processor: name })
-  return hearing.map(({ account: { id: accountId, host }, ...ear }) => ({ accountId, breaker: { processor: name, host }, ...ear }))
+  const candidates = await accountsToVerify(deps, { shopId, processor: name })
+  return candidates.map(({ account: { id: accountId, host }, ...verifier }) => ({
+    accountId,
+    breaker: { processor: name, host },
+    ...verifier,
+  }))
 }
 
 /** A verified message and the account whose secret matched. */
@@ -61,30 +65,30 @@ type VerifiedMessage = { readonly accountId: string; readonly message: Processor
 
 /** Verifies a message by its raw bytes. If accounts share a secret, each gets the message. */
 async function verifyMessage(deps: PaymentDeps, sent: IncomingWebhook): Promise<VerifiedMessage[]> {
-  const heard: VerifiedMessage[] = []
+  const verifiedMessages: VerifiedMessage[] = []
   let failure: unknown
-  let wasAsked = false
+  let wasProcessorCalled = false
   for (const { accountId, processor, isLate, breaker } of await verifiersOf(deps, sent)) {
-    if (heard.some((one) => one.accountId === accountId)) continue
+    if (verifiedMessages.some((one) => one.accountId === accountId)) continue
     const turn = async () => {
       const end = await waitForVerification(deps, sent, breaker)
-      wasAsked = true
+      wasProcessorCalled = true
       return end
     }
     try {
       const message = await processor.readMessage({ ...sent, turn })
       if (isLate && !(await isAboutOpenPayment(deps, sent, { accountId, message })))
-        throw new BadSignature('by keys that were replaced long ago, and about nothing in flight')
-      heard.push({ accountId, message })
+        throw new BadSignature('made with keys that were replaced long ago, and not about an open payment')
+      verifiedMessages.push({ accountId, message })
     } catch (error) {
       if (!(error instanceof BadSignature || error instanceof ProcessorUnavailable)) throw error
       if (!(failure instanceof ProcessorUnavailable)) failure = error
     }
   }
-  if (heard.length > 0) return heard
+  if (verifiedMessages.length > 0) return verifiedMessages
   if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
   if (failure instanceof ProcessorUnavailable) throw unchecked()
-  if (wasAsked) sent.bad.count()
+  if (wasProcessorCalled) sent.bad.count()
   throw unsigned()
 }
 
@@ -166,11 +170,11 @@ function rowOf(
  *   verify each
  */
 export async function receiveMessage(deps: PaymentDeps, sent: IncomingWebhook): Promise<InboxMessage[]> {
-  const rows = (await verifyMessage(deps, sent)).map((heard) => rowOf(deps, sent, heard))
+  const rows = (await verifyMessage(deps, sent)).map((verifiedMessages) => rowOf(deps, sent, verifiedMessages))
   return deps.db.write(async (tx) => {
-    const fresh: InboxMessage[] = []
-    for (const row of rows) if ((await deps.inboxStore.insert(tx, row)) && row.resumeAt !== null) fresh.push(row)
-    return fresh
+    const newMessages: InboxMessage[] = []
+    for (const row of rows) if ((await deps.inboxStore.insert(tx, row)) && row.resumeAt !== null) newMessages.push(row)
+    return newMessages
   })
 }
 
@@ -220,10 +224,10 @@ export async function paymentOfMessage(
 
 /** How long messages are kept: longer than any processor repeats one. */
 const keptMs = 90 * dayMs
-const forgottenAtOnce = 500
+const removalBatch = 500
 
 /** Removes messages older than the retention time. */
 export async function forgetPaymentMessages({ db, clock, inboxStore }: PaymentDeps): Promise<void> {
   const before = clock.now() - keptMs
-  await inBatches(forgottenAtOnce, () => db.write((tx) => inboxStore.removeOld(tx, before, forgottenAtOnce)))
+  await inBatches(removalBatch, () => db.write((tx) => inboxStore.removeOld(tx, before, removalBatch)))
 }

@@ -15,8 +15,8 @@ export {
   abandonPayment,
   captureFields,
   recordCapture,
-  recordNames,
   recordPaymentProgress,
+  recordReferences,
   recordRefunded,
   returnLease,
 } from './record-answer.ts'

@@ -30,7 +30,7 @@ export function paymentMetrics({ paymentCounts, processors }: Pick<PaymentDeps, 
   }
   return labelledMetric(
     'souk_payments_total',
-    'Payments, by processor, method and mode: begun, and what they came to, each time that they came to it.',
+    'Payments by processor, method, mode and result. A payment counts each time that it reaches a result.',
     [...counts].flatMap(([names, counted]) => {
       const [processor = '', method = '', mode = ''] = names.split(' ')
       return results.map((result) => ({ labels: { processor, method, mode, result }, value: counted.get(result) ?? 0 }))

@@ -21,7 +21,7 @@ type PaymentProviderDeps = Deps & {
  * Concurrent verifications that call a processor. Anyone can cause them, and the processor's rate limit is shared with
  * payments.
  */
-const verifiedAtOnce = 4
+const verificationsMax = 4
 /** A request is answered within 28 seconds, and the call itself may take ten. */
 const turnWaitMaxMs = 10_000
 /** Bounds the memory; no more get their turn in time. */
@@ -44,7 +44,7 @@ export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: 
     paymentCounts,
     /** Turns for messages that need a call to be verified, by the sender's network and address. */
     messageTurns: createFairQueue({
-      atOnce: verifiedAtOnce,
+      atOnce: verificationsMax,
       waitMaxMs: turnWaitMaxMs,
       waitingMax: turnsWaitingMax,
       initialTurnMs: usualVerificationMs,

@@ -36,40 +36,40 @@ const hasNewReferences = ({ payment, answer }: Pick<RecordedAnswer, 'payment' | 
 
 /**
  * Records a payment's progress, except its money.
- * @param noted its `holder` keeps the lease of an authorized payment, to capture it
+ * @param recorded its `holder` keeps the lease of an authorized payment, to capture it
  * @returns the payment afterwards
  */
 export async function recordPaymentProgress(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  noted: RecordedAnswer,
+  recorded: RecordedAnswer,
 ): Promise<Payment> {
-  const { payment, answer, holder } = noted
+  const { payment, answer, holder } = recorded
   const { status } = payment
   const { state, clientParameters } = answer
   const now = clock.now()
-  const seen = answerFields(noted, now)
-  const shown = clientParameters ? { ...seen, clientParameters: { ...clientParameters } } : seen
+  const commonFields = answerFields(recorded, now)
+  const withParameters = clientParameters ? { ...commonFields, clientParameters: { ...clientParameters } } : commonFields
   if (!canMoveTo(status, state)) {
-    const tells = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
-    return ((tells || hasNewReferences(noted)) && (await store.change(tx, payment, [status], shown))) || payment
+    const isUpdate = state === status && (state === 'PENDING' || (state === 'REQUIRES_ACTION' && clientParameters !== undefined))
+    return ((isUpdate || hasNewReferences(recorded)) && (await store.change(tx, payment, [status], withParameters))) || payment
   }
   const authorized = Math.max(payment.authorized, answer.authorized)
   switch (state) {
     case 'REQUIRES_ACTION':
-      return (await store.move(tx, payment, ['PENDING'], state, shown)) ?? payment
+      return (await store.move(tx, payment, ['PENDING'], state, withParameters)) ?? payment
     case 'AUTHORIZED': {
       const lease = isLeaseFree(payment, holder, now) ? leaseOf(holder, now) : {}
-      const held = { ...seen, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
+      const held = { ...commonFields, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
       return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
     }
     case 'PROCESSING': {
-      const asked = { ...seen, ...reopenedFields, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
+      const asked = { ...commonFields, ...reopenedFields, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
       return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
-      const ended = { ...seen, ...endedFields(noted, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
+      const ended = { ...commonFields, ...endedFields(recorded, now), clientParameters: {}, failureCode: answer.failureCode ?? null }
       return (await store.move(tx, payment, openPaymentStatuses, state, ended)) ?? payment
     }
     case 'PENDING':
@@ -80,28 +80,32 @@ export async function recordPaymentProgress(
 }
 
 /** Records the processor's references and keeps the status: a payment cannot be voided without them. */
-export async function recordNames(tx: Writer, { paymentStore: store, clock }: PaymentDeps, noted: RecordedAnswer): Promise<Payment> {
-  const { payment } = noted
-  if (payment.processorReference !== null && !hasNewReferences(noted)) return payment
-  return (await store.change(tx, payment, [payment.status], answerFields(noted, clock.now()))) ?? payment
+export async function recordReferences(
+  tx: Writer,
+  { paymentStore: store, clock }: PaymentDeps,
+  recorded: RecordedAnswer,
+): Promise<Payment> {
+  const { payment } = recorded
+  if (payment.processorReference !== null && !hasNewReferences(recorded)) return payment
+  return (await store.change(tx, payment, [payment.status], answerFields(recorded, clock.now()))) ?? payment
 }
 
 /** The fields that a capture sets. */
-export const captureFields = (noted: RecordedAnswer, now: number) => ({
-  ...answerFields(noted, now),
-  captured: noted.answer.captured,
-  authorized: Math.max(noted.answer.authorized, noted.answer.captured),
+export const captureFields = (recorded: RecordedAnswer, now: number) => ({
+  ...answerFields(recorded, now),
+  captured: recorded.answer.captured,
+  authorized: Math.max(recorded.answer.authorized, recorded.answer.captured),
   // The title says how the order was paid.
-  clientParameters: isManualPayment(noted.payment) ? noted.payment.clientParameters : {},
+  clientParameters: isManualPayment(recorded.payment) ? recorded.payment.clientParameters : {},
 })
 
 /** Returns the lease of a payment whose answer brings nothing new. Returns the payment afterwards. */
 export async function returnLease(
   tx: Writer,
   { paymentStore: store }: PaymentDeps,
-  noted: Omit<RecordedAnswer, 'answer'>,
+  recorded: Omit<RecordedAnswer, 'answer'>,
 ): Promise<Payment> {
-  const { payment, holder } = noted
+  const { payment, holder } = recorded
   if (payment.leaseHolder !== holder) return payment
   return (await store.change(tx, payment, [payment.status], noLease)) ?? payment
 }
@@ -114,10 +118,10 @@ export async function returnLease(
 export async function recordCapture(
   tx: Writer,
   { paymentStore: store, clock }: PaymentDeps,
-  { becomes, ...noted }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
+  { becomes, ...recorded }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
 ): Promise<Payment> {
-  const { payment } = noted
-  const taken = captureFields(noted, clock.now())
+  const { payment } = recorded
+  const taken = captureFields(recorded, clock.now())
   const after =
     becomes === 'CAPTURED'
       ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
@@ -126,7 +130,7 @@ export async function recordCapture(
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(noted, clock.now()) })
+        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(recorded, clock.now()) })
         : await store.change(tx, payment, [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after

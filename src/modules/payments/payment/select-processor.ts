@@ -23,11 +23,11 @@ type ProcessorRequest = {
 export type Choices = { readonly first: PaymentChoice; readonly fallbacks: readonly PaymentChoice[] }
 
 /**
- * How a checkout is paid: by the processor that it names, which must be one that the resolver offers for its method (in
- * TEST also the sandbox), else by the one that the resolver answers, else in TEST by the sandbox. A named one that is
- * known not to answer gives way to the next, unless there is a token of its own. Processors that cannot express the
- * amount exactly, or have a higher minimum, are skipped.
- * @param offering what the shop can be paid by, where it was asked before
+ * Selects the processor of a checkout: the one that it names, which the resolver must offer for its method (in TEST
+ * also the sandbox), otherwise the resolver's first, otherwise in TEST the sandbox. A named processor that does not
+ * answer is replaced by the next, unless the checkout has a token of it. Processors that cannot express the amount
+ * exactly, or have a higher minimum, are skipped.
+ * @param offering the processors offered for each method, if the caller has read them
  * @throws AppError CONFLICT if no processor takes the payment (`amount_too_small` if only the minimum prevents it);
  *   INVALID for a token the processor does not know
  */

@@ -25,8 +25,8 @@ type Payable = Payer & { id: string; shopId: string; amountDue: number; currency
 /** Only processors with accounts are given the shopper's details; the sandbox is not. */
 function sealedFor({ keyring }: PaymentDeps, paymentId: string, order: Payer, { token, accountId }: PaymentChoice): string | null {
   if (token === undefined && accountId === '') return null
-  const beginning = { ...withoutUndefined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
-  return keyring.seal(sealedDetailsText(beginning), paymentTokenSeal(paymentId))
+  const sealedDetails = { ...withoutUndefined({ token }), ...(accountId === '' ? {} : { shopper: shopperOf(order) }) }
+  return keyring.seal(sealedDetailsText(sealedDetails), paymentTokenSeal(paymentId))
 }
 
 /**
@@ -128,13 +128,13 @@ async function takeLease(
   // The write before this call leased it, and a full call's time is left.
   const isHeld = leaseHolder === holder && leaseUntil !== null && leaseUntil - now > leaseMs / 2
   if (isHeld && (operation !== 'create' || sentAt !== null)) return true
-  const which = operation === 'void' ? 'notCaptured' : 'underWay'
+  const which = operation === 'void' ? 'notCaptured' : 'openOnly'
   const sent = operation === 'create' ? { sentAt: sentAt ?? now } : {}
   return (await db.write((tx) => paymentStore.lease(tx, payment.id, { holder, now, which, sent }), locking)) !== undefined
 }
 
-/** The names of a payment for its processor. */
-const nameOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
+/** Returns the fields that identify a payment for its processor. */
+const identifiersOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
   paymentId: id,
   reference: processorReference ?? undefined,
   references,
@@ -196,9 +196,9 @@ const operations: Record<
   Exclude<PaymentOperation, 'create'>,
   (payment: Payment) => (processor: Processor) => Promise<ProcessorPayment | undefined>
 > = {
-  ask: (payment) => (processor) => processor.retrieve(nameOf(payment)),
-  capture: (payment) => (processor) => processor.capture(nameOf(payment)),
-  void: (payment) => (processor) => processor.void(nameOf(payment)),
+  ask: (payment) => (processor) => processor.retrieve(identifiersOf(payment)),
+  capture: (payment) => (processor) => processor.capture(identifiersOf(payment)),
+  void: (payment) => (processor) => processor.void(identifiersOf(payment)),
 }
 
 /**
@@ -245,8 +245,8 @@ async function createAtProcessor(
     if (existing) return existing
     const now = deps.clock.now()
     // A future time comes from a clock that was set back.
-    if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('it may be on its way')
-    if (!(await renewLease(deps, payment, holder, now))) throw notYet('somebody else has it, or had it')
+    if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('an earlier attempt may still arrive')
+    if (!(await renewLease(deps, payment, holder, now))) throw notYet('another run holds it or has sent it')
   }
   const newPayment = await newPaymentOf(deps, payment)
   return callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.create(newPayment)))
@@ -257,11 +257,11 @@ async function createAtProcessor(
  */
 const renewLease = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, holder: string, now: number): Promise<boolean> =>
   db.write(async (tx) => {
-    const leased = await paymentStore.lease(tx, id, { holder, now, which: 'underWay', sent: {} })
+    const leased = await paymentStore.lease(tx, id, { holder, now, which: 'openOnly', sent: {} })
     return leased?.sentAt === sentAt && (await paymentStore.change(tx, leased, [leased.status], { sentAt: now })) !== undefined
   }, locking)
 
-const notYet = (why: string) => new ProcessorUnavailable(`the payment is not begun again: ${why}`, { neverSent: true })
+const notYet = (why: string) => new ProcessorUnavailable(`the payment is not started again: ${why}`, { neverSent: true })
 
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment
@@ -368,7 +368,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
     return { response: undefined, mayFail: false, wasSent: mayBeThere }
   }
   const { refundsMayFail: mayFail = false, refundRepeatsMs, refunds } = bound.processor.capabilities
-  const name = { ...nameOf(payment), refundId, amount, currency }
+  const refund = { ...identifiersOf(payment), refundId, amount, currency }
   const answered = (answer: RefundAnswer): RefundOperationResult => {
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
     return { response: answer, mayFail, wasSent: true }
@@ -381,7 +381,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
   if (mayBeThere)
     try {
       const existing = await callThroughBreaker(deps, bound, (processor) =>
-        withTimeout(patienceMs, processor.retrieveRefund({ ...name, refundReference })),
+        withTimeout(patienceMs, processor.retrieveRefund({ ...refund, refundReference })),
       )
       if (existing) return answered(existing)
     } catch (error) {
@@ -397,7 +397,7 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
   }
   const whole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...name, whole }))))
+    return answered(await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...refund, whole }))))
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }

@@ -34,12 +34,12 @@ export const storePaidReference = ({ db, paymentStore }: PaymentDeps, payment: P
 /** Takes the turn to query a payment for a waiting caller or a callback: one in two seconds, over all processes. */
 export async function takeQueryTurn({ db, clock, paymentStore }: PaymentDeps, payment: Payment): Promise<boolean> {
   const now = clock.now()
-  return canBeQueried(payment, now) && db.write((tx) => paymentStore.noteAsked(tx, payment.id, now), locking)
+  return canBeQueried(payment, now) && db.write((tx) => paymentStore.recordQuery(tx, payment.id, now), locking)
 }
 
 /** Makes the sweep query a payment by `askAt`, inside a write. */
 export const scheduleQuery = (tx: Writer, { paymentStore }: PaymentDeps, { id }: Pick<Payment, 'id'>, askAt: number): Promise<void> =>
-  paymentStore.askSooner(tx, id, askAt)
+  paymentStore.queryBy(tx, id, askAt)
 
 /**
  * Stores the references by which a processor found a payment without one.
@@ -48,10 +48,13 @@ export const scheduleQuery = (tx: Writer, { paymentStore }: PaymentDeps, { id }:
 export async function storeReferences(
   { db, paymentStore }: PaymentDeps,
   { id, references }: Payment,
-  { reference: processorReference, references: told }: ProcessorPayment,
+  { reference: processorReference, references: newReferences }: ProcessorPayment,
 ): Promise<Payment | undefined> {
   try {
-    return await db.write((tx) => paymentStore.name(tx, id, { processorReference, references: { ...references, ...told } }), locking)
+    return await db.write(
+      (tx) => paymentStore.name(tx, id, { processorReference, references: { ...references, ...newReferences } }),
+      locking,
+    )
   } catch (error) {
     if (isUniqueViolation(error)) return undefined
     throw error
@@ -60,7 +63,7 @@ export async function storeReferences(
 
 /** Ended payments to query by `now`, up to a limit for each processor. */
 export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<DueItem[]> =>
-  paymentStore.toAsk(now, limit)
+  paymentStore.dueForQuery(now, limit)
 
 /**
  * Takes a payment that is due for a query. Without an answer it is due again in ten minutes.
@@ -71,22 +74,22 @@ export async function takeSweepTurn({ db, clock, paymentStore }: PaymentDeps, id
   const now = clock.now()
   if (!payment || payment.askAt === null || payment.askAt > now) return undefined
   const askAt = now + unansweredMs
-  return (await db.write((tx) => paymentStore.putOffAsking(tx, payment, askAt), locking)) ? { ...payment, askAt } : undefined
+  return (await db.write((tx) => paymentStore.setNextQuery(tx, payment, askAt), locking)) ? { ...payment, askAt } : undefined
 }
 
 /** Sets a payment's next query: with growing pauses after an answer, soon after silence, until the watch ends. */
 export async function endSweepTurn(
   { db, clock, log, paymentStore }: PaymentDeps,
   { id, orderId, processor }: Payment,
-  answer: 'said' | 'unanswered',
+  answer: 'answered' | 'unanswered',
 ): Promise<void> {
   const payment = await paymentStore.find(id)
   // It is open again or paid, and its order's saga handles it.
   if (!payment || payment.askAt === null) return
   const now = clock.now()
   const { endedAt, askedAt, createdAt } = payment
-  const saidAt = endedAt === null ? null : sweepAt(endedAt, now)
-  const next = answer === 'said' ? saidAt : sweepAgainAt(endedAt ?? askedAt ?? createdAt, now)
+  const afterAnswerAt = endedAt === null ? null : sweepAt(endedAt, now)
+  const next = answer === 'answered' ? afterAnswerAt : sweepAgainAt(endedAt ?? askedAt ?? createdAt, now)
   if (answer === 'unanswered' && next === null) log.error('payment.never_told', { order: orderId, payment: id, processor })
-  await db.write((tx) => paymentStore.putOffAsking(tx, payment, next), locking)
+  await db.write((tx) => paymentStore.setNextQuery(tx, payment, next), locking)
 }

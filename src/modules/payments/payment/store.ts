@@ -26,7 +26,7 @@ const asked = updateOf(
   ),
   ['id'],
 )
-const askSooner = updateOf(
+const queryBy = updateOf(
   payments,
   and(eq(payments.id, which), sql`(${payments.askAt} is null or ${payments.askAt} > ${sql.placeholder('latest')})`),
   ['id'],
@@ -35,7 +35,7 @@ const askClaimed = updateOf(payments, and(eq(payments.id, which), eq(payments.as
 const named = updateOf(payments, and(eq(payments.id, which), isNull(payments.processorReference)))
 const leaseWithin = (states: readonly PaymentStatus[]) =>
   updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFreeCondition(payments)))
-const leases = { underWay: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
+const leases = { openOnly: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
 
 /**
  * @param orderChanged called inside every write that changes what an order shows of its payments
@@ -94,19 +94,19 @@ export function createPaymentStore(
       await leased(tx, { leaseUntil: 0 }, { orderId, leaseHolder })
     },
     /** Records a query for a waiting caller; false if the last was less than two seconds ago. */
-    async noteAsked(tx: Writer, id: string, now: number): Promise<boolean> {
+    async recordQuery(tx: Writer, id: string, now: number): Promise<boolean> {
       return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
     },
     /** Ended payments to query by `now`, longest waiting first for each processor. */
-    async toAsk(now: number, limit: number): Promise<DueItem[]> {
+    async dueForQuery(now: number, limit: number): Promise<DueItem[]> {
       return selectDue(read, sql`payments where ask_at is not null and ask_at <= ${now}`, 'ask_at', limit)
     },
     /** Moves an ended payment's next query to `askAt`, if it is later or not set. */
-    async askSooner(tx: Writer, id: string, askAt: number): Promise<void> {
-      await askSooner(tx, { askAt }, { which: id, latest: askAt })
+    async queryBy(tx: Writer, id: string, askAt: number): Promise<void> {
+      await queryBy(tx, { askAt }, { which: id, latest: askAt })
     },
     /** Sets the next query, unless another run changed it since it was read. Returns whether it was set. */
-    async putOffAsking(tx: Writer, { id, askAt }: Pick<Payment, 'id' | 'askAt'>, next: number | null): Promise<boolean> {
+    async setNextQuery(tx: Writer, { id, askAt }: Pick<Payment, 'id' | 'askAt'>, next: number | null): Promise<boolean> {
       return (await askClaimed(tx, { askAt: next }, { which: id, wasToAskAt: askAt })).length > 0
     },
     /** Stores the references of a payment without one; undefined if it has one by now. */

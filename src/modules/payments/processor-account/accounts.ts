@@ -20,10 +20,8 @@ function accountOf(config: Config, row: AccountRow): ProcessorAccount {
 }
 
 /**
- * The account that a new payment of a shop goes through: the shop's own of this mode, else the instance's own if its
- * money is of this mode.
- * @returns undefined when there is none: nothing can be paid by this processor. A payment keeps `id`, `processor` and
- *   `mode` of it
+ * Returns the account for a new payment of a shop: the shop's own in this mode, otherwise the instance's, if it is of
+ * this mode. Undefined if there is none. A payment stores its `id`, `processor` and `mode`.
  */
 export async function accountFor(
   { processorAccountStore: store, config }: Needed,
@@ -34,11 +32,11 @@ export async function accountFor(
 }
 
 /**
- * The account that a payment was bound to, whatever became of it since: other accounts in its place, or none, change
- * nothing. Where the very account has got other keys, those are used, since its processor takes the old ones no more.
- * @param id what the payment kept of `accountFor`; `instance` for the instance's own
- * @param bound what else the payment kept: of the instance's own these say which one it is
- * @returns undefined when the settings name the instance's account no more, or one of other money
+ * Returns the account that took a payment, even if it was replaced or removed since. If the account has new keys, those
+ * are used, since its processor no longer accepts the old ones.
+ * @param id as the payment stores it; `instance` for the instance's own
+ * @param bound also stored by the payment; selects one of the instance's accounts
+ * @returns undefined if the settings no longer have the instance's account, or it has another mode
  */
 export async function accountById(
   { processorAccountStore: store, config }: Needed,
@@ -72,9 +70,9 @@ const formerKeysValidMs = 7 * dayMs
 export type VerifyingAccount = { readonly account: ProcessorAccount; readonly processor: Processor; readonly isLate: boolean }
 
 /**
- * The accounts, a set of keys each, one of which a message may come from: a shop's own, those that are live first, then
- * those that were retired, since payments through them go on; without a shop the instance's own. Whose secret verifies
- * a message, its `id` says whose payments the message may be about.
+ * Lists the accounts that may have signed a message, one entry for each set of keys: a shop's live ones, then retired
+ * ones, since payments through them continue; without a shop the instance's. A message may only be about payments of
+ * the account that verifies it.
  */
 export async function accountsToVerify(
   deps: Needed & Pick<ProcessorAccountDeps, 'processorClients' | 'clock'>,
@@ -90,7 +88,7 @@ export async function accountsToVerify(
     const account = accountOf(config, row)
     const newest = rows.find(({ accountId }) => accountId === row.accountId) ?? row
     const isLate = row !== newest && row.retiredAt !== null && row.retiredAt + formerKeysValidMs <= clock.now()
-    return { account, processor: deps.processorClients.hearing(account, accountOf(config, newest)), isLate }
+    return { account, processor: deps.processorClients.verifierOf(account, accountOf(config, newest)), isLate }
   })
 }
 

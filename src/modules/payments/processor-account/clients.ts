@@ -31,9 +31,9 @@ type Clients = {
    * @param newest the keys of calls: where the call key also signs messages, the processor no longer accepts an old
    *   one
    */
-  hearing(account: ProcessorAccount, newest: ProcessorAccount): Processor
+  verifierOf(account: ProcessorAccount, newest: ProcessorAccount): Processor
   /** Creates a client of its own with this timeout for each call. */
-  anew(account: ProcessorAccount, timeoutMs: number): Processor
+  openWithTimeout(account: ProcessorAccount, timeoutMs: number): Processor
   readonly open: OpenClient
 }
 
@@ -56,11 +56,11 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
 
   const clients: Clients = {
     open,
-    hearing(account, newest) {
+    verifierOf(account, newest) {
       const { secretKey } = processors[account.processor].callsSign && account.keysId !== newest.keysId ? settingsOf(account) : {}
       return secretKey === undefined ? clients.of(account) : open({ ...opened(newest), formerSecretKeys: [secretKey] })
     },
-    anew: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),
+    openWithTimeout: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),
     of(account) {
       const { keysId, processor, mode } = account
       const key = `${keysId} ${processor} ${mode}`

@@ -11,7 +11,7 @@ import { type Mode, type ProcessorName, testsByShop } from './domain.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
 
 /** A request is answered within 28 seconds; a write needs the rest. */
-const proofTimeoutMs = 20_000
+const verificationTimeoutMs = 20_000
 const retryAfterSeconds = 30
 
 /** Failures caused by the URL itself. */
@@ -46,7 +46,7 @@ async function verdictOf(client: Processor, { processor, isOwnUrl }: TestedAccou
 }
 
 function clientFor({ processorClients }: ProcessorAccountDeps, { ownUrl, ...opened }: AccountInput): Processor {
-  return processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: proofTimeoutMs })
+  return processorClients.open({ ...opened, trusted: ownUrl === undefined, timeoutMs: verificationTimeoutMs })
 }
 const testedAccountOf = ({ processor, ownUrl }: AccountInput): TestedAccount => ({ processor, isOwnUrl: ownUrl !== undefined })
 
@@ -54,7 +54,7 @@ const testedAccountOf = ({ processor, ownUrl }: AccountInput): TestedAccount => 
  * Checks with the processor that it knows the keys.
  * @throws AppError INVALID, naming the fields that it rejects; UNAVAILABLE when it does not answer
  */
-export async function prove(deps: ProcessorAccountDeps, given: AccountInput): Promise<void> {
+export async function assertKeysAccepted(deps: ProcessorAccountDeps, given: AccountInput): Promise<void> {
   const verdict = await verdictOf(clientFor(deps, given), testedAccountOf(given))
   if (verdict.result === 'CONNECTED') return
   const { cause } = verdict
@@ -103,7 +103,7 @@ function enteredAccount(deps: ProcessorAccountDeps, shop: ShopContext, processor
 async function storedAccount(deps: ProcessorAccountDeps, which: ReturnType<typeof whichOf>): Promise<Testable> {
   const account = await accountFor(deps, which)
   if (!account) throw new AppError('NOT_FOUND', 'The shop has no account with this processor in this mode: send its keys')
-  return { account, mode: account.mode, open: () => deps.processorClients.anew(account, proofTimeoutMs) }
+  return { account, mode: account.mode, open: () => deps.processorClients.openWithTimeout(account, verificationTimeoutMs) }
 }
 
 function sentenceOf(processor: ProcessorName, verdict: Verdict): Pick<ConnectionTest, 'fields' | 'message'> {

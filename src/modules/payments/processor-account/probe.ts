@@ -47,12 +47,12 @@ const settingOf = (processor: ProcessorName, field: string): string =>
 
 async function problemOf({ processorClients }: ProcessorAccountDeps, account: ProcessorAccount): Promise<string | undefined> {
   try {
-    await processorClients.anew(account, probeTimeoutMs).probe()
+    await processorClients.openWithTimeout(account, probeTimeoutMs).probe()
     return undefined
   } catch (error) {
     if (error instanceof ProcessorRefused) return refused(account)
     if (error instanceof ProcessorUnavailable) return `${error.message}. Its keys may be right: try again`
-    return 'what is sealed of it does not open: `souk check` tells more'
+    return 'its sealed secrets cannot be opened: run `souk check`'
   }
 }
 

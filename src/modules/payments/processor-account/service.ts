@@ -10,7 +10,7 @@ import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
 import { fieldNames, identityOf, takesUrl } from './account-fields.ts'
 import { type AccountBody, type AccountInput, parseAccount, whichOf } from './account-input.ts'
-import { prove } from './connection.ts'
+import { assertKeysAccepted } from './connection.ts'
 import { type AccountRow, type AccountView, accountSeal, accountView, type Mode, type ProcessorName, putsByShop } from './domain.ts'
 import { instanceAccount, publishableOf } from './instance.ts'
 import type { ProcessorAccountDeps } from './providers.ts'
@@ -64,11 +64,10 @@ function setupOf(name: ProcessorName, url: string) {
 }
 
 /**
- * Replaces the shop's own account with a processor, once the processor has said that it knows the keys. New payments go
- * through it from then on; those of before keep the account that took them.
- * @throws AppError NOT_FOUND for a processor that there is not; INVALID, naming the field, also for keys that the
- *   processor does not know; UNAVAILABLE when it does not answer: nothing was changed; PRECONDITION_FAILED;
- *   RATE_LIMITED after ten within an hour
+ * Replaces the shop's own account with a processor, after the processor has accepted the keys. New payments go through
+ * it. Earlier payments keep the account that took them.
+ * @throws AppError NOT_FOUND for an unknown processor; INVALID, naming the field, also for keys that the processor
+ *   rejects; UNAVAILABLE if it does not answer; PRECONDITION_FAILED; RATE_LIMITED after ten within an hour
  */
 export async function putAccount(
   deps: ProcessorAccountDeps,
@@ -81,7 +80,7 @@ export async function putAccount(
   const which = { shopId: shop.id, processor: given.processor, mode: given.mode }
   assertVersion(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
   await countAttempt(deps, [[putsByShop, shop.id]])
-  await prove(deps, given)
+  await assertKeysAccepted(deps, given)
   const entry = { action: 'shop.processor_account_set', subject: shop.id }
   return audited(deps, by, entry, async (tx, setDifference) => {
     const { processorAccountStore: store, clock } = deps
@@ -93,7 +92,7 @@ export async function putAccount(
     const row = rowOf(deps, which, given, { identity, accountId: known?.accountId, version: version + 1 })
     if (before) await store.retire(tx, before.id, clock.now())
     await store.insert(tx, row)
-    setDifference({ before: before ? onRecord(before) : null, after: onRecord(row) })
+    setDifference({ before: before ? auditedFields(before) : null, after: auditedFields(row) })
     return accountView(row)
   })
 }
@@ -110,12 +109,18 @@ export async function removeAccount(deps: ProcessorAccountDeps, by: CommandConte
     if (!before) throw noSuchAccount()
     assertVersion(by.expected, before.version)
     await deps.processorAccountStore.retire(tx, before.id, deps.clock.now())
-    setDifference({ before: onRecord(before), after: null })
+    setDifference({ before: auditedFields(before), after: null })
   })
 }
 
 /** The audited fields: which keys, and the names of the given fields. */
-const onRecord = ({ id, accountId, processor, mode, names }: AccountRow) => ({ processor, mode, account: accountId, keys: id, set: names })
+const auditedFields = ({ id, accountId, processor, mode, names }: AccountRow) => ({
+  processor,
+  mode,
+  account: accountId,
+  keys: id,
+  set: names,
+})
 
 function rowOf(
   { keyring, clock, newId }: ProcessorAccountDeps,

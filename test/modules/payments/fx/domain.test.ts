@@ -93,7 +93,7 @@ describe('the response of a rate service', () => {
   test('the response of a rate service may have another base if its rates include the dollar; the base itself is converted exactly', () => {
     const read = ratesOf('{"base":"EUR","rates":{"USD":1.0850,"GBP":0.8500,"EUR":1,"AED":3.98}}')
     expect(read.rates).toEqual({ EUR: '1.085', GBP: '1.27647058824' })
-    expect(readRates('{"base":"EUR","rates":{"GBP":0.85}}', today)).toEqual({ problem: '`rates` has no USD to convert by' })
+    expect(readRates('{"base":"EUR","rates":{"GBP":0.85}}', today)).toEqual({ problem: '`rates` does not hold USD' })
     expect(ratesOf('{"base":"AED","rates":{"USD":0.2,"EUR":0.25}}').rates).toEqual({ EUR: '0.8' })
   })
 

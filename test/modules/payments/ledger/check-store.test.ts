@@ -52,7 +52,7 @@ test('names every record whose amounts or counts do not add up', async () => {
   await run(sql`delete from unified_transactions where order_id = ${sold.id}`)
   expect(await findProblems(app)).toEqual({
     'gift cards': [`Gift card ${card.id} holds 1, and its transactions add up to 0`],
-    stock: [`Variant ${variantId} has 4 reserved, and orders under way want 5`],
+    stock: [`Variant ${variantId} has 4 reserved, and held orders need 5`],
     orders: [`The amounts of order ${sold.id} do not add up`],
     'order numbers': [`Shop ${shop.id} has 6 orders with numbers up to 6, and its counter stands at 99`],
     books: [`Order ${sold.id} was sold for 2000, and the books have 0`],

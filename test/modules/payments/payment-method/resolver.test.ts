@@ -53,7 +53,7 @@ function withFaults(input: ResolverInput, faults: Partial<Record<ProcessorName, 
     if (fault === 'no key') accounts[name] = account(name, 'TEST', false)
     if (fault === 'other mode') accounts[name] = account(name, 'LIVE')
   }
-  return { ...input, says, open, accounts }
+  return { ...input, supported, open, accounts }
 }
 
 const outcomeOf: Record<Fault, string> = {
@@ -282,7 +282,7 @@ describe('generated inputs', () => {
         ].filter((name) => name !== undefined) as ProcessorName[]
         for (const name of offered) {
           expect(input.open.has(name)).toBe(false)
-          expect(input.says.has(name)).toBe(true)
+          expect(input.supported.has(name)).toBe(true)
           expect(input.accounts[name]?.mode).toBe(mode)
         }
         if (methods.card?.enabled === false) expect(cards).toBeNull()

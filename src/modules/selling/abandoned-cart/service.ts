@@ -22,7 +22,7 @@ export type AbandonedCartDeps = CartDeps & CustomerDeps & MailDeps & { readonly 
 type Deps = AbandonedCartDeps
 
 /** Carts whose mail is queued in one write. */
-const mailsAtOnce = 100
+const mailBatch = 100
 /** Lines that a mail shows at most. */
 const linesShownMax = 50
 
@@ -97,8 +97,8 @@ export async function mailAbandonedCarts(deps: Deps): Promise<void> {
     if (!mail?.enabled) continue
     const now = clock.now()
     const to = now - mail.afterHours * hourMs
-    await inBatches(mailsAtOnce, async () => {
-      const due = await store.due(shopId, { from: to - mailWindowMs, to, now }, mailsAtOnce)
+    await inBatches(mailBatch, async () => {
+      const due = await store.due(shopId, { from: to - mailWindowMs, to, now }, mailBatch)
       await db.write(async (tx) => {
         for (const { id: cartId, updatedAt, email } of due)
           if (email !== null && (await store.noteMailed(tx, { id: cartId, updatedAt }, now)))

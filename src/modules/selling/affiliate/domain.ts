@@ -45,9 +45,10 @@ export type RefundedSoFar = {
 }
 
 /**
- * A commission after refunds of an order. Goods that went back take back what was earned by them, though their shipping
- * was kept; any other amount is in proportion to the whole. Each half-even, together no more than all, and never less
- * than before. A full refund, one of all goods, or that of an order without a price, takes back all and ends it.
+ * Returns a commission after refunds of its order. Refunded goods take back what they earned, even if their shipping is
+ * not refunded; any other amount takes back its share of the order. Each part is rounded half-even; the sum is at most
+ * the commission, and never less than before. A full refund, a refund of all goods, or one of an order without a price
+ * takes back everything and ends the commission.
  */
 export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed' | 'status'>>(
   before: Before,

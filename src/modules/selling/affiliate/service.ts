@@ -46,8 +46,8 @@ type AttributedOrder = Pick<
 export type ReferringDeps = AffiliateDeps & CartDeps
 
 /** Rows of one write. */
-const approvedAtOnce = 500
-const forgottenAtOnce = 500
+const approvalBatch = 500
+const removalBatch = 500
 const codeTaken = refuseTaken('another affiliate has this code', 'code')
 const nothingYet = { clicks: 0, earnings: [] }
 
@@ -194,7 +194,7 @@ export const removeCommission = (tx: Writer, orderId: string): Promise<void> => 
 /** Approves commissions whose refund window has passed, in small writes. Returns their number. */
 export async function approveCommissions({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const now = clock.now()
-  return inBatches(approvedAtOnce, () => db.write((tx) => commissionStore.approveDue(tx, now, approvedAtOnce)))
+  return inBatches(approvalBatch, () => db.write((tx) => commissionStore.approveDue(tx, now, approvalBatch)))
 }
 
 /** Removes expired clicks, in small writes. Returns their number. */
@@ -204,5 +204,5 @@ export async function forgetOldClicks({
   affiliateStore,
 }: Pick<AffiliateDeps, 'db' | 'clock' | 'affiliateStore'>): Promise<number> {
   const before = clock.now() - attributionWindowMs
-  return inBatches(forgottenAtOnce, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, forgottenAtOnce)))
+  return inBatches(removalBatch, () => db.write((tx) => affiliateStore.removeClicksBefore(tx, before, removalBatch)))
 }

@@ -48,9 +48,9 @@ const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
  * Creates a cart in the shop's currency, for a customer or a guest.
  * @throws AppError INVALID, naming the field
  */
-export async function createCart(deps: CartDeps, { shop: met, principal }: CartCaller, input: CartInput): Promise<CartView> {
+export async function createCart(deps: CartDeps, { shop: requestShop, principal }: CartCaller, input: CartInput): Promise<CartView> {
   const now = deps.clock.now()
-  const shop = await shopOf(deps, met)
+  const shop = await shopOf(deps, requestShop)
   const blank = { ...blankCart(deps, shop, now), customerId: principal.kind === 'customer' ? principal.id : null }
   const empty = { shop, items: [], giftCards: [], provinces: await provincesFor(shop), offers: noOffers }
   const cart = { ...blank, ...(await contactOf(deps, shop.id, principal)), ...fieldsOf({ ...empty, cart: blank }, input, now) }
@@ -100,7 +100,7 @@ export async function changeCart(deps: CartDeps, by: CartChange, cartId: string,
   // Checked before any read: it does not depend on the cart.
   if (shippingAddress) validateAddress(shippingAddress, 'shippingAddress.')
   if (billingAddress) validateAddress(billingAddress, 'billingAddress.')
-  return changing(deps, by, cartId, async (snapshot, now) => {
+  return changeWithRetry(deps, by, cartId, async (snapshot, now) => {
     assertNotSettled(snapshot.cart, input)
     // A method's price may depend on the amount after discounts.
     const offered = input.shippingMethod ? await withOffers(deps, snapshot) : snapshot
@@ -119,7 +119,7 @@ export const addItem = (
   cartId: string,
   { variantId, quantity }: { variantId: string; quantity: number },
 ): Promise<CartView> =>
-  changing(
+  changeWithRetry(
     deps,
     by,
     cartId,
@@ -141,14 +141,14 @@ export const addItem = (
  * @throws AppError INVALID, NOT_FOUND; CONFLICT as for `addItem`
  */
 export const changeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string, quantity: number): Promise<CartView> =>
-  changing(deps, by, cartId, async (snapshot, now) => {
+  changeWithRetry(deps, by, cartId, async (snapshot, now) => {
     assertNoDraft(snapshot.cart)
     return withQuantity(deps, snapshot, itemOf(snapshot, lineId), quantity, now)
   })
 
 /** @throws AppError NOT_FOUND; CONFLICT for a cart that is not open */
 export const removeItem = (deps: CartDeps, by: CartChange, cartId: string, lineId: string): Promise<CartView> =>
-  changing(deps, by, cartId, async (snapshot) => {
+  changeWithRetry(deps, by, cartId, async (snapshot) => {
     assertNoDraft(snapshot.cart)
     const { line } = itemOf(snapshot, lineId)
     const items = snapshot.items.filter((item) => item.line.id !== line.id)
@@ -162,10 +162,10 @@ type Decision = { snapshot: CartSnapshot; store?: (tx: Writer) => Promise<void> 
  * Changes a cart: reads it, lets `decide` compute the new state, and stores that if the cart is unchanged; otherwise
  * repeats. It reads before the write, because PostgreSQL's serializable reads would conflict between carts
  * that lie side by side. A change extends the cart's expiry, and assigns the cart to the customer who makes it.
- * @param beside a variant that `decide` needs
+ * @param extraVariantId a variant that `decide` needs besides those in the cart
  * @throws AppError NOT_FOUND; CONFLICT for a closed cart or a total that is too large
  */
-export async function changing(
+export async function changeWithRetry(
   deps: CartDeps,
   { write = deps.db.write, ...caller }: CartChange,
   cartId: string,

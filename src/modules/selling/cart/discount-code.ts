@@ -1,16 +1,16 @@
 import { shopOf } from '../../shop/shop/index.ts'
 import { tryDiscountCode } from '../discount/index.ts'
-import { changing } from './change-cart.ts'
+import { changeWithRetry } from './change-cart.ts'
 import { assertNoDraft } from './domain.ts'
 import type { CartDeps } from './providers.ts'
 import { type CartCaller, cartOf, isServer, notOpen } from './service.ts'
 import type { CartView } from './view.ts'
 
 /**
- * Puts the code of a discount onto a cart, in the place of any other; null takes it off. Whether it takes anything off,
- * the cart says.
- * @param address what the caller is limited by
- * @throws AppError NOT_FOUND for the cart, and for a code that cannot be had for every cause alike; CONFLICT for a cart
+ * Sets the discount code of a cart; null removes it. The code may apply to nothing in the cart; its notices then say
+ * why.
+ * @param address limits the tries of the caller
+ * @throws AppError NOT_FOUND for the cart, and for a code that cannot be used, whatever the cause; CONFLICT for a cart
  *   that is not open; RATE_LIMITED
  */
 export async function changeDiscountCode(
@@ -24,7 +24,7 @@ export async function changeDiscountCode(
   if (cart.status !== 'OPEN') throw notOpen(cart)
   assertNoDraft(cart)
   if (code === null)
-    return changing(deps, caller, cartId, async (snapshot) => ({
+    return changeWithRetry(deps, caller, cartId, async (snapshot) => ({
       snapshot: { ...snapshot, cart: { ...snapshot.cart, discountCode: null } },
     }))
   // A guest's cart becomes the cart of the customer who changes it.
@@ -39,7 +39,7 @@ export async function changeDiscountCode(
     // All shoppers of a shop's own server share one address.
     address: isServer(principal) ? undefined : address,
   })
-  return changing(deps, caller, cartId, async (snapshot) => {
+  return changeWithRetry(deps, caller, cartId, async (snapshot) => {
     const { cart: before, offers } = snapshot
     const all = [...offers.all.filter(({ codeKey }) => codeKey === null), offer]
     return { snapshot: { ...snapshot, cart: { ...before, discountCode: offer.codeKey }, offers: { ...offers, all } } }

@@ -133,7 +133,7 @@ export type NoticeFacts = {
   taxClasses: readonly (string | null)[]
   parcel: ParcelContents
   /** Whether any method is offered for the cart. */
-  isSent: boolean
+  isMethodOffered: boolean
 }
 
 /**
@@ -144,13 +144,13 @@ export function noticesOf(
   { shippingAddress, billingAddress }: Pick<Cart, 'shippingAddress' | 'billingAddress'>,
   { taxRates, shippingMethods }: { taxRates: readonly TaxRate[]; shippingMethods: readonly ShippingMethod[] },
   provinces: Provinces,
-  { taxClasses, parcel, isSent }: NoticeFacts,
+  { taxClasses, parcel, isMethodOffered }: NoticeFacts,
 ): Notice[] {
   const taxedAt = shippingAddress ?? billingAddress
   const notices: Notice[] = []
   if (taxedAt && taxRates.length > 0 && taxClasses.some((taxClass) => !taxRateAt(taxRates, taxedAt, provinces, taxClass)))
     notices.push({ code: 'NO_TAX_RATE', message: 'No tax rate covers the address, so no tax is charged' })
-  if (shippingAddress && parcel.isNeeded && !isSent && shippingMethods.length > 0) {
+  if (shippingAddress && parcel.isNeeded && !isMethodOffered && shippingMethods.length > 0) {
     const isReached = shippingMethods.some((method) => shipsTo(method, shippingMethods, shippingAddress, provinces))
     const message = isReached
       ? 'No shipping method is available for this cart: its weight or value is outside their limits'
@@ -243,7 +243,8 @@ function taxedLine(line: PurchaseLine): TaxedLine {
  * A line's amount before discounts.
  * @throws AppError CONFLICT for more than can be stored
  */
-export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number => stored(unitPrice * quantity)
+export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number =>
+  checkedAmount(unitPrice * quantity)
 
 /** The tax on an amount, or the tax included in it, rounded half-even. */
 export function taxOf(amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number {
@@ -252,10 +253,10 @@ export function taxOf(amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rat
 }
 
 /** @throws AppError CONFLICT for more than can be stored */
-export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => stored(sum + amount), 0)
+export const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => checkedAmount(sum + amount), 0)
 
 /** Checks that an amount can be stored. Numbers up to twice the limit are exact, and larger ones stay above it. */
-function stored(amount: number): number {
+function checkedAmount(amount: number): number {
   if (amount > amountMax) throw new AppError('CONFLICT', 'The total of the cart would exceed the largest total of an order')
   return amount
 }

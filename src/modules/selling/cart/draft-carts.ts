@@ -55,14 +55,14 @@ export async function updatedDraftCart(
   const settled = settledFields.filter((field) =>
     input[field] === undefined ? before.cart.draft?.settled.includes(field) : input[field] !== null,
   )
-  const asked: CartSnapshot = {
+  const requested: CartSnapshot = {
     ...before,
     items,
     cart: { ...before.cart, ...person, discountCode, draft: { id: draftId, settled } },
     offers: { ...before.offers, all: offer ? [offer] : before.offers.all },
   }
   // A method's price may depend on the amount after the discount.
-  const offered = await withOffers(deps, asked)
+  const offered = await withOffers(deps, requested)
   const cart = {
     ...offered.cart,
     ...fieldsOf(offered, input, now),
@@ -70,8 +70,8 @@ export async function updatedDraftCart(
     updatedAt: nextUpdatedAt(before.cart, now),
   }
   // The change of address or lines dropped the method.
-  const left = cart.shippingMethod === null ? settled.filter((field) => field !== 'shippingMethod') : settled
-  const after = { ...offered, cart: { ...cart, draft: { id: draftId, settled: left } } }
+  const stillSettled = cart.shippingMethod === null ? settled.filter((field) => field !== 'shippingMethod') : settled
+  const after = { ...offered, cart: { ...cart, draft: { id: draftId, settled: stillSettled } } }
   const view = cartView(after, now)
   return { snapshot: { ...after, cart: { ...after.cart, ...shownBy(view) } }, view }
 }

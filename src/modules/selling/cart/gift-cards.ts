@@ -1,16 +1,16 @@
 import { AppError, invalidField } from '../../../core/errors.ts'
 import { tryCode } from '../gift-card/index.ts'
-import { changing } from './change-cart.ts'
+import { changeWithRetry } from './change-cart.ts'
 import { type Cart, giftCardsMax } from './domain.ts'
 import type { CartDeps } from './providers.ts'
 import { type CartCaller, cartOf, isServer, noSuchCart, notOpen } from './service.ts'
 import type { CartView } from './view.ts'
 
 /**
- * Puts a gift card onto a cart. On it already is no error.
- * @param address what the caller is limited by
- * @throws AppError INVALID without a `cartId` where one is needed; NOT_FOUND for the cart, and for a card for every
- *   cause alike; CONFLICT for a cart that is not open or full; RATE_LIMITED
+ * Applies a gift card to a cart. Applying it again changes nothing.
+ * @param address limits the tries of the caller
+ * @throws AppError INVALID if `cartId` is needed; NOT_FOUND for the cart, and for a card that cannot be used, whatever
+ *   the cause; CONFLICT for a cart that is not open or full; RATE_LIMITED
  */
 export async function applyGiftCard(
   deps: CartDeps,
@@ -30,7 +30,7 @@ export async function applyGiftCard(
     // All shoppers of a shop's own server share one address.
     address: isServer(principal) ? undefined : address,
   })
-  return changing(deps, caller, cart.id, async (snapshot, now) => {
+  return changeWithRetry(deps, caller, cart.id, async (snapshot, now) => {
     const { giftCards } = snapshot
     if (giftCards.some(({ id }) => id === card.id)) return { snapshot }
     if (giftCards.length >= giftCardsMax)
@@ -52,7 +52,7 @@ export async function removeGiftCards(
   { giftCardId, cartId }: { giftCardId?: string | undefined; cartId?: string | undefined },
 ): Promise<CartView> {
   const cart = await openCart(deps, caller, cartId)
-  return changing(deps, caller, cart.id, async (snapshot) => {
+  return changeWithRetry(deps, caller, cart.id, async (snapshot) => {
     const gone = snapshot.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
     if (giftCardId !== undefined && gone.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
     const giftCards = snapshot.giftCards.filter(({ id }) => !gone.includes(id))
@@ -60,7 +60,7 @@ export async function removeGiftCards(
   })
 }
 
-/** The named cart, or the customer's newest. */
+/** Finds the named cart, or the customer's newest open one. */
 async function openCart(deps: CartDeps, caller: CartCaller, cartId: string | undefined): Promise<Cart> {
   const { principal, shop } = caller
   if (cartId !== undefined) {

@@ -72,14 +72,14 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
   const reduction = bestReduction(offers, offered)
   const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
-  const sentFor = (amount: number) => {
-    const chosen = chosenOf(snapshot, amount)
+  const shippingFor = (amount: number) => {
+    const chosen = chosenMethod(snapshot, amount)
     // An empty cart keeps its method at no cost until it holds something.
     const shipping = chosen && items.length === 0 ? { ...chosen, price: { ...chosen.price, amount: 0 } } : chosen
     return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
   }
   const shippingOf = (amount: number) => {
-    const { shipping, free } = sentFor(amount)
+    const { shipping, free } = shippingFor(amount)
     return free ? 0 : (shipping?.price.amount ?? 0)
   }
   const shippingRate = shippingTaxRateAt(shop.taxRates, place, provinces)
@@ -88,7 +88,7 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
   const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf, shippingRate }, (amount) =>
     drawsOf(usable, amount - cardTotal, now),
   )
-  const { shipping, free } = sentFor(totals.subtotal - totals.discount)
+  const { shipping, free } = shippingFor(totals.subtotal - totals.discount)
   return {
     lines: lines.map((taxed, at) => ({ ...(items[at] as CartItem).line, unitPrice: purchase[at]?.unitPrice ?? 0, ...taxed })),
     shipping: shipping ?? null,
@@ -163,10 +163,10 @@ export function parcelIn(items: readonly CartItem[]) {
 }
 
 /** Whether a cart holds something to ship; an empty one may. */
-export const isSentAtAll = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
+export const needsShipping = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
 
 /** @param amount the subtotal after discounts */
-const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): ShippingQuery => ({
+const shippingQueryOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot, amount: number): ShippingQuery => ({
   ...parcelIn(items),
   currency,
   amount,
@@ -174,30 +174,30 @@ const sendingOf = ({ cart: { currency, shippingAddress }, items }: CartSnapshot,
 })
 
 /** The chosen shipping method, if the shop offers it for this cart. */
-function chosenOf(snapshot: CartSnapshot, amount: number): ShippingOffer | undefined {
+function chosenMethod(snapshot: CartSnapshot, amount: number): ShippingOffer | undefined {
   const { cart, shop, provinces } = snapshot
   const method = shop.shippingMethods.find(({ code }) => code === cart.shippingMethod)
-  return method && offerOf(method, shop.shippingMethods, sendingOf(snapshot, amount), provinces)
+  return method && offerOf(method, shop.shippingMethods, shippingQueryOf(snapshot, amount), provinces)
 }
 
 /** Lists the shipping methods for a cart, at the prices that the shopper saw, in the shop's order. */
 export function offersFor(snapshot: CartSnapshot, now: number): ShippingOffer[] {
   const { subtotal, discount } = pricedAsSeen(snapshot, now).totals
-  return offersOf(snapshot.shop.shippingMethods, sendingOf(snapshot, subtotal - discount), snapshot.provinces)
+  return offersOf(snapshot.shop.shippingMethods, shippingQueryOf(snapshot, subtotal - discount), snapshot.provinces)
 }
 
 /** Lists the notices of a cart. */
 export const noticesIn = (snapshot: CartSnapshot, totals: Pick<Totals, 'subtotal' | 'discount'>): Notice[] =>
-  noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticedIn(snapshot, totals))
+  noticesOf(snapshot.cart, snapshot.shop, snapshot.provinces, noticeFactsOf(snapshot, totals))
 
-function noticedIn(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): NoticeFacts {
+function noticeFactsOf(snapshot: CartSnapshot, { subtotal, discount }: Pick<Totals, 'subtotal' | 'discount'>): NoticeFacts {
   const { items, shop, provinces } = snapshot
   const taxed = items.filter(isTaxed)
-  const offers = offersOf(shop.shippingMethods, sendingOf(snapshot, subtotal - discount), provinces)
+  const offers = offersOf(shop.shippingMethods, shippingQueryOf(snapshot, subtotal - discount), provinces)
   return {
     taxClasses: taxed.length > 0 ? [...new Set(taxed.map(taxClassOf))] : [null],
     parcel: parcelIn(items),
-    isSent: offers.length > 0,
+    isMethodOffered: offers.length > 0,
   }
 }
 
@@ -220,8 +220,8 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   const ofLines = items.flatMap((item) => {
     if (!isStillSellable(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is no longer sold`]
     const { line, sellable } = item
-    const dearer = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
-    return availableCount(sellable.variant) < line.quantity ? [...dearer, shortageMessage(sellable)] : dearer
+    const priceChange = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    return availableCount(sellable.variant) < line.quantity ? [...priceChange, shortageMessage(sellable)] : priceChange
   })
   const changes = [
     ...ofLines,
@@ -234,16 +234,16 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
 
 /** Whether the cart's shipping method is no longer offered. A cart without shipping is not affected. */
 const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
-  snapshot.cart.shippingMethod !== null && isSentAtAll(snapshot) && priced(snapshot, now).shipping === null
+  snapshot.cart.shippingMethod !== null && needsShipping(snapshot) && priced(snapshot, now).shipping === null
 
 /** Whether the cart holds something that cannot be used any more. It can be bought without it. */
-export const holdsLost = (snapshot: CartSnapshot, now: number): boolean =>
+export const holdsUnusable = (snapshot: CartSnapshot, now: number): boolean =>
   spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
 
 /** Whether `refreshPrices` would change what the cart shows. */
 export const isOutdated = (snapshot: CartSnapshot, now: number): boolean =>
   snapshot.items.some((item) => priceNow(item, snapshot.cart, now) !== item.line.unitPrice) ||
-  holdsLost(snapshot, now) ||
+  holdsUnusable(snapshot, now) ||
   lostCode(snapshot, now) !== undefined
 
 /** Reports changed totals when every line is unchanged: taxes, shipping, discounts or gift cards. */

@@ -29,7 +29,7 @@ export type CartCaller = {
 }
 
 /** Of one write. */
-const cartsAtOnce = 200
+const cartBatch = 200
 /** How long a converted or expired cart is kept after its last change. */
 const endedCartRetentionMs = 90 * dayMs
 
@@ -140,9 +140,9 @@ type CartParts = { cart: Cart; shop: Shop; contents: CartContents; found: Readon
 
 async function buildSnapshot(deps: CartDeps, { cart, shop, contents, found, offered }: CartParts): Promise<CartSnapshot> {
   const { lines, giftCardIds } = contents
-  const [giftCards, loadProvinceTable] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
+  const [giftCards, provinces] = await Promise.all([giftCardsByIds(deps, giftCardIds), provincesFor(shop)])
   const items = lines.map((line) => ({ line, sellable: found.get(line.variantId) }))
-  return { cart, shop, items, giftCards, provinces: loadProvinceTable, offers: { ...noOffers, all: offered } }
+  return { cart, shop, items, giftCards, provinces, offers: { ...noOffers, all: offered } }
 }
 
 /** Adds what the discounts depend on. Called once the cart's contents and customer are known. */
@@ -162,13 +162,13 @@ export const provincesFor = async ({ taxRates, shippingMethods }: Pick<Shop, 'ta
 /**
  * Stores the current prices and removes what cannot be used any more (shipping method, gift cards, discount code), so
  * that the shopper sees it. A cart that changes meanwhile is left alone.
- * @param tell stores the message to the shopper in the same write
+ * @param storeMessage stores the message to the shopper in the same write
  * @param isToPerson whether a person is told; otherwise the cart cannot be paid before a person has read it
  */
 export async function refreshPrices(
   deps: CartDeps,
   cartId: string,
-  tell: (tx: Writer) => Promise<void> = async () => undefined,
+  storeMessage: (tx: Writer) => Promise<void> = async () => undefined,
   isToPerson = true,
 ): Promise<void> {
   const now = deps.clock.now()
@@ -197,7 +197,7 @@ export async function refreshPrices(
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }
     if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)
-    await tell(tx)
+    await storeMessage(tx)
   }, locking)
 }
 
@@ -294,11 +294,11 @@ export async function referCart(
 /** Expires carts whose time is over, and removes their personal data, in small writes. */
 export async function expireCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const now = clock.now()
-  await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.expire(tx, now, cartsAtOnce)))
+  await inBatches(cartBatch, () => db.write((tx) => cartStore.expire(tx, now, cartBatch)))
 }
 
 /** Deletes carts that were over long ago, in small writes. Their orders hold what is still needed. */
 export async function forgetCarts({ db, clock, cartStore }: Pick<CartDeps, 'db' | 'clock' | 'cartStore'>): Promise<void> {
   const before = clock.now() - endedCartRetentionMs
-  await inBatches(cartsAtOnce, () => db.write((tx) => cartStore.removeOver(tx, before, cartsAtOnce)))
+  await inBatches(cartBatch, () => db.write((tx) => cartStore.removeOver(tx, before, cartBatch)))
 }

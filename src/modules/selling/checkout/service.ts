@@ -22,10 +22,10 @@ import {
   cartOf,
   changedSince,
   isCardItem,
-  isSentAtAll,
   isServer,
   type LoadedCart,
   loadCart,
+  needsShipping,
   noticesIn,
   notOpen,
   priced,
@@ -176,7 +176,7 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   // The address may be older than `strictProvinces`, or than the shop's rates and zones by province.
   assertProvinces(snapshot, cart, 'cart')
   const isReached = noticesIn(snapshot, price.totals).every(({ code }) => code !== 'NO_SHIPPING_METHOD')
-  const isSent = isSentAtAll(snapshot)
+  const isSent = needsShipping(snapshot)
   const shipsByMethod = shop.shippingMethods.length > 0 && isSent
   const sold = items.filter(isCardItem)
   const giftCards = sold.reduce((sum, { line }) => sum + line.quantity, 0)

@@ -99,18 +99,18 @@ export type Counted = { readonly offer: Offer; readonly amount: number; readonly
  * does not matter.
  */
 export function bestReduction(offers: Offers, offered: Offered): Counted | undefined {
-  let best: Worth | undefined
+  let best: Candidate | undefined
   for (const offer of offers.all) {
     if (offer.kind === 'FREE_SHIPPING') continue
-    const looked = lookAt(offers, offer, offered)
-    if (looked.why !== undefined || looked.amount === 0) continue
-    const worth = { offer, amount: looked.amount }
-    if (!best || isBetter(worth, best)) best = worth
+    const evaluation = evaluate(offers, offer, offered)
+    if (evaluation.why !== undefined || evaluation.amount === 0) continue
+    const candidate = { offer, amount: evaluation.amount }
+    if (!best || isBetter(candidate, best)) best = candidate
   }
   if (!best) return undefined
   const { offer, amount } = best
-  const totals = offered.lines.map((line) => (isOf(offers, offer, line) ? line.total : 0))
-  return { offer, amount, ofLines: allocated(amount, totals) }
+  const totals = offered.lines.map((line) => (covers(offers, offer, line) ? line.total : 0))
+  return { offer, amount, ofLines: allocate(amount, totals) }
 }
 
 /**
@@ -121,43 +121,43 @@ export function freeShipping(offers: Offers, offered: Offered, shipping: number)
   if (shipping <= 0) return undefined
   let best: Offer | undefined
   for (const offer of offers.all) {
-    if (offer.kind !== 'FREE_SHIPPING' || lookAt(offers, offer, offered).why !== undefined) continue
+    if (offer.kind !== 'FREE_SHIPPING' || evaluate(offers, offer, offered).why !== undefined) continue
     if (!best || isBetter({ offer, amount: shipping }, { offer: best, amount: shipping })) best = offer
   }
   return best && { offer: best, amount: shipping, ofLines: offered.lines.map(() => 0) }
 }
 
-type Worth = { readonly offer: Offer; readonly amount: number }
+type Candidate = { readonly offer: Offer; readonly amount: number }
 
-function isBetter(a: Worth, b: Worth): boolean {
+function isBetter(a: Candidate, b: Candidate): boolean {
   if (a.amount !== b.amount) return a.amount > b.amount
   if ((a.offer.code === null) !== (b.offer.code === null)) return a.offer.code !== null
   if (a.offer.createdAt !== b.offer.createdAt) return a.offer.createdAt < b.offer.createdAt
   return a.offer.id < b.offer.id
 }
 
-type Looked =
+type Evaluation =
   | { readonly why: Closed | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
   | { readonly why: undefined; readonly amount: number }
 
 /** Returns what a discount takes off, or why nothing. */
-function lookAt(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Looked {
+function evaluate(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Evaluation {
   const closed = closedIn(offers, offer, now)
   if (closed !== undefined) return { why: closed }
   if (offer.currency !== null && offer.currency !== currency) return { why: 'OTHER_CURRENCY' }
   let subtotal = 0
-  let isAny = false
+  let coversAny = false
   for (const line of lines) {
-    if (!isOf(offers, offer, line)) continue
-    isAny = true
+    if (!covers(offers, offer, line)) continue
+    coversAny = true
     subtotal += line.total
   }
-  if (!isAny) return { why: 'NOTHING_ELIGIBLE' }
+  if (!coversAny) return { why: 'NOTHING_ELIGIBLE' }
   if (offer.minSubtotal !== null && subtotal < offer.minSubtotal) return { why: 'UNDER_MINIMUM' }
   return { why: undefined, amount: reductionOf(offer, subtotal) }
 }
 
-function isOf({ collections }: Offers, { of }: Offer, { productId, isGiftCard }: OfferedLine): boolean {
+function covers({ collections }: Offers, { of }: Offer, { productId, isGiftCard }: OfferedLine): boolean {
   if (isGiftCard) return false
   if (of === null) return true
   if (productId === undefined) return false
@@ -173,12 +173,12 @@ export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 
 }
 
 /**
- * Parts an amount among lines in proportion to what they come to: each its share rounded down, and the units that are
- * left to those of the largest remainders, of equal ones to the line that comes first. The parts add up to the amount,
- * and none is more than its line.
+ * Divides an amount among lines in proportion to their totals. Each gets its share rounded down; the remaining units go
+ * to the largest remainders, and among equal ones to the first line. The parts add up to the amount, and none exceeds
+ * its line.
  * @param amount at most the sum of the lines
  */
-export function allocated(amount: number, totals: readonly number[]): number[] {
+export function allocate(amount: number, totals: readonly number[]): number[] {
   const whole = totals.reduce((sum, total) => sum + BigInt(total), 0n)
   if (whole === 0n) return totals.map(() => 0)
   const shares = totals.map((total, at) => {
@@ -214,7 +214,7 @@ export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, curren
  */
 export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
   if (counted.some((one) => one.offer.id === offer.id)) return undefined
-  const { why } = lookAt(offers, offer, offered)
+  const { why } = evaluate(offers, offer, offered)
   const name = nameOf(offer)
   switch (why) {
     case undefined:

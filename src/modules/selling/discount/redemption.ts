@@ -22,7 +22,7 @@ type DiscountUseRequest = {
 /** Returns the customer key of an order. Called before its write, which awaits only locks. */
 export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
   const customer = await customerKeyOf(deps, shopper)
-  if (customer === undefined) throw new Error('an order of nobody')
+  if (customer === undefined) throw new Error('the order has neither a customer nor an e-mail address')
   return customer
 }
 

@@ -21,11 +21,11 @@ const codeTaken = refuseTaken('another discount has this code', 'code')
 const noSuchDiscount = () => new AppError('NOT_FOUND', 'No such discount')
 /** A checkout may still use a discount that was removed during it. */
 const removedKeptMs = dayMs
-const forgottenAtOnce = 500
+const removalBatch = 500
 
 /** Titles and codes are public; no personal data is in them. */
 const discountDifference = (before: Discount | undefined, after: Discount | undefined): Difference =>
-  differenceOf(before && kept(before), after && kept(after), [
+  differenceOf(before && auditedFields(before), after && auditedFields(after), [
     'title',
     'code',
     'kind',
@@ -41,7 +41,7 @@ const discountDifference = (before: Discount | undefined, after: Discount | unde
     'perCustomerLimit',
     'status',
   ])
-const kept = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) => discount
+const auditedFields = ({ codeKey: _, used: __, removedAt: ___, ...discount }: Discount) => discount
 
 /**
  * Creates a discount.
@@ -192,5 +192,5 @@ export const disableDiscounts = (tx: Writer, { discountStore, clock }: DiscountD
 /** Deletes removed discounts that no order uses, in small writes. Returns their number. */
 export async function forgetDiscounts({ db, clock, discountStore }: Pick<DiscountDeps, 'db' | 'clock' | 'discountStore'>): Promise<number> {
   const before = clock.now() - removedKeptMs
-  return inBatches(forgottenAtOnce, () => db.write((tx) => discountStore.forgetRemoved(tx, before, forgottenAtOnce)))
+  return inBatches(removalBatch, () => db.write((tx) => discountStore.forgetRemoved(tx, before, removalBatch)))
 }

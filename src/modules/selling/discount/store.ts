@@ -19,17 +19,17 @@ const charactersMax = 16_000_000
 const offerCharacters = 500
 const idCharacters = 80
 
-const there = isNull(discounts.removedAt)
+const isNotRemoved = isNull(discounts.removedAt)
 const byId = rowsOf(discounts, ['id', 'shopId'])
 const byCode = rowsOf(discounts, ['shopId', 'codeKey'])
 const placed = (name: string) => sql.placeholder(name)
-const notLongOver = or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('since')))
+const hasNotEndedLongAgo = or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('since')))
 const isAutomatic = and(sql`${discounts.codeKey} is null`, sql`${discounts.status} = 'ACTIVE'`, sql`${discounts.removedAt} is null`)
 const automaticOf = prepare((queries) =>
   queries
     .select()
     .from(discounts)
-    .where(and(valuesOf(discounts, ['shopId']), isAutomatic, notLongOver))
+    .where(and(valuesOf(discounts, ['shopId']), isAutomatic, hasNotEndedLongAgo))
     .orderBy(asc(discounts.id))
     .limit(2 * automaticPerShopMax),
 )
@@ -53,7 +53,7 @@ const ofCart = prepare((queries) =>
   queries
     .select()
     .from(discounts)
-    .where(and(valuesOf(discounts, ['shopId']), or(and(isAutomatic, notLongOver), sql`${discounts.codeKey} = ${codeOfCart}`)))
+    .where(and(valuesOf(discounts, ['shopId']), or(and(isAutomatic, hasNotEndedLongAgo), sql`${discounts.codeKey} = ${codeOfCart}`)))
     .orderBy(asc(discounts.id))
     .limit(2 * automaticPerShopMax + 1),
 )
@@ -70,7 +70,7 @@ const use = prepareCheckedChange((queries) =>
     .where(
       and(
         valuesOf(discounts, ['id']),
-        there,
+        isNotRemoved,
         eq(discounts.status, 'ACTIVE'),
         or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('now'))),
         sql`${discounts.used} < ${discounts.usageLimit}`,
@@ -109,8 +109,8 @@ const inCollections = (productCount: number, collectionCount: number) =>
       ),
   )
 /** In one statement. */
-const collectionsAtOnce = 64
-const powerFrom = (many: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, many)))
+const collectionsPerQuery = 64
+const nextPowerOfTwo = (many: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, many)))
 /** Binds values to placeholders; the last value fills the rest. */
 const named = (what: string, values: readonly string[], many: number) =>
   Object.fromEntries(Array.from({ length: many }, (_, at) => [nameAt(what, at), values[at] ?? values.at(-1)]))
@@ -153,11 +153,11 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     /** Returns which of the products are in which of the collections. */
     async collectionsOf(productIds: readonly string[], collectionIds: readonly string[]): Promise<Map<string, Set<string>>> {
       const found = new Map<string, Set<string>>()
-      const productCount = powerFrom(productIds.length)
+      const productCount = nextPowerOfTwo(productIds.length)
       const products = named('product', productIds, productCount)
-      for (let from = 0; from < collectionIds.length; from += collectionsAtOnce) {
-        const some = collectionIds.slice(from, from + collectionsAtOnce)
-        const collectionCount = powerFrom(some.length)
+      for (let from = 0; from < collectionIds.length; from += collectionsPerQuery) {
+        const some = collectionIds.slice(from, from + collectionsPerQuery)
+        const collectionCount = nextPowerOfTwo(some.length)
         const query = inCollectionsByCount.getOrInsertComputed(`${productCount} ${collectionCount}`, () =>
           inCollections(productCount, collectionCount),
         )
@@ -180,7 +180,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     },
     /** Newest first. */
     list: (shopId: string, slice: PageSlice) =>
-      selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), there), order: [desc(discounts.id)], ...slice }),
+      selectSlice(read, discounts, { where: and(eq(discounts.shopId, shopId), isNotRemoved), order: [desc(discounts.id)], ...slice }),
     /** Locks the discounts of a shop to count them: a new one has no row to lock. */
     holdAll(tx: Writer, shopId: string): void {
       lockNames(tx, [`discounts ${shopId}`])
@@ -195,7 +195,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         return Number(row?.n ?? 0)
       }
       const automatic = and(isAutomatic, or(isNull(discounts.endsAt), gt(discounts.endsAt, now)))
-      return { all: await countOf(there), automatic: await countOf(automatic) }
+      return { all: await countOf(isNotRemoved), automatic: await countOf(automatic) }
     },
     async insert(tx: Writer, discount: Discount): Promise<void> {
       await insertDiscount(tx, discount)
@@ -225,7 +225,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       const disabled = await tx
         .update(discounts)
         .set({ status: 'DISABLED', updatedAt, version: sql`${discounts.version} + 1` })
-        .where(and(eq(discounts.shopId, shopId), there, eq(discounts.status, 'ACTIVE')))
+        .where(and(eq(discounts.shopId, shopId), isNotRemoved, eq(discounts.status, 'ACTIVE')))
         .returning({ id: discounts.id })
       return disabled.length
     },

@@ -15,7 +15,7 @@ const rules = (): readonly Rule[] => [
       select ${draftOfCart} as id from carts c
       where c.draft is not null and not exists (select 1 from draft_orders d where d.cart_id = c.id)
       order by id`,
-    say: ({ id }) => `Draft ${id} and its cart do not know each other: shoppers may change what its shop has fixed`,
+    say: ({ id }) => `Draft ${id} and its cart do not refer to each other, so shoppers may change what the shop fixed`,
   },
 ]
 

@@ -28,18 +28,18 @@ export function fieldsIn(body: Uint8Array): Fields | undefined {
   return [...fields.values()].some((value) => value.includes('\0')) ? undefined : fields
 }
 
-const saidIn = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
+const valueIn = (fields: Fields, name: string): string => fields.get(name)?.trim() ?? ''
 
 /**
- * Returns what a form says of the person; undefined fields are empty.
+ * Returns the details of the person in a form; an empty field is left out.
  * @returns 'refused' for invalid values
  */
 export function detailsIn(fields: Fields): { email?: string; shippingAddress?: AddressFields; shippingMethod?: string } | 'refused' {
-  const email = saidIn(fields, 'email')
+  const email = valueIn(fields, 'email')
   if (email !== '' && !isMailAddress(email)) return 'refused'
   const address = addressIn(fields)
   if (address === 'refused') return 'refused'
-  const method = saidIn(fields, 'shippingMethod')
+  const method = valueIn(fields, 'shippingMethod')
   return {
     ...(email === '' ? {} : { email }),
     ...(address ? { shippingAddress: address } : {}),
@@ -49,9 +49,9 @@ export function detailsIn(fields: Fields): { email?: string; shippingAddress?: A
 
 /** An address with only a country is empty: the list preselects one. */
 function addressIn(fields: Fields): AddressFields | 'refused' | undefined {
-  const said = addressNames.filter((name) => name !== 'countryCode' && saidIn(fields, name) !== '')
-  if (said.length === 0) return undefined
-  const values = Object.fromEntries(addressNames.map((name) => [name, saidIn(fields, name)])) as Record<AddressName, string>
+  const filled = addressNames.filter((name) => name !== 'countryCode' && valueIn(fields, name) !== '')
+  if (filled.length === 0) return undefined
+  const values = Object.fromEntries(addressNames.map((name) => [name, valueIn(fields, name)])) as Record<AddressName, string>
   const isWrong = addressNames.some((name) => {
     const { most, isNeeded } = addressFields[name]
     return values[name].length > most || (isNeeded && values[name] === '')

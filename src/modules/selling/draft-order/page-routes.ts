@@ -25,7 +25,7 @@ const isFromProcessor = (url: string): boolean => new URL(url).search !== ''
 
 type Deps = HttpDeps & DraftDeps & AbandonedCartDeps
 
-/** Finds the cart of a page. @param isUse whether the shopper acts on the page; scanners of mails only open it */
+/** Find the cart of a page. `isUse`: the shopper acts on the page; scanners of mails only open it. */
 const finders = {
   pay: (deps: Deps, token: string) => findLinkedDraft(deps, token),
   async cart(deps: Deps, token: string, isUse: boolean): Promise<CartLink | undefined> {

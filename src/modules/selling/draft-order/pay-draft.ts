@@ -18,8 +18,8 @@ import {
   changeCart,
   changeDiscountCode,
   changedSince,
-  holdsLost,
-  isSentAtAll,
+  holdsUnusable,
+  needsShipping,
   readCart,
   refreshPrices,
   shippingOptions,
@@ -35,7 +35,7 @@ import { type LinkedCart, loadLinkedCart, ofLink, openLinkedCart } from './servi
 
 /** A linked cart and the URL of its page. */
 export type CartLink = LinkedCart & { readonly url: string }
-type Found = {
+type OpenedLink = {
   readonly link: CartLink
   readonly shop: Readonly<Shop>
   readonly caller: CartCaller & { readonly shop: ShopContext }
@@ -58,7 +58,7 @@ export async function findLinkedDraft(deps: DraftDeps, token: string): Promise<C
   return draft && { ...pick(draft, 'shopId', 'cartId'), url: links.payUrlOf(draft.id) }
 }
 
-async function found(deps: DraftDeps, link: CartLink | undefined): Promise<Found | undefined> {
+async function loadLink(deps: DraftDeps, link: CartLink | undefined): Promise<OpenedLink | undefined> {
   if (!link) return undefined
   const [shop, { look }] = await Promise.all([readShop(deps, link.shopId), readAppearance(deps, link.shopId)])
   const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
@@ -81,15 +81,15 @@ const returnPauseMs = 500
  * @param isReturn whether a processor's page sent the shopper back: then the page waits for a decision
  */
 export async function openPayPage(deps: DraftDeps, link: CartLink | undefined, isReturn: boolean): Promise<WebPage> {
-  const known = await found(deps, link)
-  return known ? shown(deps, known, { isReturn }) : gonePage(deps)
+  const opened = await loadLink(deps, link)
+  return opened ? renderPage(deps, opened, { isReturn }) : gonePage(deps)
 }
 
 const isUndecided = ({ order, payment }: Awaited<ReturnType<typeof returnFromProcessor>>): boolean =>
   order.status === 'PENDING_PAYMENT' && payment.status !== 'FAILED'
 
 /** Queries the payment. A message of the processor may be deciding it at the same moment. */
-async function queryReturned(deps: DraftDeps, { caller, link }: Found, isReturn: boolean | undefined) {
+async function queryReturned(deps: DraftDeps, { caller, link }: OpenedLink, isReturn: boolean | undefined) {
   let returned = await returnFromProcessor(deps, caller, link.cartId)
   for (let nth = 0; isReturn && nth < returnQueriesMax && isUndecided(returned); nth++) {
     await deps.sleep(returnPauseMs)
@@ -102,19 +102,19 @@ const isDatabaseError = (error: unknown): boolean =>
   error instanceof DatabaseFull || error instanceof DatabaseUnavailable || error instanceof DatabaseOutcomeUnknown
 
 /** Renders the page; while the database cannot store what it shows, only a notice to try again. */
-async function shown(deps: DraftDeps, known: Found, message: PageMessage = {}): Promise<WebPage> {
+async function renderPage(deps: DraftDeps, opened: OpenedLink, message: PageMessage = {}): Promise<WebPage> {
   try {
-    return await currentPage(deps, known, message)
+    return await currentPage(deps, opened, message)
   } catch (error) {
     if (!isDatabaseError(error)) throw error
-    return laterPage(known.look)
+    return laterPage(opened.look)
   }
 }
 
-async function currentPage(deps: DraftDeps, known: Found, message: PageMessage): Promise<WebPage> {
-  const { link, look, shop } = known
+async function currentPage(deps: DraftDeps, opened: OpenedLink, message: PageMessage): Promise<WebPage> {
+  const { link, look, shop } = opened
   const before = await loadLinkedCart(deps, link)
-  const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, known, message.isReturn) : undefined
+  const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, opened, message.isReturn) : undefined
   const whole = returned ? await loadLinkedCart(deps, link) : before
   const { status, order, view } = whole
   switch (status) {
@@ -128,10 +128,10 @@ async function currentPage(deps: DraftDeps, known: Found, message: PageMessage):
     case 'PENDING_PAYMENT': {
       if (order?.status === 'PENDING_PAYMENT' && order.paymentStatus === 'FAILED')
         return toPayPage(look, {
-          ...(await toPayOf(deps, known)),
+          ...(await toPayOf(deps, opened)),
           view,
           seen: whole.cart.updatedAt,
-          notice: unchanged(message.notice) ?? 'failed',
+          notice: withoutChanged(message.notice) ?? 'failed',
         })
       const processorPage = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
       const payments = order?.status === 'PENDING_PAYMENT' ? await paymentsOf(deps, order.id) : []
@@ -139,28 +139,28 @@ async function currentPage(deps: DraftDeps, known: Found, message: PageMessage):
       return waitingPage(look, view, {
         link: processorPage,
         manual,
-        notice: unchanged(message.notice) ?? (processorPage === undefined && message.notice ? 'busy' : undefined),
+        notice: withoutChanged(message.notice) ?? (processorPage === undefined && message.notice ? 'busy' : undefined),
       })
     }
     case 'OPEN':
-      return openPage(deps, known, message)
+      return openPage(deps, opened, message)
   }
 }
 
 /** The page is stale: another tab or a second click was first. */
-const unchanged = (notice: PageMessage['notice']): PageMessage['notice'] => (notice === 'changed' ? undefined : notice)
+const withoutChanged = (notice: PageMessage['notice']): PageMessage['notice'] => (notice === 'changed' ? undefined : notice)
 
-async function openPage(deps: DraftDeps, known: Found, message: PageMessage): Promise<WebPage> {
-  const { link, caller, look } = known
+async function openPage(deps: DraftDeps, opened: OpenedLink, message: PageMessage): Promise<WebPage> {
+  const { link, caller, look } = opened
   const { sent } = message
   let { notice } = message
   let whole: Awaited<ReturnType<typeof openLinkedCart>>
   try {
     whole = await openLinkedCart(deps, link, shopperOfLink)
-    // Takes off a used-up gift card or method, and stores new prices: nothing on the page could. A draft's are fixed.
+    // Removes unusable gift cards and methods and stores new prices: the page cannot do so. A draft's prices are fixed.
     const now = deps.clock.now()
-    if (holdsLost(whole.snapshot, now) || (whole.cart.draft === null && changedSince(whole.snapshot, now).length > 0)) {
-      // What an agent changed is nothing that the page showed before.
+    if (holdsUnusable(whole.snapshot, now) || (whole.cart.draft === null && changedSince(whole.snapshot, now).length > 0)) {
+      // The page never showed what an agent has changed.
       if (whole.cart.shownDue !== unseenDue) notice ??= 'changed'
       await refreshPrices(deps, link.cartId)
       whole = await openLinkedCart(deps, link, shopperOfLink)
@@ -175,19 +175,19 @@ async function openPage(deps: DraftDeps, known: Found, message: PageMessage): Pr
   // Another request started to pay in between.
   if (view.status !== 'OPEN') return waitingPage(look, view, { notice: 'busy' })
   const { snapshot } = whole
-  const asked = await askedOf(deps, known, whole)
+  const asked = await askedOf(deps, opened, whole)
   const asShown = { ...snapshot.cart, shownTotal: view.totals.total.amount, shownDue: view.totals.amountDue.amount }
-  const isAsItWas = changedSince({ ...snapshot, cart: asShown }, deps.clock.now()).length === 0
+  const isUnchanged = changedSince({ ...snapshot, cart: asShown }, deps.clock.now()).length === 0
   const unknown = strictlyUnknown(snapshot, snapshot.cart)
   const isStuck =
-    !isAsItWas ||
+    !isUnchanged ||
     (asked.isNeeded && !asked.email && !asked.address && asked.methods.length === 0) ||
     (unknown !== undefined && !(unknown === 'shippingAddress' && asked.address))
   return toPayPage(look, {
-    ...(await toPayOf(deps, known, view.totals.amountDue.amount)),
+    ...(await toPayOf(deps, opened, view.totals.amountDue.amount)),
     view,
     asked,
-    canBePaid: isAsItWas && !asked.isNeeded && unknown === undefined,
+    canBePaid: isUnchanged && !asked.isNeeded && unknown === undefined,
     takesCode: whole.cart.draft === null,
     seen: whole.cart.updatedAt,
     notice: notice ?? (isStuck ? 'notNow' : unknown && 'refused'),
@@ -201,7 +201,7 @@ const nothingAsked: PageRequest = { email: false, address: false, methods: [], i
  * Returns what every page of an order to pay shows.
  * @param due 0 if nothing is due
  */
-async function toPayOf(deps: DraftDeps, { link, caller }: Found, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
+async function toPayOf(deps: DraftDeps, { link, caller }: OpenedLink, due?: number): Promise<Omit<ToPay, 'view' | 'seen' | 'notice'>> {
   const { shop } = caller
   const amount = due ?? (await loadLinkedCart(deps, link)).view.totals.amountDue.amount
   return {
@@ -219,11 +219,11 @@ async function toPayOf(deps: DraftDeps, { link, caller }: Found, due?: number): 
 /** Returns the details that the shop left open, and which of them are required. */
 async function askedOf(
   deps: DraftDeps,
-  { link, caller, shop }: Found,
+  { link, caller, shop }: OpenedLink,
   { snapshot, cart }: Pick<Awaited<ReturnType<typeof openLinkedCart>>, 'snapshot' | 'cart'>,
 ): Promise<PageRequest> {
   const isLeftOpen = (field: NonNullable<typeof cart.draft>['settled'][number]) => !cart.draft?.settled.includes(field)
-  const isSent = isSentAtAll(snapshot)
+  const isSent = needsShipping(snapshot)
   const byMethod = isSent && shop.shippingMethods.length > 0
   const address = isSent && isLeftOpen('shippingAddress')
   const choosing = byMethod && isLeftOpen('shippingMethod') && cart.shippingAddress !== null
@@ -253,18 +253,18 @@ type Sender = { readonly address: string; readonly once: IdempotentRun }
  * @returns 'look' to reload the page, else what to show
  */
 export async function sendPayPage(deps: DraftDeps, link: CartLink | undefined, fields: Fields, sender: Sender): Promise<WebPage | 'look'> {
-  const known = await found(deps, link)
-  if (!known) return gonePage(deps)
+  const opened = await loadLink(deps, link)
+  if (!opened) return gonePage(deps)
   try {
     switch (fields.get('step')) {
       case 'details':
-        return (await saveDetails(deps, known, fields)) ? 'look' : shown(deps, known, { notice: 'refused', sent: fields })
+        return (await saveDetails(deps, opened, fields)) ? 'look' : renderPage(deps, opened, { notice: 'refused', sent: fields })
       case 'code':
-        return (await saveCode(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'codeUnused' })
+        return (await saveCode(deps, opened, fields, sender)) ? 'look' : renderPage(deps, opened, { notice: 'codeUnused' })
       case 'pay':
-        return (await pay(deps, known, fields, sender)) ? 'look' : shown(deps, known, { notice: 'changed' })
+        return (await pay(deps, opened, fields, sender)) ? 'look' : renderPage(deps, opened, { notice: 'changed' })
       case 'back':
-        await cancelCheckout(deps, known.caller, known.link.cartId)
+        await cancelCheckout(deps, opened.caller, opened.link.cartId)
         return 'look'
       default:
         return 'look'
@@ -272,7 +272,7 @@ export async function sendPayPage(deps: DraftDeps, link: CartLink | undefined, f
   } catch (error) {
     const notice = noticeOf(error)
     if (!notice) throw error
-    return shown(deps, known, { notice })
+    return renderPage(deps, opened, { notice })
   }
 }
 
@@ -296,7 +296,7 @@ function noticeOf(error: unknown): ToPay['notice'] {
 }
 
 /** @returns false for invalid details */
-async function saveDetails(deps: DraftDeps, { link, caller, shop }: Found, fields: Fields): Promise<boolean> {
+async function saveDetails(deps: DraftDeps, { link, caller, shop }: OpenedLink, fields: Fields): Promise<boolean> {
   const details = detailsIn(fields)
   if (details === 'refused') return false
   const { cart } = await openLinkedCart(deps, link, shopperOfLink)
@@ -319,7 +319,7 @@ async function saveDetails(deps: DraftDeps, { link, caller, shop }: Found, field
  * Puts a discount code on the cart; an empty one takes it off.
  * @returns false for a code that cannot be used
  */
-async function saveCode(deps: DraftDeps, { link, caller }: Found, fields: Fields, { address }: Sender): Promise<boolean> {
+async function saveCode(deps: DraftDeps, { link, caller }: OpenedLink, fields: Fields, { address }: Sender): Promise<boolean> {
   const code = fields.get('code')?.trim() ?? ''
   if (code.length > codeMax) return false
   try {
@@ -332,12 +332,12 @@ async function saveCode(deps: DraftDeps, { link, caller }: Found, fields: Fields
 }
 
 /** @returns false for a form of another version of the page */
-async function pay(deps: DraftDeps, known: Found, fields: Fields, { address, once }: Sender): Promise<boolean> {
-  const { link, caller } = known
+async function pay(deps: DraftDeps, opened: OpenedLink, fields: Fields, { address, once }: Sender): Promise<boolean> {
+  const { link, caller } = opened
   const before = await loadLinkedCart(deps, link)
   // An order that ended unpaid reopens its cart, which is shown as it is now.
   if (before.status === 'OPEN' && before.cart.status !== 'OPEN') return false
-  const { ways, manual } = await toPayOf(deps, known, before.view.totals.amountDue.amount)
+  const { ways, manual } = await toPayOf(deps, opened, before.view.totals.amountDue.amount)
   const way = ways.find(({ method, processor }) => method === fields.get('method') && processor === fields.get('processor'))
   const byHand = fields.get('method') === 'manual' ? manual.find(({ code }) => code === fields.get('processor')) : undefined
   const page = shownIn(fields)

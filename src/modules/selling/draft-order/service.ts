@@ -49,7 +49,7 @@ export async function loadLinkedCart(deps: DraftDeps, { shopId, cartId }: Linked
 }
 
 /** Reads a draft with its cart and last order. */
-const wholeDraft = async (deps: DraftDeps, draft: Draft) => ({ draft, ...(await loadLinkedCart(deps, draft)) })
+const loadDraft = async (deps: DraftDeps, draft: Draft) => ({ draft, ...(await loadLinkedCart(deps, draft)) })
 
 const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =>
   draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
@@ -69,14 +69,14 @@ async function ownDraft(deps: DraftDeps, shopId: string, id: string): Promise<Dr
  * @throws AppError NOT_FOUND, also for another shop's
  */
 export const readDraft = async (deps: DraftDeps, shopId: string, id: string): Promise<DraftView> =>
-  viewOf(deps, await wholeDraft(deps, await ownDraft(deps, shopId, id)))
+  viewOf(deps, await loadDraft(deps, await ownDraft(deps, shopId, id)))
 
 type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | undefined }
 
 /** Loads drafts that were just listed; deleted ones are left out. */
 async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
   const views = drafts.map((draft) =>
-    wholeDraft(deps, draft)
+    loadDraft(deps, draft)
       .then((whole) => viewOf(deps, whole))
       .catch(nothingIfGone),
   )
@@ -226,7 +226,7 @@ export async function openLinkedCart(deps: DraftDeps, linked: LinkedCart, actor:
   return again
 }
 
-const whyNot: Readonly<Record<DraftStatus, string>> = {
+const notOpenTexts: Readonly<Record<DraftStatus, string>> = {
   OPEN: 'The draft order is being paid',
   PENDING_PAYMENT: 'The draft order became an order that is awaiting payment. Cancel that order first',
   COMPLETED: 'The draft order was already paid',
@@ -235,7 +235,7 @@ const whyNot: Readonly<Record<DraftStatus, string>> = {
 }
 const isPaymentAwaited = (status: DraftStatus) => status === 'OPEN' || status === 'PENDING_PAYMENT'
 const notOpen = (status: DraftStatus) =>
-  new AppError('CONFLICT', whyNot[status], { code: isPaymentAwaited(status) ? 'payment_in_progress' : 'draft_closed' })
+  new AppError('CONFLICT', notOpenTexts[status], { code: isPaymentAwaited(status) ? 'payment_in_progress' : 'draft_closed' })
 
 /**
  * Deletes a draft and its link. An order that ended without a sale stays.
@@ -286,8 +286,8 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
   }))
   return audited(deps, withLocks(deps, by), { action: 'draft_order.sent', subject: id }, async (tx, setDifference) => {
     // The address has changed or was erased meanwhile: the mail would go to the wrong person.
-    const still = await lockCart(tx, deps, cart.id)
-    if (still?.updatedAt !== cart.updatedAt)
+    const lockedCart = await lockCart(tx, deps, cart.id)
+    if (lockedCart?.updatedAt !== cart.updatedAt)
       throw new AppError('CONFLICT', 'The draft order was changed by another request. Read it again before you send it', {
         code: 'order_changed',
       })

@@ -7,7 +7,7 @@ import type { Money } from '../../../lib/money.ts'
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { type CustomerDeps, readCustomer } from '../../customers/customer/index.ts'
-import { type AuthDeps, type CodeCaller, findByCode as tryingCode } from '../../identity/auth/index.ts'
+import { type AuthDeps, type CodeCaller, findByCode } from '../../identity/auth/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
 import {
@@ -84,8 +84,15 @@ const issuedByShop = { orderId: null, orderLineId: null, unit: null, refundId: n
 
 /** The audited fields: nothing that reveals the code, and only whether there is a note. */
 const cardDifference = (before: GiftCard | undefined, after: GiftCard): Difference =>
-  differenceOf(before && kept(before), kept(after), ['currency', 'initialAmount', 'balance', 'expiresAt', 'status', 'customerId'])
-const kept = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
+  differenceOf(before && auditedFields(before), auditedFields(after), [
+    'currency',
+    'initialAmount',
+    'balance',
+    'expiresAt',
+    'status',
+    'customerId',
+  ])
+const auditedFields = ({ codeHash: _, last4: __, ...card }: GiftCard) => card
 
 /** An invalid time is NaN. */
 function assertFuture(expiresAt: number | null | undefined, now: number): void {
@@ -126,7 +133,7 @@ export async function readGiftCard({ giftCardStore, clock }: GiftCardDeps, shopI
 }
 
 /** Movements shown with a card. */
-const transactionsTold = 200
+const transactionsShown = 200
 
 /**
  * Reads a card with its movements, newest first.
@@ -134,23 +141,23 @@ const transactionsTold = 200
  */
 export async function readGiftCardWhole(deps: GiftCardDeps, shopId: string, id: string) {
   const card = await readGiftCard(deps, shopId, id)
-  const rows = await deps.giftCardStore.transactions(id, transactionsTold + 1)
-  const transactions = rows.slice(0, transactionsTold).map(({ amount, at, ...row }) => ({
+  const rows = await deps.giftCardStore.transactions(id, transactionsShown + 1)
+  const transactions = rows.slice(0, transactionsShown).map(({ amount, at, ...row }) => ({
     ...pick(row, 'id', 'kind'),
     amount: { amount, currency: card.currency },
     ...pick(row, 'orderId', 'refundId'),
     ...isoTimes({ at }),
   }))
-  return { ...card, transactions, ...(rows.length > transactionsTold ? { transactionsCapped: true as const } : {}) }
+  return { ...card, transactions, ...(rows.length > transactionsShown ? { transactionsCapped: true as const } : {}) }
 }
 
 /** Lists the shop's cards, or those of one customer, newest first. */
 export async function listGiftCards(
   { giftCardStore, clock }: GiftCardDeps,
-  asked: { readonly shopId: string; readonly customerId?: string | undefined },
+  filter: { readonly shopId: string; readonly customerId?: string | undefined },
   slice: PageSlice,
 ): Promise<Page<GiftCardView>> {
-  const { rows: cards, total } = await giftCardStore.list(asked, slice)
+  const { rows: cards, total } = await giftCardStore.list(filter, slice)
   const now = clock.now()
   return pageOf(
     cards.map((card) => giftCardView(card, now)),
@@ -186,7 +193,7 @@ export async function findUsableCard(deps: GiftCardDeps, { shopId, code, ...cart
  * @throws AppError NOT_FOUND for every cause, RATE_LIMITED
  */
 export async function tryCode(deps: GiftCardDeps & AuthDeps, card: CardOnCart & CodeCaller): Promise<GiftCard> {
-  const found = await tryingCode(deps, cardTries, card, () => findUsableCard(deps, card))
+  const found = await findByCode(deps, cardTries, card, () => findUsableCard(deps, card))
   if (!found) throw noSuchCard()
   return found
 }
@@ -204,7 +211,7 @@ const inOrder = <One extends Amount>(amounts: readonly One[]): One[] => [...amou
 
 /** @throws Error unless positive: another sign would turn a hold into a gift */
 function assertAmount(amount: number): void {
-  if (!Number.isSafeInteger(amount) || amount <= 0) throw new Error('a gift card moves whole amounts above zero')
+  if (!Number.isSafeInteger(amount) || amount <= 0) throw new Error('an amount of a gift card must be a positive integer')
 }
 
 /**
@@ -250,7 +257,7 @@ async function giveBack(
     assertAmount(amount)
     // A balance above the initial amount is a bug, and a retry does not help.
     if (!(await deps.giftCardStore.giveBack(tx, giftCardId, amount, deps.clock.now())))
-      throw new Error('a gift card does not exist, or would hold more than at first')
+      throw new Error('a gift card does not exist, or would exceed its initial amount')
     await append(tx, deps, { ...why, giftCardId, amount })
   }
 }

@@ -57,7 +57,7 @@ type CardRefund = {
 
 /**
  * Disables the cards of the units that a refund returns, inside the write that requests it, so that they cannot be
- * spent meanwhile. Those of a refund of everything are all.
+ * spent meanwhile. A refund of everything disables all cards.
  * @throws AppError CONFLICT if one of them was spent, or the refund takes money that paid for cards in use
  */
 export async function disableRefundedCards(tx: Writer, deps: GiftCardDeps, { orderId, refundId, lines, left }: CardRefund): Promise<void> {

@@ -75,7 +75,7 @@ function printSheets(sheets: readonly Sheet[], title: 'invoices' | 'creditNotes'
   return printDocument(first.look, sheets.length === 1 ? first.title : first.look.words.say[title], sheets)
 }
 
-/** Reads orders with what is fixed of their documents: also the language and the shop's name at the first print. */
+/** Reads orders with their issued documents, which keep the language and the shop's name of the first print. */
 async function readInvoiced(
   deps: Deps,
   shopId: string,

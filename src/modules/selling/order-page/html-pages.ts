@@ -14,7 +14,7 @@ export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
 export const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
-export const shownBy = (parts: readonly (string | null | undefined)[]): string =>
+export const joinLines = (parts: readonly (string | null | undefined)[]): string =>
   parts
     .filter((part) => part !== null && part !== undefined && part !== '')
     .map((part) => bdi(part as string))
@@ -77,7 +77,7 @@ export function totalsTable(order: Totals, { say, money }: Phrasebook): string {
 function placeOf({ shippingAddress }: PublicOrder, { say, country }: Phrasebook): string {
   if (!shippingAddress) return ''
   const { name, countryCode } = shippingAddress
-  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${shownBy([name, ...cityLines(shippingAddress), country(countryCode)])}</p>`
+  return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${joinLines([name, ...cityLines(shippingAddress), country(countryCode)])}</p>`
 }
 
 /** The fulfilments: their tracking, and their lines if partial. */
@@ -180,13 +180,13 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phras
 /** Returns the seller's name, address and contact as lines. */
 export function sellerLines({ title, address, contact }: Omit<Seller, 'timeZone'>, { country }: Phrasebook): string {
   const { line1, line2, countryCode } = address
-  return shownBy([title, line1, line2, ...cityLines(address), countryCode && country(countryCode), contact.email, contact.phone])
+  return joinLines([title, line1, line2, ...cityLines(address), countryCode && country(countryCode), contact.email, contact.phone])
 }
 
 /** Returns the name and postal address of a person as lines. */
 export function recipientLines(address: Address, { country }: Phrasebook): string {
   const { name, company, line1, line2, countryCode } = address
-  return shownBy([name, company, line1, line2, ...cityLines(address), country(countryCode)])
+  return joinLines([name, company, line1, line2, ...cityLines(address), country(countryCode)])
 }
 
 /** Renders a receipt. */

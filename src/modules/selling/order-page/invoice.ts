@@ -5,7 +5,7 @@ import { lineTaxRate, shippingTaxRate } from '../../../lib/tax-rate.ts'
 import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import { linesHtml, type Phrasebook } from '../../messaging/mail/index.ts'
 import { type CreditedRefund, creditedTaxes, type FullOrder, type InvoiceRecord, type TaxTotal, taxTotalsOf } from '../order/index.ts'
-import { bdi, recipientLines, sellerLines, shownBy, totalsTable } from './html-pages.ts'
+import { bdi, joinLines, recipientLines, sellerLines, totalsTable } from './html-pages.ts'
 
 /** An order with what its documents show besides. */
 export type InvoicedOrder = Pick<FullOrder, 'order' | 'lines'> & InvoiceRecord
@@ -112,7 +112,7 @@ function partiesHtml({ order, invoice: { seller, buyer } }: InvoicedOrder, words
   const block = (title: string, html: string) => (html === '' ? '' : `<div>\n<h2>${escapeHtml(title)}</h2>\n<p>${html}</p>\n</div>`)
   const parties = [
     block(say.seller, `${sellerLines({ ...seller, title: seller.legalName ?? seller.title }, words)}${taxNumber}`),
-    block(say.billedTo, payer ? recipientLines(payer, words) : shownBy([buyer.email])),
+    block(say.billedTo, payer ? recipientLines(payer, words) : joinLines([buyer.email])),
     isSentElsewhere ? block(say.shipsTo, recipientLines(shippingAddress, words)) : '',
   ]
   return [

@@ -16,7 +16,7 @@ const keyBytes = 16
 
 const notThere = () => new AppError('NOT_FOUND', 'No such order')
 
-async function found(deps: Deps, token: string): Promise<{ whole: FullOrder; publicUrl: string }> {
+async function findLinkedOrder(deps: Deps, token: string): Promise<{ whole: FullOrder; publicUrl: string }> {
   const links = await deps.orderLinks.ready()
   const orderId = links.orderIdOf(token)
   const whole = orderId === undefined ? undefined : await readFullOrder(deps, orderId)
@@ -24,8 +24,8 @@ async function found(deps: Deps, token: string): Promise<{ whole: FullOrder; pub
   return { whole, publicUrl: links.urlOf(whole.order.id) }
 }
 
-async function shown(deps: Deps, token: string): Promise<{ order: PublicOrder; seller: Seller; shopId: string }> {
-  const { whole, publicUrl } = await found(deps, token)
+async function loadPublicOrder(deps: Deps, token: string): Promise<{ order: PublicOrder; seller: Seller; shopId: string }> {
+  const { whole, publicUrl } = await findLinkedOrder(deps, token)
   const { shopId } = whole.order
   const { name, title, logoUrl, address, contact, timeZone } = await readShop(deps, shopId)
   const ofReturns = await publicReturns(deps, whole)
@@ -40,7 +40,7 @@ async function shown(deps: Deps, token: string): Promise<{ order: PublicOrder; s
  * Finds the order of a link.
  * @throws AppError NOT_FOUND for every invalid token
  */
-export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrder> => (await shown(deps, token)).order
+export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrder> => (await loadPublicOrder(deps, token)).order
 
 /**
  * Renders the page of a link.
@@ -48,7 +48,7 @@ export const orderByLink = async (deps: Deps, token: string): Promise<PublicOrde
  * @throws AppError NOT_FOUND
  */
 export async function orderPage(deps: Deps, token: string, refused = false): Promise<WebPage> {
-  const { order, seller, shopId } = await shown(deps, token)
+  const { order, seller, shopId } = await loadPublicOrder(deps, token)
   const { look } = await readAppearance(deps, shopId)
   const form = { action: `../../../pages/returns/${token}`, key: Buffer.from(deps.randomBytes(keyBytes)).toString('base64url'), refused }
   const body = orderHtml(order, seller, look.words, form)
@@ -63,7 +63,7 @@ const shopper = { id: 'shopper' }
  * @throws AppError as `requestReturn`
  */
 export async function requestReturnByLink(deps: Deps, token: string, lines: readonly ReturnLine[], write: Write): Promise<PublicReturn> {
-  const { order } = (await found(deps, token)).whole
+  const { order } = (await findLinkedOrder(deps, token)).whole
   const made = await requestReturn(deps, { shopId: order.shopId, orderId: order.id }, { by: 'SHOPPER', actor: shopper, write }, lines)
   return { ...pick(made, 'id', 'status', 'createdAt', 'updatedAt'), lines: made.lines.map((line) => pick(line, 'lineId', 'quantity')) }
 }
@@ -80,7 +80,7 @@ export async function requestReturnByForm(
   fields: ReadonlyMap<string, string>,
   once: (key: string, work: (write: Write) => Promise<unknown>) => Promise<unknown>,
 ): Promise<WebPage | undefined> {
-  const { lines: ordered } = (await found(deps, token)).whole
+  const { lines: ordered } = (await findLinkedOrder(deps, token)).whole
   const reason = (fields.get('reason') ?? '').trim()
   const key = fields.get('key') ?? ''
   const lines = ordered.flatMap(({ id: lineId }) => {
@@ -103,7 +103,7 @@ export async function requestReturnByForm(
  * @throws AppError NOT_FOUND, also for an order that was never paid
  */
 export async function receiptPage(deps: Deps, token: string): Promise<WebPage> {
-  const { order, seller, shopId } = await shown(deps, token)
+  const { order, seller, shopId } = await loadPublicOrder(deps, token)
   if (order.receiptUrl === null) throw new AppError('NOT_FOUND', 'The order has no receipt, because it was not paid')
   const { look } = await readAppearance(deps, shopId)
   return webPage(look, { title: look.words.say.receiptOf(order.number), body: receiptHtml(order, seller, look.words) })

@@ -152,7 +152,7 @@ export async function settleReturnRequest(
 }
 
 /**
- * Receives the goods of an approved return: in one write they are restocked and their refund is recorded, as asked.
+ * Receives the goods of an approved return: in one write they are restocked and their refund is recorded, as decided.
  * Then the refund is made; without an answer the job continues. A resumed attempt continues its own refund.
  * @throws AppError NOT_FOUND; CONFLICT unless it is APPROVED, and if these lines can no longer be refunded
  */
@@ -160,7 +160,7 @@ export async function receiveReturn(
   deps: ReturnDeps,
   ids: ReturnOfShop,
   { actor, attempt }: { readonly actor: Actor; readonly attempt: Pick<Attempt, 'key' | 'isResumed'> },
-  asked: { readonly restock: boolean; readonly refund: boolean },
+  decision: { readonly restock: boolean; readonly refund: boolean },
 ): Promise<ReturnView> {
   const { returnStore } = deps
   const { row, isNew } = await deps.db.write(async (tx) => {
@@ -168,16 +168,16 @@ export async function receiveReturn(
     if (before.status === 'RECEIVED') return { row: before, isNew: false }
     const goods = await goodsOf(deps, tx, order.id)
     const { lines } = goods
-    const units = before.lines.map(({ lineId, quantity }) => ({ lineId, quantity, restock: asked.restock, returned: true as const }))
+    const units = before.lines.map(({ lineId, quantity }) => ({ lineId, quantity, restock: decision.restock, returned: true as const }))
     const request = { ...pick(ids, 'shopId', 'orderId'), actor, attemptKey: attempt.key, reason: undefined, scope: { lines: units } }
     // Before the refund, which may lock gift cards.
-    if (asked.restock) {
+    if (decision.restock) {
       await announceOrderStock(tx, deps, order)
       const returns = await returnStore.ofOrder(tx, order.id)
-      await restock(tx, deps, stockOf(restockableOf({ order, ...goods, returns }, { before, units, asked }), lines))
+      await restock(tx, deps, stockOf(restockableOf({ order, ...goods, returns }, { before, units, decision }), lines))
     }
-    const made = asked.refund ? await recordRefund(tx, deps, request, 'REFUND') : undefined
-    const change = { restocked: asked.restock, refundId: made?.refund.id ?? null, attemptKey: attempt.key, updatedAt: deps.clock.now() }
+    const made = decision.refund ? await recordRefund(tx, deps, request, 'REFUND') : undefined
+    const change = { restocked: decision.restock, refundId: made?.refund.id ?? null, attemptKey: attempt.key, updatedAt: deps.clock.now() }
     const after = moved(await returnStore.move(tx, ids.returnId, ['APPROVED'], 'RECEIVED', change))
     await announce(tx, deps, { order, row: after, lines, actor })
     return { row: after, isNew: true }
@@ -189,14 +189,14 @@ export async function receiveReturn(
 type Receipt = {
   readonly before: OrderReturn
   readonly units: readonly (ReturnableLine & { readonly restock: boolean; readonly returned: true })[]
-  readonly asked: { readonly refund: boolean }
+  readonly decision: { readonly refund: boolean }
 }
 
 /** Returns the units of a return that go back to stock: none that a refund sent there before. */
-function restockableOf({ order, lines, fulfilments, refunds, returns }: Sources, { before, units, asked }: Receipt): ReturnableLine[] {
+function restockableOf({ order, lines, fulfilments, refunds, returns }: Sources, { before, units, decision }: Receipt): ReturnableLine[] {
   const standing = refunds.filter(({ status }) => status !== 'FAILED')
   const moves = {
-    refunds: asked.refund ? [...standing, { lines: units }] : standing,
+    refunds: decision.refund ? [...standing, { lines: units }] : standing,
     earlier: refunds.filter(isAssured),
     received: returns.filter(({ id, status }) => status === 'RECEIVED' || id === before.id),
   }

@@ -398,12 +398,12 @@ export const refundableTotal = (
 
 /**
  * Splits a refund: the captured money first, then the gift cards in descending order of their ids.
- * @param asked minor units; undefined means all that is left
+ * @param requested minor units; undefined means all that is left
  * @returns undefined when less is left
  */
-export function refundParts(left: ReturnType<typeof refundable>, asked: number | undefined): RefundParts | undefined {
+export function refundParts(left: ReturnType<typeof refundable>, requested: number | undefined): RefundParts | undefined {
   const all = amountOf(left)
-  const wanted = asked ?? all
+  const wanted = requested ?? all
   if (wanted > all) return undefined
   const amount = Math.min(wanted, left.captured)
   const giftCards: GiftCardShare[] = []

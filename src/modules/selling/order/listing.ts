@@ -33,8 +33,8 @@ export function searchWordsOf(
 }
 
 /** Whether an order with this number and these words matches a query's words. */
-export function matchesSearch(number: number, words: readonly string[], asked: readonly string[]): boolean {
+export function matchesSearch(number: number, words: readonly string[], queryWords: readonly string[]): boolean {
   const whole = new Set([...words, String(number)])
-  const last = asked.at(-1) ?? ''
-  return asked.slice(0, -1).every((word) => whole.has(word)) && (whole.has(last) || words.some((word) => word.startsWith(last)))
+  const last = queryWords.at(-1) ?? ''
+  return queryWords.slice(0, -1).every((word) => whole.has(word)) && (whole.has(last) || words.some((word) => word.startsWith(last)))
 }

@@ -15,7 +15,7 @@ import type { Fulfilment, Order, OrderLine, Refund } from './domain.ts'
 /** Lines that a mail shows at most. The order's page shows the rest. */
 const linesShownMax = 50
 /** A shopper at the checkout sees a failure there and may pay otherwise. The mail is sent only if the failure lasts. */
-const failureToldAfterMs = 10 * 60_000
+const failureMailDelayMs = 10 * 60_000
 
 type Deps = Parameters<typeof queueMail>[1]
 
@@ -113,7 +113,7 @@ export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise
     key: `payment-failed:${order.id}`,
     template: 'payment-failed',
     data: { order: refOf(order), amount: { amount: order.amountDue, currency: order.currency } },
-    afterMs: failureToldAfterMs,
+    afterMs: failureMailDelayMs,
   })
 
 /** Whether an order still waits after a failed payment. The mail is dropped otherwise. */

@@ -23,17 +23,17 @@ const secondsSince = (now: number, at: number): number => Math.max(0, now - at) 
 const unfinishedLines = (name: string, what: string, all: readonly UnfinishedCount[] | undefined, now: number): string[] => [
   ...labelledMetric(
     `souk_${name}s_unfinished`,
-    `${what} that are to be gone on with, of the 10000 that are due first.`,
+    `${what} that are not finished, of the 10000 that are due first.`,
     (all ?? []).map(({ status, count }) => byStatus(status, count)),
   ),
   ...labelledMetric(
     `souk_${name}_oldest_age_seconds`,
-    'How old the oldest of them is.',
+    'Age of the oldest of them.',
     (all ?? []).map(({ status, oldestAt }) => byStatus(status, secondsSince(now, oldestAt))),
   ),
   ...optionalMetric(
     `souk_${name}_overdue_seconds`,
-    'For how long the first of them has waited to be gone on with; 0: its time has not come.',
+    'How long the first of them is overdue; 0 if none is due.',
     all && Math.max(0, ...all.map(({ dueAt }) => secondsSince(now, dueAt))),
   ),
 ]
@@ -51,13 +51,13 @@ export function orderMetrics(
   return [
     ...labelledMetric(
       'souk_order_moves_total',
-      'Orders that this process has placed (PENDING_PAYMENT), or moved on to the status.',
+      'Orders that this process placed (PENDING_PAYMENT) or moved to the status.',
       orderStatuses.filter((status) => status !== 'PAID').map((status) => byStatus(status, moves.get(status) ?? 0)),
       'counter',
     ),
     ...labelledMetric(
       'souk_refunds_total',
-      'Refunds that this process has begun, by processor and what they came to.',
+      'Refunds that this process created or moved, by processor and result.',
       [...refunded].flatMap((processor) =>
         refundStatuses.map((status) => {
           const result = status === 'PENDING' ? 'begun' : status.toLowerCase()
@@ -73,6 +73,6 @@ export function orderMetrics(
     ),
     ...unfinishedLines('saga', 'Orders', unfinished?.sagas, now),
     ...unfinishedLines('refund', 'Refunds', unfinished?.refunds, now),
-    ...optionalMetric('souk_payment_messages_waiting', 'Messages of processors that are still to be worked.', unfinished?.messages),
+    ...optionalMetric('souk_payment_messages_waiting', 'Messages of processors that are not processed yet.', unfinished?.messages),
   ]
 }

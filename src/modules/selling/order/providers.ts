@@ -49,7 +49,7 @@ export function orderProviders(deps: MailDeps & CustomerDeps & ReturnType<typeof
     orderStore,
     fulfilmentStore: createFulfilmentStore(orderChanged),
     orderDocuments: createOrderDocuments(orderCache, orderStore, orderLinks),
-    lanesAtWork: new Set() as BusyLanes,
+    busyLanes: new Set() as BusyLanes,
     /** With another processor to try, a request waits this long for the first one. */
     failOver: { patienceMs: 10_000 },
     /** Runs webhooks' work in the background. */

@@ -11,7 +11,7 @@ import { isOpenPayment } from '../../payments/payment/domain.ts'
 import { paymentsWithin } from '../../payments/payment/index.ts'
 import { endedPaymentStatus, type Fulfilment, filterOf, type Order, refundWindowMs, type ShopOrderQuery, trackingOf } from './domain.ts'
 import { appendEvent } from './events.ts'
-import { fulfilmentEventDetail, fulfilmentMessage, notifyFulfilled, packed, versioned } from './fulfilment/fulfilments.ts'
+import { fulfilmentEventDetail, fulfilmentMessage, linesToFulfil, notifyFulfilled, versioned } from './fulfilment/fulfilments.ts'
 import { type FulfilledLine, unitsOf } from './fulfilment/units.ts'
 import { listOrderOf } from './listing.ts'
 import { mailShipped, shipmentOf } from './mails.ts'
@@ -271,7 +271,7 @@ export const createFulfilment = async (
 export async function sendParcel(
   deps: OrderDeps,
   { shopId, orderId, actor, attempt }: OrderRequest,
-  { lines: asked, trackingNumber = null, carrier = null }: { [Field in keyof Parcel]: Parcel[Field] | null },
+  { lines: requestedLines, trackingNumber = null, carrier = null }: { [Field in keyof Parcel]: Parcel[Field] | null },
 ): Promise<{ parcel: Fulfilment; order: Order }> {
   const { orderStore: store, fulfilmentStore } = deps
   await ownOrder(deps, { shopId, orderId })
@@ -287,7 +287,7 @@ export async function sendParcel(
     if (before.status !== 'CONFIRMED')
       throw new AppError('CONFLICT', 'Only a CONFIRMED order can be fulfilled', { code: 'invalid_transition' })
     const orderLines = await store.lines(orderId, tx)
-    const lines = packed(unitsOf(before, orderLines, parcels, refunds), asked ?? undefined, parcels.length)
+    const lines = linesToFulfil(unitsOf(before, orderLines, parcels, refunds), requestedLines ?? undefined, parcels.length)
     const made = { id: deps.newId('fulfilment'), orderId, attemptKey: attempt.key, createdAt: now, updatedAt: now, version: 1 }
     const parcel: Fulfilment = { ...made, lines, trackingNumber, carrier }
     const isLast = unitsOf(before, orderLines, [...parcels, parcel], refunds).every(({ open }) => open === 0)

@@ -263,7 +263,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       await inserts.lines(tx, lines)
       await inserts.giftCards(tx, cards)
       const number = Promise.resolve(inserted).then((row) => {
-        if (!row) throw new Error('an order was not made')
+        if (!row) throw new Error('the insert of an order returned no row')
         return row.number
       })
       // The write reports the failure.

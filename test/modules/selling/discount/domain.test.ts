@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { divideHalfEven } from '../../../../src/lib/rounding.ts'
 import { taxOf, totalsOf } from '../../../../src/modules/selling/cart/domain.ts'
 import {
-  allocated,
+  allocate,
   bestReduction,
   codeKeyOf,
   type Discount,
@@ -88,11 +88,11 @@ describe('the amount of a discount', () => {
   })
 
   test('gives remaining units to the largest remainders, and the first line wins a tie', () => {
-    expect(allocated(100, [1_000, 1_000, 1_000])).toEqual([34, 33, 33])
-    expect(allocated(2, [1, 1, 1])).toEqual([1, 1, 0])
-    expect(allocated(10, [33, 67, 0])).toEqual([3, 7, 0])
-    expect(allocated(1, [1, 2])).toEqual([0, 1])
-    expect(allocated(0, [0, 0])).toEqual([0, 0])
+    expect(allocate(100, [1_000, 1_000, 1_000])).toEqual([34, 33, 33])
+    expect(allocate(2, [1, 1, 1])).toEqual([1, 1, 0])
+    expect(allocate(10, [33, 67, 0])).toEqual([3, 7, 0])
+    expect(allocate(1, [1, 2])).toEqual([0, 1])
+    expect(allocate(0, [0, 0])).toEqual([0, 0])
   })
 
   test('applies a discount to its products and to the products of its collections', () => {

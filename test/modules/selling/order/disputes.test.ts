@@ -168,7 +168,7 @@ test('keeps a dispute of an unknown payment without booking it, and reports it i
   })
   const findDisputeWork = async () => {
     for await (const { subject, problems: all, isWork } of bookFindings(app.deps.db))
-      if (subject === 'disputes of payments that are not here') return [isWork, all]
+      if (subject === 'disputes of unknown payments') return [isWork, all]
     return undefined
   }
   ok(await app.call('POST', '/webhooks/payments/scripted', { body: {} }))

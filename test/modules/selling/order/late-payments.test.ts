@@ -121,7 +121,7 @@ describe('watching a payment that ended without money', () => {
     await using app = await testApp()
     const { calls } = await expireUnpaidOrder(app)
     app.clock.advance(10 * minute)
-    await Promise.all(Array.from({ length: 4 }, () => sweepPayments({ ...app.deps, lanesAtWork: new Set() })))
+    await Promise.all(Array.from({ length: 4 }, () => sweepPayments({ ...app.deps, busyLanes: new Set() })))
     expect(calls).toHaveLength(1)
   })
 })

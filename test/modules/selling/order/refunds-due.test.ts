@@ -343,7 +343,7 @@ test('reports a cancelled order whose money was not refunded', async () => {
   })
   const found: string[] = []
   for await (const { subject, problems } of bookFindings(app.deps.db)) if (subject === 'money owed') found.push(...problems)
-  expect(found).toEqual([`Order ${id} came to nothing, and 1000 of it was not given back`])
+  expect(found).toEqual([`Order ${id} was never sold, and 1000 of it is not refunded`])
 })
 
 test('keeps an order compensating when a new refund replaces a failed one at the same time', async () => {

@@ -16,15 +16,19 @@ const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
 /**
  * Returns the lines of a new fulfilment.
- * @param asked undefined means all that is left
+ * @param requested undefined means all that is left
  * @param sentBefore the number of earlier fulfilments
  * @throws AppError INVALID for an unknown or repeated line; CONFLICT for more units than are left, when nothing is
  *   left, and for one fulfilment too many
  */
-export function packed(units: readonly Units[], asked: readonly FulfilledLine[] | undefined, sentBefore: number): FulfilledLine[] {
-  const twice = asked?.findIndex(({ lineId }, at) => asked.findIndex((one) => one.lineId === lineId) < at) ?? -1
+export function linesToFulfil(
+  units: readonly Units[],
+  requested: readonly FulfilledLine[] | undefined,
+  sentBefore: number,
+): FulfilledLine[] {
+  const twice = requested?.findIndex(({ lineId }, at) => requested.findIndex((one) => one.lineId === lineId) < at) ?? -1
   if (twice >= 0) throw invalidField(`lines.${twice}.lineId`, 'must not be repeated')
-  asked?.forEach(({ lineId, quantity }, at) => {
+  requested?.forEach(({ lineId, quantity }, at) => {
     const line = units.find((one) => one.lineId === lineId)
     if (!line) throw invalidField(`lines.${at}.lineId`, 'must be a line of the order')
     if (quantity > line.left)
@@ -32,7 +36,7 @@ export function packed(units: readonly Units[], asked: readonly FulfilledLine[] 
   })
   const rest = units.filter(({ left }) => left > 0).map(({ lineId, left }) => ({ lineId, quantity: left }))
   if (rest.length === 0) throw new AppError('CONFLICT', 'All lines of the order are already fulfilled')
-  const lines = asked?.map((line) => pick(line, 'lineId', 'quantity')) ?? rest
+  const lines = requested?.map((line) => pick(line, 'lineId', 'quantity')) ?? rest
   const isRest = rest.every(({ lineId, quantity }) => lines.some((line) => line.lineId === lineId && line.quantity === quantity))
   if (sentBefore >= parcelsMax - 1 && !isRest)
     throw new AppError('CONFLICT', `An order can have at most ${parcelsMax} fulfilments: the last one must contain all remaining units`, {

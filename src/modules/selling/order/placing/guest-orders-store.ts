@@ -22,7 +22,7 @@ export const guestOrdersStore = {
    * Assigns orders that still have no customer.
    * @returns the changed orders
    */
-  async give(tx: Writer, ids: readonly string[], customerId: string, updatedAt: number): Promise<Order[]> {
+  async assign(tx: Writer, ids: readonly string[], customerId: string, updatedAt: number): Promise<Order[]> {
     // In order of their ids, like every write that locks several.
     await lockedOrders(tx, ids)
     return tx

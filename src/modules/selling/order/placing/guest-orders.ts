@@ -23,7 +23,7 @@ export const guestOrdersOf = (deps: GuestOrderDeps): GuestOrders => ({
   async join(tx, { id: customerId, shopId, email }, actor) {
     const ids = await store.idsOf(tx, shopId, email, guestOrdersPerWrite)
     if (ids.length === 0) return false
-    const joined = await store.give(tx, ids, customerId, deps.clock.now())
+    const joined = await store.assign(tx, ids, customerId, deps.clock.now())
     const counts = Map.groupBy(joined, ({ currency, mode }) => `${currency} ${mode}`)
     for (const [, [first, ...rest]] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (!first) continue

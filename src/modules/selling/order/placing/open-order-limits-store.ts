@@ -7,7 +7,7 @@ import type { Order } from '../domain.ts'
 type OrderLimitKey = Pick<Order, 'shopId' | 'cartId' | 'placedFrom'>
 type OrderLimits = { shopMax: number; addressMax: number; cartMax: number }
 
-/** Whether more than `max` rows match. Counting them all costs ten times as much. */
+/** Selects whether more than `max` rows match. Counting them all costs ten times as much. */
 const isMoreThan = (max: string, which: SQL) =>
   sql<boolean>`exists (select 1 from orders where ${which} limit 1 offset ${sql.placeholder(max)})`.mapWith(Boolean)
 /** A literal, so that the partial indexes of unpaid orders apply. */
@@ -38,7 +38,7 @@ export const openOrderLimitsStore = {
   ): Promise<{ fromAddress: boolean; ofCart: boolean }> {
     const max = { shopMax: shopMax - 1, addressMax: addressMax - 1, cartMax: cartMax - 1 }
     const found = await from.first(areMoreThan, { shopId, cartId, placedFrom, ...max })
-    if (!found) throw new Error('a count gave nothing')
+    if (!found) throw new Error('a count returned no row')
     return found
   },
   /**

@@ -252,7 +252,7 @@ function orderOf(
 const linesOf = (orderId: string, { items }: CartSnapshot, { lines }: Priced, reserved: ReadonlySet<string>): OrderLine[] =>
   lines.map((line, position) => {
     const sellable = items[position]?.sellable
-    if (!sellable) throw new Error('an order line of nothing')
+    if (!sellable) throw new Error('an order line without a variant')
     return {
       orderId,
       position,

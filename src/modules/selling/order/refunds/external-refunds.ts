@@ -9,7 +9,7 @@ import { applyRefundEffects } from './refund-effects.ts'
 import { unaccountedAmount } from './refund-responses.ts'
 import { createRefund, openRefundStatuses } from './refunds.ts'
 
-// Refunds that the shop made on the processor's own pages, and news about refunds made here.
+// Refunds that the shop made on the processor's own pages, and changes of refunds made here.
 
 /** Records external refunds of a captured payment, and makes the job query its open refunds at once. */
 export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded }: Pick<PaymentAnswer, 'refunded'>): Promise<void> {
@@ -18,12 +18,12 @@ export async function syncRefunds(deps: OrderDeps, payment: Payment, { refunded 
   const refunds = await store.refundsOf(db.read, payment.orderId)
   if (refunded !== undefined && unaccountedAmount(payment, refunds, refunded) > 0) await recordExternalRefund(deps, payment, refunded)
   const now = clock.now()
-  const news = refunds.filter(
+  const refundsToQuery = refunds.filter(
     (refund) => refund.paymentId === payment.id && (refund.resumeAt ?? 0) > now && refund.processorReference !== null,
   )
-  if (news.length === 0) return
+  if (refundsToQuery.length === 0) return
   await db.write(async (tx) => {
-    for (const { id } of news) {
+    for (const { id } of refundsToQuery) {
       const refund = await store.lockRefund(tx, id)
       if (refund && refund.resumeAt !== null) await store.changeRefund(tx, id, openRefundStatuses, { resumeAt: now })
     }

@@ -98,7 +98,7 @@ async function notifyRefund(tx: Writer, deps: OrderDeps, { order, from, refund }
       break
     case 'PENDING':
     case 'FAILED':
-      throw new Error(`nothing follows from a refund that is ${status}`)
+      throw new Error(`a refund that is ${status} has no effects`)
   }
 }
 

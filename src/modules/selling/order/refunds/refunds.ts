@@ -222,7 +222,7 @@ async function leaseRefund({ db, clock, orderStore: store }: OrderDeps, refund: 
 }
 
 /** A refund that failed at a bank would fail again a moment later. */
-const owedAgainMs = dayMs
+const retryDelayMs = dayMs
 
 type FailedRefund = { code: string; processorReference: string | null; holder: string }
 
@@ -240,7 +240,7 @@ async function retryRefund(deps: OrderDeps, refund: Refund, { code, processorRef
     await appendEvent(tx, deps, { orderId, type: 'REFUND_FAILED', detail: { refund: id, code } })
     const payments = await paymentsWithin(tx, deps, orderId)
     const [next] = await refundExcess(tx, deps, { order, payments }, holder, { reason, actor })
-    const later = { sentAt: null, resumeAt: updatedAt + owedAgainMs, ...noLease }
+    const later = { sentAt: null, resumeAt: updatedAt + retryDelayMs, ...noLease }
     return next && store.changeRefund(tx, next.id, ['PENDING'], later)
   }, locking)
   return begun ?? (await store.findRefund(deps.db.read, id)) ?? refund

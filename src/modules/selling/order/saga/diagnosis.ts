@@ -42,8 +42,8 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
     ...pick(order, 'mode', 'status', 'paymentStatus', 'fulfilmentStatus', 'holds', 'customerId', 'attempts'),
     ...moneyOf(order, 'total', 'amountDue', 'capturedTotal', 'refundedTotal', 'giftCardTotal', 'giftCardRefundedTotal'),
     ...isoTimes(pick(order, 'createdAt', 'updatedAt', 'expiresAt', 'confirmedAt', 'fulfilledAt', 'resumeAt')),
-    payments: payments.map((payment) => paymentLook(payment, now)),
-    refunds: refunds.map((refund) => refundLook(refund, now)),
+    payments: payments.map((payment) => paymentReport(payment, now)),
+    refunds: refunds.map((refund) => refundReport(refund, now)),
     disputes: disputes.map((dispute) => ({
       ...pick(dispute, 'id', 'paymentId', 'reference', 'status'),
       ...moneyOf(dispute, 'amount'),
@@ -63,9 +63,9 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
       ...pick(delivery, 'id', 'endpointId', 'event', 'status', 'attempts', 'lastStatus', 'lastError'),
       ...isoTimes({ createdAt: delivery.createdAt, nextAt: delivery.status === 'PENDING' ? delivery.nextAt : null }),
     })),
-    events: events.map((event) => eventLook(event, currency)),
+    events: events.map((event) => eventReport(event, currency)),
     why: reasonOf(whole, now) ?? null,
-    next: stepsOf(whole, now).map(stepLook),
+    next: stepsOf(whole, now).map(stepReport),
   }
 }
 export type OrderDiagnosis = Awaited<ReturnType<typeof diagnoseOrder>>
@@ -80,14 +80,14 @@ async function idOf({ db }: DiagnosisDeps, { number, shopName }: { number: numbe
   throw new OperatorError('The shop has no order with this number')
 }
 
-const stepLook = ({ what, at }: ExplainedStep) => ({ what, ...isoTimes({ at }) })
+const stepReport = ({ what, at }: ExplainedStep) => ({ what, ...isoTimes({ at }) })
 
 /** The end of a running call to a processor; null without one. */
 const askedUntil = ({ leaseUntil }: { readonly leaseUntil: number | null }, now: number): number | null =>
   leaseUntil === null || isLeaseOver(leaseUntil, now) ? null : leaseUntil
 
 /** A payment with its references at the processor, without what the shopper's page may know. */
-const paymentLook = (payment: Payment, now: number) => ({
+const paymentReport = (payment: Payment, now: number) => ({
   ...pick(payment, 'id', 'method', 'processor'),
   account: payment.accountId === '' ? 'of the instance' : payment.accountId,
   ...pick(payment, 'mode', 'status'),
@@ -99,7 +99,7 @@ const paymentLook = (payment: Payment, now: number) => ({
   ...isoTimes({ askedUntil: askedUntil(payment, now) }),
 })
 
-const refundLook = (refund: Refund, now: number) => ({
+const refundReport = (refund: Refund, now: number) => ({
   ...pick(refund, 'id', 'paymentId', 'processor', 'processorReference', 'purpose', 'status', 'attempts', 'actor'),
   failureCode: refund.failureCode === null ? null : wordOf(refund.failureCode),
   ...moneyOf(refund, 'amount', 'giftCardAmount'),
@@ -108,16 +108,16 @@ const refundLook = (refund: Refund, now: number) => ({
 })
 
 /** Details without personal data. Reasons and tracking numbers are not among them. */
-const openDetails: ReadonlySet<string> = new Set([
+const publicDetails: ReadonlySet<string> = new Set([
   ...['payment', 'processor', 'instead', 'refund', 'dispute', 'fulfilment', 'return', 'code', 'currency'],
   ...['amount', 'total', 'told'],
 ])
-const closed = '[not shown]'
-const wordOf = (text: string): string => (/^[\w.:/-]{1,100}$/.test(text) ? text : closed)
+const hidden = '[not shown]'
+const wordOf = (text: string): string => (/^[\w.:/-]{1,100}$/.test(text) ? text : hidden)
 
-function eventLook({ type, at, actor, detail }: OrderEvent, currency: string) {
+function eventReport({ type, at, actor, detail }: OrderEvent, currency: string) {
   const shown = (name: string, value: string | number): string | Money => {
-    if (!openDetails.has(name)) return closed
+    if (!publicDetails.has(name)) return hidden
     return typeof value === 'number' ? { amount: value, currency } : wordOf(value)
   }
   const told = Object.entries(detail).map(([name, value]) => [name, shown(name, value)] as const)
@@ -171,7 +171,7 @@ export async function stuckOrders(
       since: new Date(Number(since)).toISOString(),
       attempts: order.attempts,
       why: reasonOf(whole, now) ?? 'in progress',
-      next: stepsOf(whole, now).map(stepLook),
+      next: stepsOf(whole, now).map(stepReport),
     })
   }
   return { total: Number(found[0]?.total ?? 0), orders }

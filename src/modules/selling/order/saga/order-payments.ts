@@ -20,8 +20,8 @@ import {
   type PaymentOperation,
   paymentsWithin,
   recordCapture,
-  recordNames,
   recordPaymentProgress,
+  recordReferences,
   requestProcessor,
   returnLease,
 } from '../../../payments/payment/index.ts'
@@ -142,7 +142,7 @@ async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: Rece
         await lockPaymentAsKnown(tx, deps, known)
         const knownEvents = [...placed.events]
         const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, knownEvents }, placed)
-        if (refunds.length > 0) throw new NothingChanged('money that goes back is read first')
+        if (refunds.length > 0) throw new NothingChanged('refunds need reads')
         return { ...saga, placed: { ...placed, events: knownEvents } }
       },
       groupedLocking(answer.captured > 0 ? 'take' : 'note', order.shopId),
@@ -217,15 +217,15 @@ async function recordFullPayment(
   const { order } = saga
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
-  const noted = { payment, answer, holder: context.holder }
-  const taken: Payment = { ...payment, ...captureFields(noted, updatedAt), status: 'CAPTURED', failureCode: null }
+  const recorded = { payment, answer, holder: context.holder }
+  const taken: Payment = { ...payment, ...captureFields(recorded, updatedAt), status: 'CAPTURED', failureCode: null }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
   const captured = { type: 'PAYMENT_CAPTURED', detail, actor }
   const { payments } = withPayment(saga, taken, undefined)
   const toResume = { ...paidOrderFields(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All statements are sent before any is awaited.
   const [, refunds, after] = await Promise.all([
-    recordCapture(tx, deps, { ...noted, becomes: 'CAPTURED' }),
+    recordCapture(tx, deps, { ...recorded, becomes: 'CAPTURED' }),
     refundExcess(tx, deps, { order: { ...order, ...paidOrderFields(amountDue), status: 'PAID' }, payments }, context.holder),
     parts
       ? recordSale(
@@ -360,22 +360,23 @@ async function recordProgress(
   const { order, payments } = saga
   const { state, failureCode } = answer
   const isAwaited = order.status === 'PENDING_PAYMENT'
-  const noted = { payment, answer, holder: context.holder }
+  const recorded = { payment, answer, holder: context.holder }
   // An authorization for an ended order is voided and never counts.
-  if (state === 'AUTHORIZED' && !isAwaited) return withPayment(saga, await recordNames(tx, deps, noted), undefined)
+  if (state === 'AUTHORIZED' && !isAwaited) return withPayment(saga, await recordReferences(tx, deps, recorded), undefined)
   const updatedAt = deps.clock.now()
   const hasNoReferences = (answer.reference ?? payment.processorReference) === null
   const at = { updatedAt, order, payment, isGivenUp, hasNoReferences, isPaidOtherwise: payments.some(isPaidAfterEnding) }
-  const standing = isAwaited ? changeForState(state, at) : changeOfEndedOrder(state, order)
-  if (!standing || !canMoveTo(payment.status, state)) return withPayment(saga, await recordPaymentProgress(tx, deps, noted), undefined)
+  const orderChange = isAwaited ? changeForState(state, at) : changeOfEndedOrder(state, order)
+  if (!orderChange || !canMoveTo(payment.status, state))
+    return withPayment(saga, await recordPaymentProgress(tx, deps, recorded), undefined)
   const detail = {
     payment: payment.id,
     processor: payment.processor,
     ...(state === 'AUTHORIZED' ? { amount: answer.authorized } : failureCode === undefined ? {} : { code: failureCode }),
   }
   const [changed, after] = await Promise.all([
-    deps.orderStore.change(tx, order, [order.status], { ...standing, updatedAt }),
-    recordPaymentProgress(tx, deps, noted),
+    deps.orderStore.change(tx, order, [order.status], { ...orderChange, updatedAt }),
+    recordPaymentProgress(tx, deps, recorded),
     appendEvent(tx, deps, { orderId: order.id, type: `PAYMENT_${state}`, detail }, knownEvents),
     // A waiting shopper sees it in the response.
     isAwaited && state === 'FAILED' && context.deadline === undefined ? mailPaymentFailed(tx, deps, order) : undefined,

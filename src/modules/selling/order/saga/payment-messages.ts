@@ -63,12 +63,12 @@ export async function workMessages(deps: OrderDeps, dueBy = deps.clock.now()): P
 async function workMessage(deps: OrderDeps, id: string, dueBy: number): Promise<void> {
   const message = await takeMessage(deps, id, dueBy)
   if (!message) return
-  const came = await handleMessage(deps, message).catch((error: unknown) => {
+  const result = await handleMessage(deps, message).catch((error: unknown) => {
     if (isDatabaseAway(error)) throw error
     deps.log.error('payment_message.not_worked', { id, error })
     return 'unanswered' as const
   })
-  await rescheduleMessage(deps, message, nextAttemptAt(deps, message, came))
+  await rescheduleMessage(deps, message, nextAttemptAt(deps, message, result))
 }
 
 /** `unknown`: no such payment; `unanswered`: its processor did not answer. */
@@ -78,28 +78,28 @@ type MessageResult = 'done' | 'unknown' | 'unanswered'
 function nextAttemptAt(
   { clock, log }: OrderDeps,
   { id, processor, shopId, accountId, receivedAt, attempts, dispute }: Message,
-  came: MessageResult,
+  result: MessageResult,
 ): number | null {
-  if (came === 'done') return null
+  if (result === 'done') return null
   const now = clock.now()
-  const isOver = now - receivedAt >= (came === 'unknown' ? unknownMs : unansweredMs)
-  if (isOver && came === 'unknown' && dispute === null) log.info('payment_message.about_nothing', { id, processor })
+  const isOver = now - receivedAt >= (result === 'unknown' ? unknownMs : unansweredMs)
+  if (isOver && result === 'unknown' && dispute === null) log.info('payment_message.about_nothing', { id, processor })
   // Money is lost, and no order shows it.
-  if (isOver && came === 'unknown' && dispute !== null)
+  if (isOver && result === 'unknown' && dispute !== null)
     log.error('payment_message.unknown_dispute', { id, processor, shop: shopId, account: accountId, ...dispute })
-  if (isOver && came === 'unanswered') log.error('payment_message.given_up', { id, processor })
+  if (isOver && result === 'unanswered') log.error('payment_message.given_up', { id, processor })
   return isOver ? null : now + Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(20, attempts - 1))
 }
 
 async function handleMessage(deps: OrderDeps, message: Message): Promise<MessageResult> {
   const found = await paymentOfMessage(deps, message)
   if (!found) return 'unknown'
-  const came = await queryPaymentOf(deps, found, message)
+  const result = await queryPaymentOf(deps, found, message)
   const { dispute } = message
   // A dispute takes at most what was captured, so that is recorded first.
-  const isKnown = came === 'done' || found.captured > 0
+  const isKnown = result === 'done' || found.captured > 0
   if (dispute && isKnown) await deps.db.write((tx) => recordDispute(tx, deps, { payment: found, dispute }), locking)
-  return came
+  return result
 }
 
 /** Queries the processor about a webhook's payment and runs its order's saga. */

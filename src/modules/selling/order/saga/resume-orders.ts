@@ -81,13 +81,13 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
 export async function expireOrders(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
-    const begun = await runInLanes(deps, 'expiry', due, async (id) => {
+    const started = await runInLanes(deps, 'expiry', due, async (id) => {
       // The money may be captured already. The order expires if not.
       await guarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
       await guarded(deps, id, () => expireOrder(deps, id))
     })
     // The rest belongs to lanes that are still running.
-    if (due.length < laneBatch || begun === 0) return
+    if (due.length < laneBatch || started === 0) return
   }
 }
 
@@ -106,11 +106,11 @@ async function expireOrder(deps: OrderDeps, id: string): Promise<void> {
 export async function sweepPayments(deps: OrderDeps): Promise<void> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const due = await paymentsDueForQuery(deps, deps.clock.now(), laneBatch)
-    const begun = await runInLanes(deps, 'sweep', due, (id) =>
+    const started = await runInLanes(deps, 'sweep', due, (id) =>
       sweepPayment(deps, id).catch((error: unknown) => deps.log.error('payment.not_swept', { payment: id, error })),
     )
     // The rest belongs to lanes that are still running.
-    if (due.length < laneBatch || begun === 0) return
+    if (due.length < laneBatch || started === 0) return
   }
 }
 
@@ -118,8 +118,8 @@ export async function sweepPayments(deps: OrderDeps): Promise<void> {
 async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
   const payment = await takeSweepTurn(deps, id)
   if (!payment) return
-  const came = await refreshPayment(deps, payment)
-  await endSweepTurn(deps, payment, came === 'unanswered' ? 'unanswered' : 'said')
+  const result = await refreshPayment(deps, payment)
+  await endSweepTurn(deps, payment, result === 'unanswered' ? 'unanswered' : 'answered')
 }
 
 /** Runs one row. Its failure must not delay the others, now or in the next run. */
@@ -127,17 +127,17 @@ async function guarded(
   deps: OrderDeps,
   id: string,
   run: () => Promise<unknown>,
-  putOff?: (tx: Writer, resumeAt: number) => Promise<unknown>,
+  postpone?: (tx: Writer, resumeAt: number) => Promise<unknown>,
 ): Promise<void> {
   try {
     await run()
   } catch (error) {
     deps.log.error('order.not_resumed', { id, error })
     // A lost database connection is not the order's fault.
-    if (!putOff || isDatabaseAway(error)) return
+    if (!postpone || isDatabaseAway(error)) return
     const resumeAt = deps.clock.now() + afterFailureMs
     await deps.db
-      .write(async (tx) => void (await putOff(tx, resumeAt)))
+      .write(async (tx) => void (await postpone(tx, resumeAt)))
       .catch((again: unknown) => deps.log.error('order.not_put_off', { id, error: again }))
   }
 }

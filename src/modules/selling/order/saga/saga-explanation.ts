@@ -37,8 +37,10 @@ const timesOf = ({ order, refunds }: ExplainedSaga): number[] =>
   [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
 
 /** Whether the saga must continue but has no due time. It never continues by itself then. */
-const isForgotten = (looked: ExplainedSaga, now: number): boolean =>
-  timesOf(looked).length === 0 && (isUnfinished(looked.order) || openOf(looked.refunds).length > 0) && askingOf(looked, now) === undefined
+const isForgotten = (explained: ExplainedSaga, now: number): boolean =>
+  timesOf(explained).length === 0 &&
+  (isUnfinished(explained.order) || openOf(explained.refunds).length > 0) &&
+  askingOf(explained, now) === undefined
 
 function ownStep(saga: Saga, now: number): ExplainedStep {
   const { order } = saga
@@ -114,11 +116,11 @@ const sweepSteps = (payment: Payment): ExplainedStep[] =>
 
 /** Returns the main reason why an order does not move; undefined if it waits for people as it should, or is over. */
 export function reasonOf({ order, payments, refunds }: ExplainedSaga, now: number): string | undefined {
-  const looked = { order, payments, refunds }
-  const asking = askingOf(looked, now)
+  const explained = { order, payments, refunds }
+  const asking = askingOf(explained, now)
   if (asking?.leaseUntil) return `a request to ${asking.processor} is in flight, until ${iso(asking.leaseUntil)} at most`
-  if (isForgotten(looked, now)) return 'the next step is not scheduled. This is a bug in souk: report it'
-  const times = timesOf(looked)
+  if (isForgotten(explained, now)) return 'the next step is not scheduled. This is a bug in souk: report it'
+  const times = timesOf(explained)
   if (order.status === 'PENDING_PAYMENT' && order.expiresAt + overdueMs <= now) times.push(order.expiresAt)
   const due = Math.min(...times)
   if (due + overdueMs <= now) return `overdue since ${iso(due)}: check that the server and its jobs run (\`souk health\`, \`souk jobs\`)`

@@ -20,12 +20,12 @@ const foundMax = 1_000
 /** Totals of other filters are exact up to this number; further pages exist. */
 const countedMax = 2_000
 /** Up to this many filtered orders, the words of each are computed and compared. */
-const lookedIntoMax = 500
+const comparedMax = 500
 /** The most orders compared between the word index and the column index. */
 const walkedMax = 10_000
-const walkedAtOnce = 2_500
+const walkedPerQuery = 2_500
 /** Orders whose words are computed before the thread is yielded. */
-const lookedAtMax = 100
+const comparedPerBatch = 100
 const numberMax = 2_147_483_647
 
 type FoundOrders = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
@@ -34,7 +34,7 @@ type NumberRange = { readonly first: number; readonly last: number }
 
 /** Reads the row that the same write inserted. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
-const noteDay = prepare(
+const recordDay = prepare(
   (queries) =>
     queries
       .insert(orderDays)
@@ -59,18 +59,18 @@ const fills = backfillProgressOf('ORDERS')
 export const findingStore = {
   /** Indexes an order, in the write that inserts it. */
   async add(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
-    await tx.run(noteDay, { id, shopId, day: dayNumberOf(createdAt) })
+    await tx.run(recordDay, { id, shopId, day: dayNumberOf(createdAt) })
     await orderSearch.add(tx, { id, shopId }, words)
   },
   /** Indexes an order that may be indexed already. */
   async replace(tx: Writer, { id, shopId, createdAt }: SearchedOrder, words: readonly string[]): Promise<void> {
-    await tx.run(noteDay, { id, shopId, day: dayNumberOf(createdAt) })
+    await tx.run(recordDay, { id, shopId, day: dayNumberOf(createdAt) })
     await orderSearch.replace(tx, { id, shopId }, words)
   },
 
   /** A page of a shop's orders. */
   async list(read: Reader, filter: OrderFilter, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
-    if (isWhole(filter)) return wholeList(read, filter.shopId, slice, order)
+    if (isUnfiltered(filter)) return wholeList(read, filter.shopId, slice, order)
     const bounds = await boundsOf(read, filter)
     if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
     if (filter.words === undefined) return byColumns(read, filter, bounds, slice, order)
@@ -89,19 +89,19 @@ export const findingStore = {
     { limit, after }: PageSlice,
   ): Promise<{ numbers: readonly number[]; scannedTo?: number | undefined }> {
     const { shopId, words, number } = filter
-    const isWhole = !(await isFilling(read, shopId))
+    const isIndexComplete = !(await isFilling(read, shopId))
     const days = await boundsOf(read, filter)
     if (!days || words?.length === 0) return { numbers: [] }
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
     // While the index is incomplete, every order is compared.
-    if (!isWhole) {
-      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, lookedAtMax)))
-      return { numbers: await holding(read, shopId, all, words), scannedTo: all.at(-1) }
+    if (!isIndexComplete) {
+      const all = await numbersIn(read, alongColumns(filter, { first, last }, Math.min(limit, comparedPerBatch)))
+      return { numbers: await matchingWords(read, shopId, all, words), scannedTo: all.at(-1) }
     }
     const candidates = await orderSearch.find(read, { shopId, words, whole: [], first, last, limit })
-    return { numbers: await amongColumns(read, filter, candidates), scannedTo: candidates.at(-1) }
+    return { numbers: await filterByColumns(read, filter, candidates), scannedTo: candidates.at(-1) }
   },
 
   ...fills,
@@ -120,7 +120,7 @@ export const findingStore = {
   },
 }
 
-function isWhole({ shopId: _, ...filter }: OrderFilter): boolean {
+function isUnfiltered({ shopId: _, ...filter }: OrderFilter): boolean {
   return Object.values(filter).every((value) => value === undefined || value === null)
 }
 
@@ -207,17 +207,17 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange,
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {
   const { shopId } = filter
   // Read before the index: an order indexed in between appears in both, never in neither.
-  const isWhole = !(await isFilling(read, shopId))
+  const isIndexComplete = !(await isFilling(read, shopId))
   const query = { shopId, words, whole: [], ...bounds }
   if (filter.number !== undefined || filter.id !== undefined || isNarrow(filter)) {
-    const left = await numbersIn(read, alongColumns(filter, bounds, lookedIntoMax + 1))
-    if (left.length <= lookedIntoMax) return { numbers: await holding(read, shopId, left, words), isCapped: false }
+    const left = await numbersIn(read, alongColumns(filter, bounds, comparedMax + 1))
+    if (left.length <= comparedMax) return { numbers: await matchingWords(read, shopId, left, words), isCapped: false }
   } else if (filter.from === undefined && filter.until === undefined)
-    return orMore(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isWhole)
-  return orMore(await walked(read, filter, words, bounds), isWhole)
+    return capIfIncomplete(capped(await orderSearch.find(read, { ...query, limit: foundMax + 1 })), isIndexComplete)
+  return capIfIncomplete(await mergeIndexes(read, filter, words, bounds), isIndexComplete)
 }
 
-const orMore = (found: Numbers, isWhole: boolean): Numbers => (isWhole ? found : { ...found, isCapped: true })
+const capIfIncomplete = (found: Numbers, isIndexComplete: boolean): Numbers => (isIndexComplete ? found : { ...found, isCapped: true })
 
 /** Whether a shop has unindexed orders. The job indexes its first order last. */
 async function isFilling(read: Reader, shopId: string): Promise<boolean> {
@@ -227,8 +227,8 @@ async function isFilling(read: Reader, shopId: string): Promise<boolean> {
   return first !== undefined && first.id < fill.below
 }
 
-/** Which of the shop's orders match the words. */
-async function holding(read: Reader, shopId: string, numbers: readonly number[], words: readonly string[]): Promise<number[]> {
+/** Returns which of the shop's orders match the words. */
+async function matchingWords(read: Reader, shopId: string, numbers: readonly number[], words: readonly string[]): Promise<number[]> {
   if (numbers.length === 0) return []
   const { id, number, email, shippingAddress, billingAddress } = orders
   const found = await read
@@ -258,17 +258,17 @@ async function holding(read: Reader, shopId: string, numbers: readonly number[],
 }
 
 /** Merges the word index and the column index, both sorted by number. */
-async function walked(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: NumberRange): Promise<Numbers> {
+async function mergeIndexes(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: NumberRange): Promise<Numbers> {
   const numbers: number[] = []
   let below = last
-  for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedAtOnce) {
+  for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedPerQuery) {
     const range = { first, last: below }
-    const holding = await orderSearch.find(read, { shopId: filter.shopId, words, whole: [], ...range, limit: walkedAtOnce })
-    const lowestHeld = holding.length < walkedAtOnce ? first : (holding.at(-1) ?? first)
-    const asked = await numbersIn(read, alongColumns(filter, { first: lowestHeld, last: below }, walkedAtOnce))
-    const lowest = asked.length < walkedAtOnce ? lowestHeld : (asked.at(-1) ?? lowestHeld)
-    const areAsked = new Set(asked)
-    numbers.push(...holding.filter((number) => number >= lowest && areAsked.has(number)))
+    const holding = await orderSearch.find(read, { shopId: filter.shopId, words, whole: [], ...range, limit: walkedPerQuery })
+    const lowestHeld = holding.length < walkedPerQuery ? first : (holding.at(-1) ?? first)
+    const matchingNumbers = await numbersIn(read, alongColumns(filter, { first: lowestHeld, last: below }, walkedPerQuery))
+    const lowest = matchingNumbers.length < walkedPerQuery ? lowestHeld : (matchingNumbers.at(-1) ?? lowestHeld)
+    const columnMatches = new Set(matchingNumbers)
+    numbers.push(...holding.filter((number) => number >= lowest && columnMatches.has(number)))
     if (lowest <= first) return capped(numbers)
     below = lowest - 1
   }
@@ -276,7 +276,7 @@ async function walked(read: Reader, filter: OrderFilter, words: readonly string[
 }
 
 /** Of these numbers, those that match the columns, highest first. */
-async function amongColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {
+async function filterByColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {
   if (numbers.length === 0) return []
   const rows = await read
     .select({ number: orders.number })

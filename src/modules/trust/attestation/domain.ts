@@ -43,21 +43,21 @@ export type RangeStats = {
 /** The range size for another node, whose limits are unknown. */
 export const rangeSizeForOtherNode = ({ blocks }: RangeSize): RangeSize => ({ ...initialRangeSize, blocks })
 
-export function nextRangeSize({ blocks, ceiling, isStatedByNode: isSaid }: RangeSize, read: RangeStats): RangeSize {
+export function nextRangeSize({ blocks, ceiling, isStatedByNode }: RangeSize, read: RangeStats): RangeSize {
   const logsMax = read.isContended ? logsPerResponse.contended : logsPerResponse.alone
   const fullness = Math.max(read.logs / logsMax, read.bytes / bytesPerResponse)
-  const nextCeiling = isSaid ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
+  const nextCeiling = isStatedByNode ? ceiling : Math.min(blocksMax, Math.ceil(ceiling * 1.02))
   // Shrinks at once while requests compete for the thread, otherwise by half at most.
   if (fullness > 1)
     return {
       blocks: Math.max(1, Math.floor(read.blocks / (read.isContended ? fullness : Math.min(fullness, 2)))),
       ceiling,
-      isStatedByNode: isSaid,
+      isStatedByNode,
     }
   // A range that was shorter for other reasons says nothing about a longer one.
-  if (read.blocks < blocks || read.ms > fastMs) return { blocks, ceiling, isStatedByNode: isSaid }
+  if (read.blocks < blocks || read.ms > fastMs) return { blocks, ceiling, isStatedByNode }
   const grown = Math.ceil(blocks * Math.min(1.5, fullness === 0 ? 1.5 : 1 / fullness))
-  return { blocks: Math.max(1, Math.min(grown, nextCeiling)), ceiling: nextCeiling, isStatedByNode: isSaid }
+  return { blocks: Math.max(1, Math.min(grown, nextCeiling)), ceiling: nextCeiling, isStatedByNode }
 }
 
 /** The range size after a node refused `requested` blocks. `hint` is the size that the node suggests. */
@@ -133,7 +133,7 @@ export function changesOfLogs(
     const before = storedAttestations.get(log.uid)
     const schema = schemaOf.get(log.schemaUid)
     if (schema === undefined || (before && (before.attester !== log.attester || before.schema !== schema)))
-      throw new Contradiction('an attestation that is known as another one', before?.blockNumber)
+      throw new Contradiction('an attestation that differs from the stored one', before?.blockNumber)
     // After a reorganization the same attestation may be in another block.
     if (before?.blockNumber === log.blockNumber && before.blockAt === log.blockAt) continue
     const revocation = storedRevocations.get(log.uid)
@@ -155,7 +155,7 @@ export function changesOfLogs(
     if (log.kind !== 'REVOKED') continue
     const row = rowOf(log.uid)
     if (!row) pending.set(log.uid, { chainId, uid: log.uid, attester: log.attester, blockNumber: log.blockNumber })
-    else if (row.attester !== log.attester) throw new Contradiction('a revocation by somebody else', row.blockNumber)
+    else if (row.attester !== log.attester) throw new Contradiction('a revocation by another address', row.blockNumber)
     else if (row.revokedBlock !== log.blockNumber) rows.set(log.uid, { ...row, revokedBlock: log.blockNumber })
   }
   const deltas: Deltas = {}

@@ -48,7 +48,11 @@ export type NodeState = ChainNode & {
 }
 
 export type Nodes = ReturnType<typeof createNodes>
-type Options = { readonly now: () => number /** From 0 to 1. */; readonly random: () => number }
+type Options = {
+  readonly now: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
 
 export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[], { now, random }: Options) {
   const nodes = chainNodes.map(

@@ -24,7 +24,7 @@ export function attestationProviders({ db, config, clock, safeFetch, randomBytes
     /** Identifies this process in the leases of chains. */
     chainReader: newId('event'),
     /** The cached registry. */
-    knownRegistry: { is: undefined as Registry | undefined },
+    knownRegistry: { current: undefined as Registry | undefined },
     /** Metrics by chain: failures of nodes, and logs read. */
     chainFailures: createTally(),
     chainLogs: new Map<number, number>(),

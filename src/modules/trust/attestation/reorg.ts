@@ -4,7 +4,7 @@ import type { Checkpoint } from './domain.ts'
 import { ask, endForLaggingNode, type NodeReading, recordNodeFailure, type Step, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
 
 /** Checkpoints per query. */
-const checkpointsAtOnce = 20
+const checkpointsPerQuery = 20
 
 /** Confirms the other block with the same node and with another one, if there is one, before it rewinds or halts. */
 export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<Step> {
@@ -31,7 +31,11 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
   if (!isConfirmed)
     return endForLaggingNode(deps, reading, `its block ${countedTo} is not the one that was counted, and nobody else can be asked just now`)
   if (!nodes.isByDepth())
-    return halt(deps, reading, `block ${countedTo} was final, and ${node.host} has another one now: \`souk chain resync\` reads anew`)
+    return halt(
+      deps,
+      reading,
+      `block ${countedTo} was final, and ${node.host} has another one now: \`souk chain resync\` reads the chain again`,
+    )
   return rewindTo(deps, reading, await lastMatchingCheckpoint(deps, reading, countedTo - 1))
 }
 
@@ -41,7 +45,7 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
  */
 export async function lastMatchingCheckpoint(deps: SyncDeps, reading: NodeReading, upTo: number): Promise<Checkpoint | undefined> {
   for (let below = upTo; ; ) {
-    const checkpoints = await deps.attestationStore.checkpoints(reading.chain.chainId, below, checkpointsAtOnce)
+    const checkpoints = await deps.attestationStore.checkpoints(reading.chain.chainId, below, checkpointsPerQuery)
     if (checkpoints.length === 0) return undefined
     const { headers } = await ask(deps, reading, { blocks: checkpoints.map(({ blockNumber }) => blockNumber) })
     for (const [nth, checkpoint] of checkpoints.entries()) {

@@ -17,7 +17,7 @@ const batchSize = 50
 const merchantsBatch = 1_000
 /** Sorts after every hexadecimal uid. */
 const afterAllUids = 'g'
-const reason = 'The attestation of it was revoked, or counts no more'
+const reason = 'Its attestation was revoked or no longer counts'
 
 /**
  * Processes new attested repayments of every chain that is fully read. Runs only if
@@ -153,7 +153,7 @@ async function statementsOf(
   for (const [nth, { uid }] of unprocessed.entries()) {
     const statement = eas.decodeRepayment(results[nth] ?? '0x', uid)
     if (statement === 'FORGED')
-      return endForFailure(deps, reading, new NodeError('FAULT', 'it answered an attestation that is not what its uid is the hash of'))
+      return endForFailure(deps, reading, new NodeError('FAULT', 'it returned an attestation that does not match its uid'))
     if (statement !== 'ABSENT') statements.set(uid, statement === 'NOTHING' ? undefined : statement)
   }
   return statements

@@ -93,8 +93,8 @@ export async function recordNodeFailure(deps: SyncDeps, { chainId }: ChainSettin
 
 /** Returns the current registry, which is read again when its generation changes. */
 export async function currentRegistry({ attestationStore: store, knownRegistry }: SyncDeps): Promise<Registry> {
-  if (knownRegistry.is?.generation !== (await store.generation())) knownRegistry.is = await store.registry()
-  return knownRegistry.is as Registry
+  if (knownRegistry.current?.generation !== (await store.generation())) knownRegistry.current = await store.registry()
+  return knownRegistry.current as Registry
 }
 
 export const logFilterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]): LogFilter => ({
@@ -134,8 +134,7 @@ export async function assertAllLogs(deps: SyncDeps, reading: NodeReading, filter
     const problem = `it left out logs of block ${omittedLog.blockNumber}, which its header shows`
     await endForFailure(deps, reading, new NodeError('FAULT', problem))
   }
-  if (node.notBefore <= deps.clock.now())
-    await endForLaggingNode(deps, reading, `it has other blocks up to ${logs.to} each time it is asked`)
+  if (node.notBefore <= deps.clock.now()) await endForLaggingNode(deps, reading, `its blocks up to ${logs.to} differ each time it is asked`)
   throw new StepEnded({ kind: 'RETRY' })
 }
 

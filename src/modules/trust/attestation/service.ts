@@ -14,7 +14,7 @@ import { type ChainReading, type Step, StepEnded, type SyncDeps, undefinedIfEnde
 /** How long a run of the job continues, so that another process can take over. */
 const runMs = 29_500
 const progressEveryMs = 60_000
-const reconfigured = 'CHAINS names another contract, or an earlier block to begin at, than what was read: `souk chain resync` reads anew'
+const reconfigured = 'CHAINS has another contract or an earlier start block than what was read. Run `souk chain resync` to read it again'
 /** How often a command tries to get the lease of a chain. The server releases it after each run. */
 const leaseTries = { times: 80, everyMs: 500 }
 
@@ -55,7 +55,7 @@ export async function runSync(deps: SyncDeps): Promise<'SKIPPED' | undefined> {
     return { chainId, kind, asked: since('asked'), answered: since('answered') }
   })
   const unansweredChains = runs.filter(({ asked, answered }) => asked > 0 && answered === 0).map(({ chainId }) => chainId)
-  if (unansweredChains.length > 0) throw new Error(`nothing was read of chain ${unansweredChains.join(', ')}: no node answers as it should`)
+  if (unansweredChains.length > 0) throw new Error(`nothing was read of chain ${unansweredChains.join(', ')}: no node gave a valid answer`)
   const isRun = runs.some(({ asked }) => asked > 0) && !runs.some(({ asked, kind }) => asked === 0 && kind === 'WAITING')
   return isRun ? undefined : 'SKIPPED'
 }

@@ -75,17 +75,17 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Chain
   )
   return [
     ...gauge('counted_to', 'The last block whose attestations are counted.', ({ countedTo }) => countedTo),
-    ...gauge('head', 'The newest block that a node told of.', ({ head }) => head),
-    ...gauge('lag_blocks', 'Blocks between the two.', ({ lag }) => lag),
-    ...gauge('halted', 'Whether nothing is read until an operator says so.', ({ haltedAt }) => Number(haltedAt !== null)),
-    ...gauge('backfills', 'Addresses of which older blocks are still to be read.', ({ backfills }) => backfills),
-    ...labelledMetric('souk_chain_rescan_differences', 'What the last rescan found otherwise than it is here.', differences),
+    ...gauge('head', 'The newest block that a node reported.', ({ head }) => head),
+    ...gauge('lag_blocks', 'Blocks between the last counted and the newest block.', ({ lag }) => lag),
+    ...gauge('halted', 'Whether reading has stopped until an operator resyncs the chain.', ({ haltedAt }) => Number(haltedAt !== null)),
+    ...gauge('backfills', 'Addresses whose older blocks are not read yet.', ({ backfills }) => backfills),
+    ...labelledMetric('souk_chain_rescan_differences', 'Differences between the last rescan and the stored rows, by kind.', differences),
     ...counter(
       'logs',
       'Logs by registered addresses that this process has read.',
       [...chainLogs].map(([chain, value]) => [String(chain), value]),
     ),
-    ...counter('repayments', 'What became of repayments that lenders attest.', attestedCounts.all(), 'result'),
-    ...counter('errors', 'What nodes did not give as they should.', chainFailures.all(), 'kind'),
+    ...counter('repayments', 'Repayments that lenders attested, by result.', attestedCounts.all(), 'result'),
+    ...counter('errors', 'Failed queries of nodes, by kind of failure.', chainFailures.all(), 'kind'),
   ]
 }

@@ -25,7 +25,7 @@ const rules = (): readonly Rule[] => [
       where coalesce(k.value, 0) <> coalesce(c.n, 0)
       order by n.name, n.chain_id`,
     say: ({ name, chain, kept, counted }) =>
-      `Of ${name}${Number(chain) === 0 ? '' : ` on chain ${chain}`}, ${kept} are kept, and there are ${counted}`,
+      `${name}${Number(chain) === 0 ? '' : ` on chain ${chain}`}: stored ${kept}, counted ${counted}`,
   },
   {
     subject: 'counted attestations',
@@ -41,9 +41,9 @@ const rules = (): readonly Rule[] => [
   {
     subject: 'wallets',
     broken: sql`
-      select w.address as address, 'is no registered address' as what from attester_wallets w
+      select w.address as address, 'is not a registered address' as what from attester_wallets w
       where not exists (select 1 from attester_addresses r where r.address = w.address)
-      union select a.attester, 'has attestations and is no registered address' from attestations a
+      union select a.attester, 'has attestations and is not a registered address' from attestations a
       where not exists (select 1 from attester_addresses r where r.address = a.attester)
       union select w.address, 'has two wallets at one time' from attester_wallets w
         join attester_wallets o on o.address = w.address and o.id <> w.id and o.from_at >= w.from_at and (w.to_at is null or o.from_at < w.to_at)
@@ -60,19 +60,19 @@ const rules = (): readonly Rule[] => [
       where p.successful_ingestion_count <> coalesce(i.n, 0) or p.last_successful_ingestion_at <> coalesce(i.last, 0)
       order by p.id`,
     say: ({ id, kept, counted }) =>
-      `Of service provider ${id}, ${kept} messages are counted, and there are ${counted}, or the last was at another time`,
+      `Service provider ${id}: stored ${kept} messages, counted ${counted}, or the time of the last one differs`,
   },
   {
     // The next run reverses a repayment whose attestation no longer counts, so a reversed one may still be linked.
     subject: 'attested repayments',
     broken: sql`
-      select r.id as id, 'is recorded of an attestation, and of none that is known' as what from repayments r
+      select r.id as id, 'has the source ATTESTATION, but no known attestation' as what from repayments r
       where r.source = 'ATTESTATION' and r.reversed_at is null
         and r.id not in (select repayment_id from attested_repayments where repayment_id is not null)
-      union select a.repayment_id, 'is recorded of an attestation, and is none, or no repayment' from attested_repayments a
+      union select a.repayment_id, 'is linked to an attestation, but does not exist or has another source' from attested_repayments a
         left join repayments r on r.id = a.repayment_id
       where a.repayment_id is not null and (r.id is null or r.source <> 'ATTESTATION')
-      union select repayment_id, 'is recorded of two attestations' from attested_repayments
+      union select repayment_id, 'is linked to two attestations' from attested_repayments
       where repayment_id is not null group by repayment_id having count(*) > 1
       order by 1, 2`,
     say: ({ id, what }) => `Repayment ${id} ${what}`,
@@ -138,7 +138,7 @@ async function grantProblems(read: CheckContext['read']): Promise<string[]> {
     const checked = [...new Set([...storedLines.keys(), ...wallets.map(({ address }) => address)])].sort()
     for (const address of checked)
       if (storedLines.get(address) !== expectedLines.get(address))
-        problems.push(`What is granted to ${address} is not what its wallets and the times of their owners come to`)
+        problems.push(`The grants of ${address} differ from its wallets and the active times of their owners`)
     if (checked.length < addressesBatch) break
     last = checked.at(-1) ?? last
   }

@@ -49,7 +49,7 @@ export const ProofRecord = t.Object(
         ),
       }),
     ),
-    rule: t.String({ description: 'By which is counted, in words' }),
+    rule: t.String({ description: 'The rule of counting, in words' }),
   },
   { title: 'TrustFabricProof' },
 )

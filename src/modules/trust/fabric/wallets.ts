@@ -27,7 +27,7 @@ export function parseMoment(text: string, name: string): number {
 
 /** @throws AppError INVALID */
 export function assertForward({ fromAt, toAt }: Period, name: string): void {
-  if (toAt !== null && toAt <= fromAt) throw invalid(name, 'be after `from`, which is now when it is left out')
+  if (toAt !== null && toAt <= fromAt) throw invalid(name, 'be after `from`, which defaults to now')
 }
 
 /**

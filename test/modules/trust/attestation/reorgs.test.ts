@@ -240,7 +240,9 @@ describeChain('a reorganised chain', () => {
     if (row) await souk.deps.db.write((tx) => tx.insert(attestations).values({ ...row, uid: next, attester: platform, schema: 'A' }))
     expect((await souk.run()).at(-1)?.kind).toBe('HALTED')
     const { haltedBecause } = await souk.sync(chain.chainId)
-    expect(haltedBecause).toContain('all nodes answer an attestation that is known as another one, which is here since block')
+    expect(haltedBecause).toContain(
+      'all nodes report an attestation that differs from the stored one, which contradicts the rows stored since block',
+    )
     await beginRescans(souk.deps)
     expect(souk.app.logged.filter(({ level }) => level === 'error').map(({ event }) => event)).toEqual(['chain.halted', 'chain.halted'])
     await resync(souk.deps, chain.chainId, Number(/--from (\d+)/.exec(haltedBecause ?? '')?.[1]))

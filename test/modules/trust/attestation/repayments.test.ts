@@ -124,8 +124,8 @@ describeChain('repayments that lenders attest', () => {
     await setRepaymentId(one)
     const [twice, lost] = await problems()
     expect([twice, lost]).toEqual([
-      `Repayment ${one} is recorded of two attestations`,
-      `Repayment ${other} is recorded of an attestation, and of none that is known`,
+      `Repayment ${one} is linked to two attestations`,
+      `Repayment ${other} has the source ATTESTATION, but no known attestation`,
     ])
     await setRepaymentId('pay_none')
     expect(await problems()).toHaveLength(4)
@@ -140,7 +140,7 @@ describeChain('repayments that lenders attest', () => {
     await sync()
     ok(await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, { token, body: { wallets: [] } }))
     await sync()
-    expect(await repayments()).toMatchObject([{ reversal: { reason: expect.stringContaining('counts no more') } }])
+    expect(await repayments()).toMatchObject([{ reversal: { reason: expect.stringContaining('no longer counts') } }])
     ok(
       await souk.app.call('PATCH', `/admin/lenders/${lenderId}`, {
         token,
@@ -170,7 +170,7 @@ describeChain('repayments that lenders attest', () => {
     )
     await sync()
     expect(await repayments()).toEqual([])
-    expect((await souk.sync(chain.chainId)).lastError).toContain('not what its uid is the hash of')
+    expect((await souk.sync(chain.chainId)).lastError).toContain('does not match its uid')
     proxy.forget()
     souk.app.clock.advance(60_000)
     await sync()

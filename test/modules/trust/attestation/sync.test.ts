@@ -140,7 +140,7 @@ describeChain('the sync of attestations', () => {
     const failed = await run()
     expect([failed.result, String('error' in failed && failed.error)]).toEqual([
       'FAILED',
-      `Error: nothing was read of chain ${chain.chainId}: no node answers as it should`,
+      `Error: nothing was read of chain ${chain.chainId}: no node gave a valid answer`,
     ])
     expect(await run()).toEqual({ result: 'SKIPPED' })
     souk.app.clock.advance(70_000)

@@ -25,7 +25,7 @@ const agentMax = 200
 /** Memory of incomplete uploads: three of the largest size. */
 const uploadRoomBytes = 64 * 1024 * 1024
 
-/** Requests of the checkout resolver per address and minute (specification, limits). */
+/** Requests of the checkout resolver per address and minute. */
 const resolverPerMinute = 60
 
 /** While requests are active, they get three quarters of the main thread and long work one quarter. */

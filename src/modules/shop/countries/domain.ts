@@ -27,8 +27,8 @@ const regions: Record<ICountry['continent'], string> = {
 
 /** Returns the 249 countries and territories of ISO 3166-1, by code. Loads the data at the first use. */
 export async function listCountries(): Promise<Country[]> {
-  const { countries: provinceListsCache } = await import('countries-list')
-  return Object.entries(provinceListsCache)
+  const { countries } = await import('countries-list')
+  return Object.entries(countries)
     .filter(([code]) => isCountry(code))
     .map(([code, { name, currency, phone, continent }]) => ({
       code,
@@ -87,7 +87,7 @@ const missingCodes = [
 ] as const
 
 async function loadCountryParts(): Promise<(Province & { country: string })[]> {
-  const [{ default: table }, provinceListsCache] = await Promise.all([
+  const [{ default: table }, { countries }] = await Promise.all([
     import('cldr-subdivisions-full/subdivisions/en/en.json'),
     import('countries-list'),
   ])
@@ -98,8 +98,7 @@ async function loadCountryParts(): Promise<(Province & { country: string })[]> {
     if (code !== formerCode) add(code.slice(0, 2), code.slice(2), name)
   }
   for (const [country, codes] of Object.entries(territoriesOf))
-    for (const code of codes.split(' '))
-      add(country, code, provinceListsCache.countries[code as keyof typeof provinceListsCache.countries].name)
+    for (const code of codes.split(' ')) add(country, code, countries[code as keyof typeof countries].name)
   for (const [country, code, name] of missingCodes) add(country, code, name)
   return parts
 }

@@ -21,7 +21,7 @@ export const setShopStatus = (
     { actor, shop: { id } },
     { action: status === 'SUSPENDED' ? 'shop.suspended' : 'shop.restored', subject: id },
     async (tx, setDifference) => {
-      const { shop, difference } = await changeShopStatus(tx, deps, { id, asked: status, expected })
+      const { shop, difference } = await changeShopStatus(tx, deps, { id, requested: status, expected })
       invalidateShopDocuments(tx, deps, id)
       setDifference(difference)
       return shop

@@ -56,7 +56,7 @@ export async function findPublicShopByName(deps: Pick<ShopDeps, 'shopStore'>, na
   return shop
 }
 
-/** A shop by its id. @throws AppError NOT_FOUND */
+/** Reads a shop by its id. @throws AppError NOT_FOUND */
 export async function readShop({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<Readonly<Shop>> {
   const shop = await shopStore.find(id)
   if (!shop) throw noSuchShop()
@@ -384,6 +384,6 @@ export async function ensureCustodyWallet(deps: ShopDeps, { shop, actor }: Comma
     return inserted
   })
   const stored = inserted ?? (await deps.shopStore.findWallet(shop.id))
-  if (!stored) throw new Error('a wallet was neither made nor found')
+  if (!stored) throw new Error('a wallet was neither created nor found')
   return stored
 }

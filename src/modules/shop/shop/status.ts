@@ -40,12 +40,12 @@ export async function verifyShops(tx: Writer, deps: ShopDeps, { merchantId, acto
 export async function changeShopStatus(
   tx: Writer,
   { shopStore: store, clock }: ShopDeps,
-  { id, asked: filter, expected }: { id: string; asked: ShopStatus; expected: ExpectedVersion | undefined },
+  { id, requested, expected }: { id: string; requested: ShopStatus; expected: ExpectedVersion | undefined },
 ): Promise<{ shop: Shop; difference: Difference }> {
   const before = await store.find(id, tx)
   if (!before) throw noSuchShop()
   assertVersion(expected, before.version)
-  const to = resolveStatus(before, filter, { isApproved: await store.isApproved(tx, before.merchantId) })
+  const to = resolveStatus(before, requested, { isApproved: await store.isApproved(tx, before.merchantId) })
   if (to === before.status) return { shop: before, difference: shopDifference(before, before) }
   const now = clock.now()
   const fields = { updatedAt: now, version: before.version + 1 }

@@ -69,15 +69,13 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   const transitions = createStateMachine(shops, shopTransitions, { onChange: invalidateShop, guard: isExpectedVersion })
 
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
-    const matchesQuery = read.first(byId, { id })
-    return matchesQuery instanceof Promise ? matchesQuery.then(frozen) : frozen(matchesQuery)
+    const found = read.first(byId, { id })
+    return found instanceof Promise ? found.then(frozen) : frozen(found)
   }
 
   function readKey(hash: string): KeyAndShop | undefined | Promise<KeyAndShop | undefined> {
-    const matchesQuery = read.first(keyByHash, { hash })
-    return matchesQuery instanceof Promise
-      ? matchesQuery.then((key) => key && keyAndShopOf(key, key.shop))
-      : matchesQuery && keyAndShopOf(matchesQuery, undefined)
+    const found = read.first(keyByHash, { hash })
+    return found instanceof Promise ? found.then((key) => key && keyAndShopOf(key, key.shop)) : found && keyAndShopOf(found, undefined)
   }
 
   return {
@@ -186,8 +184,8 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
         [products, products.shopId],
         [giftCards, giftCards.shopId],
       ] as const) {
-        const [matchesQuery] = await tx.select({ shopId: ofShop }).from(priced).where(eq(ofShop, id)).limit(1)
-        if (matchesQuery) return true
+        const [row] = await tx.select({ shopId: ofShop }).from(priced).where(eq(ofShop, id)).limit(1)
+        if (row) return true
       }
       const [discount] = await tx
         .select({ id: discounts.id })

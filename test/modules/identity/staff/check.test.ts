@@ -29,7 +29,7 @@ test('reports shops without an owner, and staff rows that are neither an invitat
   await set(person.staffId, { joinedAt: null })
   await app.deps.db.write((tx) => tx.update(staff).set({ role: 'MANAGER' }).where(eq(staff.userId, owner.id)))
   expect(await findProblems(app)).toEqual([
-    `owners of shops: ${owner.shop.id}: nobody is its OWNER`,
+    `owners of shops: ${owner.shop.id}: has no OWNER`,
     ...[id, person.staffId].sort().map((one) => `staff of shops: ${one}: neither an invitation nor a person with an account`),
   ])
 })

@@ -91,7 +91,7 @@ describe('merged lists', () => {
   test('a merged list has each document once, and a document is required if either list requires it', () => {
     fc.assert(
       fc.property(list, list, (base, partnerList) => {
-        const [alone, merged] = [mergedDocuments(base), mergedDocuments(base, partnerList)]
+        const [alone, merged] = [mergeDocuments(base), mergeDocuments(base, partnerList)]
         const keys = merged.map(({ key }) => key)
         expect(new Set(keys)).toEqual(new Set([...base, ...partnerList].map(({ key }) => key)))
         expect(keys).toHaveLength(new Set(keys).size)

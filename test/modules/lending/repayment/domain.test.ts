@@ -13,13 +13,13 @@ test('the parts of a window count each moment within it exactly once', () => {
   fc.assert(
     fc.property(window, fc.array(moment, { maxLength: 60 }), ({ after, upTo }, moments) => {
       const all = [...moments, after, after + 1, upTo, upTo + 1]
-      const { daysBefore, blocks, daysBehind, firstDay, lastDay } = splitWindow({ after, upTo })
+      const { daysBefore, blocks, daysAfter, firstDay, lastDay } = splitWindow({ after, upTo })
       const isWithin = (value: number, [from, end]: readonly [number, number]) => value >= from && value < end
       const countOf = (at: number) =>
         [
           isWithin(dayNumberOf(at), daysBefore),
           isWithin(blockOf(dayNumberOf(at)), blocks),
-          isWithin(dayNumberOf(at), daysBehind),
+          isWithin(dayNumberOf(at), daysAfter),
           at > firstDay[0] && at <= firstDay[1],
           at > lastDay[0] && at <= lastDay[1],
         ].filter(Boolean).length

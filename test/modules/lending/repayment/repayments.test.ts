@@ -251,9 +251,9 @@ test('`souk check` names the wrongly stored signals of a merchant', async () => 
   )
   await app.deps.db.write((tx) => tx.rows(sql`update merchant_default_days set defaults = 2 where merchant_id = ${merchantId}`))
   expect(await findProblems(app)).toEqual([
-    `What is kept of the repayments of merchant ${merchantId} is not what they come to`,
-    `Of merchant ${merchantId}, 2 defaults are kept of day 2025-12-01, and there are 1`,
-    `Of merchant ${merchantId}, 1 defaults are kept of sixteen days of which 2 are kept by day`,
+    `Merchant ${merchantId}: the stored totals differ from the repayments`,
+    `Merchant ${merchantId}: 2 defaults are stored for day 2025-12-01, but there are 1`,
+    `Merchant ${merchantId}: 1 defaults are stored for sixteen days, but 2 for these days one by one`,
   ])
 })
 

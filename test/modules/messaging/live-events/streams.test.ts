@@ -531,7 +531,7 @@ describe('limits and cost of streams', () => {
       return true
     }
     const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-    const stream = followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
+    const stream = followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isAuthorised: isStillAllowed })))
     const advance = async (ms: number) => {
       app.clock.advance(ms)
       await hub.updateNow()
@@ -562,7 +562,7 @@ describe('limits and cost of streams', () => {
     }
     const open = () => {
       const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-      return followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isStill: isStillAllowed })))
+      return followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isAuthorised: isStillAllowed })))
     }
     const advance = async (ms: number) => {
       app.clock.advance(ms)

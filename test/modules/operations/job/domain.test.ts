@@ -20,7 +20,7 @@ test('runs of several processes are merged, each once, newest first, up to the l
   const many = (from: number) => Array.from({ length: 20 }, (_, nth) => (nth % 4 ? run : failed)(from - 2 * nth))
   const merged = mergedRuns(many(100), many(99))
   expect(merged.slice(0, runsKept.last).map(({ startedAt }) => startedAt)).toEqual(Array.from({ length: 15 }, (_, nth) => 100 - nth))
-  expect(merged.slice(runsKept.last).map(({ result }) => result)).toEqual(Array(runsKept.wrong).fill('FAILED'))
+  expect(merged.slice(runsKept.last).map(({ result }) => result)).toEqual(Array(runsKept.failed).fill('FAILED'))
   // The process's own run need not be the newest.
   expect(runsOf({ ...run(1), lastRuns: [run(2), run(1)] })).toEqual([run(2), run(1)])
 })

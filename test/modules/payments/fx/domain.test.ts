@@ -143,13 +143,13 @@ describe('the response of a rate service', () => {
     ['a base that is a number', responseText({ base: 1 }), '`base` is not a currency'],
     ['no rates', responseText({ rates: undefined }), '`rates` is not an object'],
     ['rates in a list', responseText({ rates: [{ EUR: 0.92 }] }), '`rates` is not an object'],
-    ['no rate that we know', responseText({ rates: { XXX: 1 } }), '`rates` has none that can be used'],
-    ['only rates that are not plausible', responseText({ rates: { EUR: -0.92 } }), '`rates` has none that can be used'],
+    ['no rate that we know', responseText({ rates: { XXX: 1 } }), '`rates` holds no usable rate'],
+    ['only rates that are not plausible', responseText({ rates: { EUR: -0.92 } }), '`rates` holds no usable rate'],
     ['a date that is none', responseText({ date: '2026-02-30' }), '`date` is not a day'],
     ['a date that is a number', responseText({ date: 20_260_106 }), '`date` is not a day'],
-    ['tomorrow', responseText({ date: '2026-01-07' }), '`date` is to come, or too long ago'],
-    ['more than a week ago', responseText({ date: '2025-12-29' }), '`date` is to come, or too long ago'],
-    ['a base without its dollars', '{"base":"EUR","rates":{"USD":0,"GBP":0.85}}', '`rates` has no USD to convert by'],
+    ['tomorrow', responseText({ date: '2026-01-07' }), '`date` is in the future or too long ago'],
+    ['more than a week ago', responseText({ date: '2025-12-29' }), '`date` is in the future or too long ago'],
+    ['a base without its dollars', '{"base":"EUR","rates":{"USD":0,"GBP":0.85}}', '`rates` does not hold USD'],
   ])('the response of a rate service is refused with its problem when it has %s', (_, text, problem) => {
     expect(readRates(text, today)).toEqual({ problem })
   })

@@ -119,8 +119,8 @@ test.each([
   ['a redirect', () => Response.redirect('http://127.0.0.1:1/elsewhere', 302), 'redirect'],
   ['an error', () => new Response(ratesText({ EUR: 0.9 }), { status: 500 }), 'status 500'],
   ['not found', () => new Response(ratesText({ EUR: 0.9 }), { status: 404 }), 'status 404'],
-  ['without a positive rate', () => new Response(ratesText({ EUR: -0.9 })), '`rates` has none that can be used'],
-  ['dated in the future', () => new Response(ratesText({ EUR: 0.9 }, { date: '2026-01-08' })), '`date` is to come, or too long ago'],
+  ['without a positive rate', () => new Response(ratesText({ EUR: -0.9 })), '`rates` holds no usable rate'],
+  ['dated in the future', () => new Response(ratesText({ EUR: 0.9 }, { date: '2026-01-08' })), '`date` is in the future or too long ago'],
 ])('a response that is %s keeps the old rates and logs one warning that does not quote it', async (_, response, problem) => {
   await using service = rateService(ratesText({ EUR: 0.8 }))
   await using app = await testApp({ FX_RATES_URL: service.url })

@@ -25,7 +25,7 @@ const baseInput: ResolverInput = {
   shop: { mode: 'TEST', currency: 'USD', methods: {} },
   partnership: null,
   kybCohort: null,
-  says: allProcessors,
+  supported: allProcessors,
   open: new Set(),
   accounts: Object.fromEntries(processorNames.map((name) => [name, account(name)])),
 }
@@ -43,11 +43,11 @@ type Fault = (typeof faultKinds)[number]
 
 /** Returns the input with faults of some processors. */
 function withFaults(input: ResolverInput, faults: Partial<Record<ProcessorName, Fault>>): ResolverInput {
-  const says = new Set(input.says)
+  const supported = new Set(input.supported)
   const open = new Set(input.open)
   const accounts = { ...input.accounts }
   for (const [name, fault] of Object.entries(faults) as [ProcessorName, Fault][]) {
-    if (fault === 'no currency') says.delete(name)
+    if (fault === 'no currency') supported.delete(name)
     if (fault === 'open') open.add(name)
     if (fault === 'no account') delete accounts[name]
     if (fault === 'no key') accounts[name] = account(name, 'TEST', false)
@@ -231,7 +231,7 @@ describe('generated inputs', () => {
       wallet: maybe(fc.record({ enabled: fc.boolean(), tokenProvider: maybe(card), merchantIdentifier: maybe(key) })),
       partnership: fc.option(fc.record({ name: fc.string(), defaultCardProcessor: card }), { nil: null }),
       kybCohort: fc.option(fc.constantFrom(...[...cohortDefaults.keys()], 'UK_LTD', 'toString'), { nil: null }),
-      says: processorSets,
+      supported: processorSets,
       open: processorSets,
       accounts: fc.dictionary(
         fc.constantFrom(...processorNames),

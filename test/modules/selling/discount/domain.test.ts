@@ -75,7 +75,7 @@ describe('the amount of a discount', () => {
       fc.property(totals, fc.nat({ max: 10_000 }), (lines, bps) => {
         const subtotal = sum(lines)
         const amount = reductionOf(offerWith({ valueBps: bps }), subtotal)
-        const parts = allocated(amount, lines)
+        const parts = allocate(amount, lines)
         expect(sum(parts)).toBe(amount)
         lines.forEach((line, at) => {
           const part = parts[at] ?? -1
@@ -198,7 +198,7 @@ describe('a purchase with a discount', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.nat({ max: 5_000 }), (lines, rate, bps, shipping) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
-        const parts = allocated(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
+        const parts = allocate(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
         const items = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
         const { totals: all, lines: taxedLines } = totalsOf({ lines: items, shippingOf: () => shipping }, () => [])
         const exclusive = taxedLines.filter(({ taxInclusive }) => !taxInclusive)
@@ -222,7 +222,7 @@ describe('a purchase with a discount', () => {
     fc.assert(
       fc.property(purchase, taxRate, fc.nat({ max: 10_000 }), fc.infiniteStream(fc.nat()), (lines, rate, bps, chance) => {
         const before = lines.map(({ unitPrice, quantity }) => unitPrice * quantity)
-        const parts = allocated(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
+        const parts = allocate(reductionOf(offerWith({ valueBps: bps }), sum(before)), before)
         const items = lines.map(({ taxable, ...line }, at) => ({ ...line, rate: taxable ? rate : undefined, discount: parts[at] ?? 0 }))
         const { totals: all, lines: taxedLines } = totalsOf({ lines: items, shippingOf: () => 0 }, () => [])
         const rows = taxedLines.map((line, at) => ({ ...line, id: `line_${at}`, quantity: lines[at]?.quantity ?? 0 }))

@@ -184,7 +184,7 @@ test('keeps a dispute of an unknown payment without booking it, and reports it i
   expect((await booksOf(app)).movements).toEqual([])
   expect(await findDisputeWork()).toEqual([
     true,
-    [`Dispute ${oddReference} at scripted: OPEN, 1000 USD (minor units). Look there whose it is`],
+    [`Dispute ${oddReference} at scripted: OPEN, 1000 USD (minor units). Find its payment there`],
   ])
   // A recorded dispute of this processor with the same reference is not listed, even with special characters.
   const sold = await shop.placeOrder()

@@ -190,12 +190,12 @@ describe('fulfilment in parts', () => {
   test('allows at most a hundred fulfilments per order, and the last one must contain all remaining units', async () => {
     const units: Units[] = [{ lineId: 'a', quantity: 101, sent: 99, refunded: 0, left: 2, open: 2 }]
     const oneUnit = [{ lineId: 'a', quantity: 1 }]
-    expect(packed(units, oneUnit, 98)).toEqual(oneUnit)
-    expect(() => packed(units, oneUnit, 99)).toThrow(
+    expect(linesToFulfil(units, oneUnit, 98)).toEqual(oneUnit)
+    expect(() => linesToFulfil(units, oneUnit, 99)).toThrow(
       'An order can have at most 100 fulfilments: the last one must contain all remaining units',
     )
-    expect(packed(units, [{ lineId: 'a', quantity: 2 }], 99)).toEqual([{ lineId: 'a', quantity: 2 }])
-    expect(packed(units, undefined, 99)).toEqual([{ lineId: 'a', quantity: 2 }])
+    expect(linesToFulfil(units, [{ lineId: 'a', quantity: 2 }], 99)).toEqual([{ lineId: 'a', quantity: 2 }])
+    expect(linesToFulfil(units, undefined, 99)).toEqual([{ lineId: 'a', quantity: 2 }])
   })
 
   test('creates a fulfilment once per idempotency key, and rejects another body with 422', async () => {
@@ -559,10 +559,10 @@ test('never fulfils a refunded unit and never loses one, in any order of fulfilm
           const isLeft = action.quantity >= 1 && action.quantity <= free.length
           expect(before[action.line]?.left).toBe(free.length)
           if (!isLeft) {
-            if (action.quantity >= 1) expect(() => packed(before, requested, 0)).toThrow()
+            if (action.quantity >= 1) expect(() => linesToFulfil(before, requested, 0)).toThrow()
             continue
           }
-          fulfilments.push({ lines: packed(before, requested, 0) })
+          fulfilments.push({ lines: linesToFulfil(before, requested, 0) })
           for (const unit of free.slice(0, action.quantity)) unit.sent = true
         } else {
           const free = lineUnits.filter(({ refundState: is }) => is === 'no').sort((a, b) => Number(a.sent) - Number(b.sent))

@@ -267,12 +267,12 @@ test('reports orders, products and customers that are missing in the search inde
     for (const name of ['order_words', 'managed_words', 'customer_words']) await tx.rows(sql.raw(`delete from ${name}`))
   })
   expect(await findProblems()).toEqual([
-    ['search of orders', [`Order ${id} is found by no word`]],
-    ['search of products', [`Product ${shop.productId} is found by no word of its shop's people`]],
-    ['search of customers', [`Customer ${customer} is found by no word`]],
+    ['search of orders', [`Order ${id} is missing in the search`]],
+    ['search of products', [`Product ${shop.productId} is missing in the search of the shop's staff`]],
+    ['search of customers', [`Customer ${customer} is missing in the search`]],
   ])
   await app.deps.db.write(async (tx) => void (await tx.update(orderDays).set({ first: 2 })))
-  expect((await findProblems())[0]).toEqual(['search of orders', [`Order ${id} is not among those of its day`]])
+  expect((await findProblems())[0]).toEqual(['search of orders', [`Order ${id} is missing in the list of its day`]])
 })
 
 test('finds an order only by the last of several parallel corrections of its tracking number', async () => {

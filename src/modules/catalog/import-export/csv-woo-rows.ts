@@ -112,7 +112,7 @@ function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: W
   // A zero-rate class counts as untaxed: an unknown class would be taxed by the standard rates.
   put('taxable', inherited('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
   put('taxClass', taxClass === undefined || taxClass === 'standard' ? undefined : taxClass)
-  putStock(row, indexes, put, tell)
+  putStock(row, indexes, put, reporters)
   if (row !== product) {
     const [imageUrl] = picturesOf(row)
     put('variantImage', imageUrl)

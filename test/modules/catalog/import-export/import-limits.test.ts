@@ -184,7 +184,7 @@ test('the error of a stopped import says that its products stay, and of a dry ru
   const report = { created: 3, updated: 2, skipped: 1 }
   expect(importStoppedError({ dryRun: false, ...report })).toMatchObject({ kind: 'UNAVAILABLE', retryAfterSeconds: 1 })
   expect(importStoppedError({ dryRun: false, ...report }).message).toContain(
-    '3 products were created, 2 changed and 1 skipped, and that stays',
+    '3 products were created, 2 changed and 1 skipped, and are stored',
   )
   expect(importStoppedError({ dryRun: true, ...report }).message).toContain(
     '3 products would be created, 2 changed and 1 skipped until there; nothing was stored',

@@ -531,7 +531,9 @@ describe('limits and cost of streams', () => {
       return true
     }
     const viewer = { shopId: 'shop', accountId: 'account', seesCatalog: true }
-    const stream = followStream(new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isAuthorised: isStillAllowed })))
+    const stream = followStream(
+      new Response(hub.follow({ viewer, lastEventId: undefined, expiresAt: undefined, isAuthorised: isStillAllowed })),
+    )
     const advance = async (ms: number) => {
       app.clock.advance(ms)
       await hub.updateNow()

@@ -12,6 +12,7 @@ import { longTestMs } from '../../../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const count = 100_000
+const rowsPerInsert = 10_000
 const dayMs = 24 * 3_600_000
 
 /** Inserts mails of the last day: half for one shop, 250 to one recipient, 250 caused by one network address. */
@@ -28,11 +29,13 @@ async function fill({ deps: { db }, clock }: TestApp, shopId: string, otherId: s
   }
   const names = Object.values(getTableColumns(mails)).map(({ name }) => name)
   await db.write(async (tx) => {
-    await tx.rows(
-      sql.raw(`insert into mails (${names.join(', ')})
-        with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
-        select ${names.map((name) => values[name] ?? `r.${name}`).join(', ')} from mails r, copy`),
-    )
+    // In parts, because a statement has a time limit.
+    for (let from = 1; from <= count; from += rowsPerInsert)
+      await tx.rows(
+        sql.raw(`insert into mails (${names.join(', ')})
+          with recursive copy (n) as (select ${from} union all select n + 1 from copy where n < ${from + rowsPerInsert - 1})
+          select ${names.map((name) => values[name] ?? `r.${name}`).join(', ')} from mails r, copy where r.key = 'test'`),
+      )
     await tx.rows(sql.raw('analyze mails'))
   })
 }

@@ -22,14 +22,14 @@ const put = (app: TestApp, token: string, body: unknown, headers: Record<string,
 async function openShop(app: TestApp) {
   const shop = await sellingIn(app)
   ok(await put(app, shop.token, { manual: [transfer, cash] }))
-  const placeOrder = async (cart: Parameters<Selling['cart']>[0] = {}) => {
+  const placeManualOrder = async (cart: Parameters<Selling['cart']>[0] = {}) => {
     const cartId = await shop.cart(cart)
     const { body } = ok(await shop.checkout(cartId, { method: 'manual', manualCode: 'transfer' }))
     return { cartId, ...body, id: body.order.id as string }
   }
   const markPaid = (id: string, body: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
     shop.post(`/v2/orders/${id}/mark-paid`, body, headers)
-  return { ...shop, placeOrder, markPaid }
+  return { ...shop, placeManualOrder, markPaid }
 }
 
 describe('the settings of manual payments', () => {
@@ -189,7 +189,7 @@ describe('a checkout with a manual payment', () => {
   test('a shopper can cancel a manual checkout and then pay by card', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
-    const { cartId, id } = await shop.placeOrder()
+    const { cartId, id } = await shop.placeManualOrder()
     expect((await shop.checkout(cartId)).status).toBe(409)
     ok(await app.call('DELETE', `/cart/${cartId}/checkout`, { key: shop.publishableKey }))
     expect((await shop.markPaid(id)).status).toBe(409)
@@ -212,7 +212,7 @@ describe('a checkout with a manual payment', () => {
   test('a manual order keeps its instructions when the shop changes or removes the method', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
-    const { id, order } = await shop.placeOrder()
+    const { id, order } = await shop.placeManualOrder()
     ok(await put(app, shop.token, {}))
     const page = (await app.call('GET', new URL(order.publicUrl).pathname)).body
     expect(page.manualPayment).toEqual({ title: transfer.title, instructions: transfer.instructions })
@@ -229,10 +229,10 @@ describe('marking an order as paid', () => {
   test('marking an order as paid succeeds once for parallel requests, and once for one idempotency key', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
-    const { id } = await shop.placeOrder()
+    const { id } = await shop.placeManualOrder()
     const answers = await Promise.all(Array.from({ length: 6 }, (_, nth) => shop.markPaid(id, { reference: `R${nth}` })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
-    const { id: other } = await shop.placeOrder()
+    const { id: other } = await shop.placeManualOrder()
     const key = { 'idempotency-key': 'mark' }
     const first = ok(await shop.markPaid(other, {}, key))
     const replayed = ok(await shop.markPaid(other, {}, key))
@@ -249,7 +249,7 @@ describe('marking an order as paid', () => {
   ])('a retried %s succeeds although the stalled first request completes the work meanwhile', async (command, status) => {
     await using app = await testApp()
     const shop = await openShop(app)
-    const { id } = await shop.placeOrder()
+    const { id } = await shop.placeManualOrder()
     const { find } = app.deps.orderStore
     const [stalled, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const send = () => shop.post(`/v2/orders/${id}/${command}`, {}, { 'idempotency-key': 'once' })
@@ -283,7 +283,7 @@ describe('marking an order as paid', () => {
     await using app = await testApp()
     const shop = await openShop(app)
     for (let round = 0; round < 4; round++) {
-      const { id, cartId } = await shop.placeOrder()
+      const { id, cartId } = await shop.placeManualOrder()
       if (round % 2 === 0) app.clock.advance(7 * dayMs)
       const [marked, cancelled, checkoutCancelled] = await Promise.all([
         shop.markPaid(id),
@@ -307,7 +307,7 @@ describe('marking an order as paid', () => {
     expect((await shop.markPaid(paidOrder.id)).body.code).toBe('invalid_transition')
     const waiting = ok(await shop.checkout(await shop.cart(), { paymentToken: 'tok_action' })).body.order
     expect((await shop.markPaid(waiting.id)).status).toBe(409)
-    const { id } = await shop.placeOrder()
+    const { id } = await shop.placeManualOrder()
     expect((await other.markPaid(id)).status).toBe(404)
     expect((await shop.markPaid(id, { amount: 1 })).body).toMatchObject({ statusCode: 400, field: 'amount' })
     expect((await shop.markPaid(id, { reference: 'a'.repeat(201) })).status).toBe(400)
@@ -324,7 +324,7 @@ describe('refunds of a manual payment', () => {
   test('refunds of a manual payment wait for the shop to pay by hand, and count when they are settled', async () => {
     await using app = await testApp()
     const shop = await openShop(app)
-    const { id } = await shop.placeOrder({ quantity: 2 })
+    const { id } = await shop.placeManualOrder({ quantity: 2 })
     ok(await shop.markPaid(id))
     const refund = ok(await shop.refund(id, { amount: shop.money(500) }), 201).body
     expect(refund).toMatchObject({ status: 'MANUAL', processor: 'manual', failureCode: 'paid_by_hand', amount: shop.money(500) })
@@ -373,13 +373,13 @@ describe('the mail with the instructions', () => {
     await using server = await mailServer()
     await using app = await testApp(server.settings)
     const shop = await openShop(app)
-    const { order } = await shop.placeOrder({ email: 'ann@example.com' })
+    const { order } = await shop.placeManualOrder({ email: 'ann@example.com' })
     await sendMails(app)
     const [mail] = server.received
     expect(mail?.headers.get('subject')).toContain(String(order.number))
     expect(mail?.text).toContain('IBAN DE02 1203 0000')
     expect(mail?.html).toContain('&lt;b&gt;Reference&lt;/b&gt;: the order number')
-    const { id } = await shop.placeOrder({ email: 'ann@example.com' })
+    const { id } = await shop.placeManualOrder({ email: 'ann@example.com' })
     ok(await shop.markPaid(id))
     await sendMails(app)
     expect(server.received.filter(({ headers }) => headers.get('subject')?.startsWith('How to pay'))).toHaveLength(1)

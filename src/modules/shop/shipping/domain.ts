@@ -87,14 +87,13 @@ export function parseMethods(input: readonly MethodInput[], table: Provinces): S
   return input.map((method, at) => {
     if (codes.has(method.code)) throw invalidRow(at, 'code', 'must not be repeated')
     codes.add(method.code)
-    return method.zones === undefined && method.rates === undefined && !method.freeOver
-      ? parseFlatMethod(method, at)
-      : parseZonedMethod(method, at, table)
+    return method.zones === undefined && method.rates === undefined ? parseFlatMethod(method, at) : parseZonedMethod(method, at, table)
   })
 }
 
-function parseFlatMethod({ code, title, countries = [], price }: MethodInput, at: number): FlatMethod {
+function parseFlatMethod({ code, title, countries = [], price, freeOver }: MethodInput, at: number): FlatMethod {
   if (!price) throw invalidRow(at, 'price', 'required, unless zones and rates are sent')
+  if (freeOver) throw invalidRow(at, 'freeOver', 'needs zones and rates instead of a price')
   for (const [nth, country] of countries.entries()) assertCountry(country, `data.${at}.countries.${nth}`)
   return { code, title, countries, price }
 }

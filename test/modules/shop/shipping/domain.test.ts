@@ -117,6 +117,9 @@ describe('zones', () => {
     expect(zones({ countries: ['US'], provinces: ['Ontario'] })).toStartWith('data.0.zones.0.provinces.0: must be an ISO 3166-2 code')
     expect(zones({ countries: ['XX'] })).toBe('data.0.zones.0.countries.0: must be an ISO 3166-1 country code')
     expect(refusalMessage(zoned({ price: usd(1) }))).toStartWith('data.0.price: not allowed together with zones')
+    expect(refusalMessage({ code: 'a', title: 'A', price: usd(1), freeOver: usd(2) })).toBe(
+      'data.0.freeOver: needs zones and rates instead of a price',
+    )
     expect(refusalMessage(zoned({ countries: [] }))).toStartWith('data.0.countries: not allowed together with zones')
     expect(refusalMessage({ code: 'a', title: 'A', zones: [{}] })).toStartWith('data.0.rates: required')
     expect(refusalMessage({ code: 'a', title: 'A', rates: [{ amount: usd(1) }] })).toStartWith('data.0.zones: required')

@@ -1,4 +1,4 @@
-/** The alarms and the dashboard of docs/, held to what is written of them and to what Prometheus makes of them. */
+/** Checks the alerts and the dashboard of docs/ against their documentation and with Prometheus' tools. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const { rules } = (Bun.YAML.parse(read('alerts.yaml')) as { groups: { rules: Rul
 const { tests } = Bun.YAML.parse(read('alerts.test.yaml')) as { tests: Case[] }
 const names = rules.map(({ alert }) => alert)
 
-test('every alarm has a section that says what to do, is as grave as there are words for, and bears its own name', () => {
+test('every alert has a section in docs/operations.md, a known severity and a unique name', () => {
   const sections = [...read('operations.md').matchAll(/^### (Souk\w+)\n\n\S/gm)].map(([, name]) => name)
   expect(sections).toEqual(names)
   expect(new Set(names).size).toBe(names.length)
@@ -27,7 +27,7 @@ test('every alarm has a section that says what to do, is as grave as there are w
   }
 })
 
-test('every alarm has a case in which it fires, and one in which it does not', () => {
+test('every alert has a case in which it fires, and one in which it does not', () => {
   for (const [name, value] of [
     ['fires', 1],
     ['is quiet', 0],
@@ -53,7 +53,7 @@ const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
 }
 const asked = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 
-test('the dashboard can be imported: it asks the data source that is chosen, and no panel is in the way of another', () => {
+test('the dashboard can be imported: it queries the selected data source, and no panels overlap', () => {
   expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36)
   expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
     ['datasource', 'datasource'],
@@ -73,17 +73,17 @@ test('the dashboard can be imported: it asks the data source that is chosen, and
 })
 
 const skipped = promtool === undefined
-const why = 'without promtool this is left out: Debian has it in the package prometheus, PROMTOOL names it'
+const why = 'skipped without promtool: install the Debian package prometheus, or set PROMTOOL'
 
-test.skipIf(skipped)(`the alarms fire when they should and not otherwise, as promtool tries them (${why})`, async () => {
+test.skipIf(skipped)(`the alerts fire in promtool's test cases when they should, and not otherwise (${why})`, async () => {
   expect(await runPromtool(['check', 'rules', '--lint-fatal', join(docs, 'alerts.yaml')])).toMatchObject({ status: 0 })
   expect(await runPromtool(['test', 'rules', join(docs, 'alerts.test.yaml')])).toMatchObject({ status: 0 })
 })
 
-test.skipIf(skipped)(`what the dashboard asks can be asked (${why})`, async () => {
+test.skipIf(skipped)(`the queries of the dashboard are valid (${why})`, async () => {
   const plain = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
   const rule = ({ expr }: { expr: string }, at: number) => ({ record: `souk:panel:${at}`, expr: plain(expr) })
-  // YAML has JSON in it.
+  // JSON is valid YAML.
   const file = JSON.stringify({ groups: [{ name: 'panels', rules: asked.map(rule) }] })
   expect(await runPromtool(['check', 'rules', '/dev/stdin'], file)).toMatchObject({ status: 0 })
 })

@@ -8,7 +8,7 @@ setDefaultTimeout(longTestMs)
 
 const neutral = engineNeutralFiles()
 
-test('what touches a database, or starts a program that may, is tried on both engines', () => {
+test('tests that use a database, or start a program that may use one, run on both engines', () => {
   for (const file of [
     'test/db/dialect.test.ts',
     'test/db/write.test.ts',
@@ -20,13 +20,13 @@ test('what touches a database, or starts a program that may, is tried on both en
     'test/modules/selling/order/model.heavy.ts',
   ])
     expect([file, neutral.includes(file)]).toEqual([file, false])
-  // A path in a string is no import.
+  // A path in a string is not an import, so these files must not start programs.
   const starts = /\btestApp\b|\btestDatabase\b|\bstartChild\b|\bBun\.spawn|\bTEST_DATABASE_URL\b/
   const starting = neutral.filter((file) => starts.test(readFileSync(join(import.meta.dir, '..', file), 'utf8')))
   expect(starting).toEqual([])
 })
 
-test('what loads nothing of either engine is tried once', () => {
+test('tests that load no engine run once', () => {
   for (const file of ['test/lib/money.test.ts', 'test/modules/catalog/import-export/csv.test.ts', 'test/import-rules.test.ts'])
     expect([file, neutral.includes(file)]).toEqual([file, true])
   expect(neutral.length).toBeLessThan([...new Bun.Glob('**/*.test.ts').scanSync(import.meta.dir)].length / 2)

@@ -1,4 +1,4 @@
-/** Who may import whom: docs/architecture.md in words, this in data. Types count as values do. */
+/** The import rules of docs/architecture.md as data. Type imports count too. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { basename, dirname, join, relative } from 'node:path'
 import { Glob } from 'bun'
@@ -11,14 +11,14 @@ const root = join(import.meta.dir, '..')
 type Rule = { what: string; files: RegExp; may: readonly RegExp[] }
 
 const lib = /^src\/lib\//
-/** What modules are written against, with the settings and the port of the data layer. */
+/** core/, lib/, the settings and the interface of the data layer. */
 const core = [/^src\/core\//, /^src\/config\.ts$/, /^db\/engine\.ts$/, lib]
 const http = /^src\/http\//
-/** The payment processors, what each looks like, and errors. */
+/** The list of payment processors, their interface and its errors. */
 const processorPort = /^src\/clients\/processors\/(index|processor)\.ts$/
 /** The rows of tables, as types. */
 const schema = /^db\/schema\/[\w-]+\.ts$/
-/** Pure functions and types of rows, and schemas made of other schemas, whosever they are. */
+/** Pure functions, types and schemas of any module. */
 const anyDomain = /^src\/modules\/[^/]+\/[^/]+\/domain\.ts$/
 const anyModel = /^src\/modules\/[^/]+\/[^/]+\/([\w-]+-)?model\.ts$/
 const anyIndex = /^src\/modules\/[^/]+\/[^/]+\/index\.ts$/
@@ -27,7 +27,7 @@ const ownPure = new RegExp(String.raw`^own\/${pure}\.ts$`)
 const schemas = /^(elysia|@sinclair\/typebox(\/errors)?)$/
 const drizzle = /^drizzle-orm(\/sqlite-core)?$/
 
-/** The first that fits a file holds. A path in `may` where `own/` stands for the module of the file that imports. */
+/** The first rule that matches a file applies. In `may`, `own/` is the module of the importing file. */
 const rules: readonly Rule[] = [
   {
     what: 'lib',
@@ -162,7 +162,7 @@ const rules: readonly Rule[] = [
   },
   { what: 'the build', files: /^src\/build\.ts$/, may: [/^node:/, /^src\/clients\/console\/(bundle|files)\.ts$/] },
   {
-    // It runs in a browser: nothing of the server comes into it, nor it into the server.
+    // The console runs in a browser: it imports nothing of the server, and the server nothing of it.
     what: 'the console',
     files: /^src\/console\//,
     may: [
@@ -207,14 +207,14 @@ const rules: readonly Rule[] = [
 
 type Source = { file: string; text: string }
 
-/** The module of a file: `src/modules/AREA/MODULE`, with its subfolders. The folders of products are one module. */
+/** Returns the module of a file: `src/modules/AREA/MODULE`, with its subfolders. The product folders are one module. */
 function moduleOf(file: string): string | undefined {
   const [, area, name] = /^src\/modules\/([^/]+)\/([^/]+)\//.exec(file) ?? []
   if (area === undefined) return undefined
   return area === 'catalog' && /^(products|collections|stock|import-export)$/.test(name ?? '') ? 'catalog/products' : `${area}/${name}`
 }
 
-/** What a source breaks, as `file → import`. */
+/** Returns the forbidden imports of a source, as `file → import`. */
 function breaches({ file, text }: Source): string[] {
   const rule = rules.find(({ files }) => files.test(file))
   if (!rule) return [`${file} falls under no rule`]
@@ -231,7 +231,7 @@ function breaches({ file, text }: Source): string[] {
 
 const specifier = /(?:\bfrom |\bimport |\bimport\()'([^'\n]+)'/g
 
-/** What a source imports, values and types alike: paths from the root of the repository, or names of packages. */
+/** Returns the imports of a source, including types: paths relative to the repository's root, or package names. */
 function importsOf(file: string, text: string): string[] {
   const paths = [...withoutComments(text).matchAll(specifier)].map(([, path = '']) => path)
   return paths.map((path) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
@@ -252,7 +252,7 @@ test('every file imports only what its layer may, types included', async () => {
   expect(all.flatMap(breaches)).toEqual([])
 })
 
-test('a breach is noticed in every layer, also when it is a type', () => {
+test('a forbidden import is found in every layer, also of a type', () => {
   const breaking: [file: string, text: string][] = [
     ['src/lib/a.ts', "import { x } from '../http/access.ts'"],
     ['src/lib/a.ts', "import type { X } from '../core/deps.ts'"],
@@ -294,12 +294,12 @@ test('a breach is noticed in every layer, also when it is a type', () => {
   for (const [file, text] of breaking) expect([file, text, breaches({ file, text }).length]).toEqual([file, text, 1])
 })
 
-test('what the console takes of lib/ asks for nothing but more of it: no browser has what only a server does', async () => {
+test('files of lib/ that the console imports depend on lib/ only, and on nothing that only a server has', async () => {
   const all = await sources(['src/console', 'src/lib'])
   const targets = new Map(all.map(({ file, text }) => [file, importsOf(file, text)]))
   const reached = new Set(all.filter(({ file }) => file.startsWith('src/console/')).flatMap(({ file }) => targets.get(file) ?? []))
   for (const file of reached) if (file.startsWith('src/lib/')) for (const target of targets.get(file) ?? []) reached.add(target)
-  /** Data, and small. */
+  /** A small package of data. */
   const data = /^countries-list\/minimal\//
   const taken = [...reached].filter((file) => file.startsWith('src/lib/'))
   expect(taken.length).toBeGreaterThan(2)
@@ -312,7 +312,7 @@ test('what the console takes of lib/ asks for nothing but more of it: no browser
   expect(texts.filter(({ text }) => /\b(Bun|Buffer|process)\./.test(withoutComments(text))).map(({ file }) => file)).toEqual([])
 })
 
-test('no file imports itself in a circle, types included', async () => {
+test('no file imports itself indirectly, types included', async () => {
   const all = await sources(['src', 'db', 'jobs'])
   const targets = new Map(all.map(({ file, text }) => [file, importsOf(file, text)]))
   const done = new Set<string>()
@@ -327,13 +327,13 @@ test('no file imports itself in a circle, types included', async () => {
   expect(circles).toEqual([])
 })
 
-/** Stands in for anything: whatever is asked of it, or done with it, is it again. */
+/** A placeholder for any value: its properties and results are the placeholder again. */
 const nothing: object = new Proxy(() => nothing, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => '' : nothing),
   apply: () => nothing,
 })
 
-/** Dependencies that are handed on by name, and any other that is asked for. */
+/** A placeholder container: these keys exist, and any other key returns a placeholder. */
 const anyDeps = new Proxy(
   { config: nothing, db: nothing, clock: nothing, keyring: nothing, log: nothing },
   { get: (_, name) => (name === 'randomBytes' ? (count: number) => new Uint8Array(count) : nothing) },
@@ -341,7 +341,7 @@ const anyDeps = new Proxy(
 
 type Provided = { name: string; module: string | undefined }
 
-/** The keys that each module adds to the container. */
+/** Returns the keys that each module adds to the container. */
 async function provided(): Promise<Provided[]> {
   const files = [...new Glob('src/modules/*/*/providers.ts').scanSync(root)]
   const keys = files.map(async (file) => {
@@ -353,7 +353,7 @@ async function provided(): Promise<Provided[]> {
   return (await Promise.all(keys)).flat()
 }
 
-/** The stores and caches among them. */
+/** Returns the keys of stores and caches. */
 const ownedProviders = async (): Promise<Provided[]> =>
   (await provided()).filter(({ name }) => /Store$|Cache$|Waitlist$|^listingCounts$|^listings$/.test(name))
 
@@ -365,7 +365,7 @@ test('no two modules add the same key to the container', async () => {
   expect(shared.map(([name, owners]) => `${name}: ${owners.map(({ module }) => module).join(', ')}`)).toEqual([])
 })
 
-test("nobody reaches for another module's stores and caches", async () => {
+test("no module uses another module's stores and caches", async () => {
   const all = await sources(['src', 'jobs'])
   const owned = await ownedProviders()
   expect(owned.length).toBeGreaterThan(15)
@@ -382,28 +382,28 @@ test("nobody reaches for another module's stores and caches", async () => {
   expect(inRoutes.map(({ file }) => file)).toEqual([])
 })
 
-/** What must come in through `deps`, so that tests can hold it: the clock, chance, the network, the environment. */
+/** Matches direct use of the clock, randomness, the network and the environment, which must come from `deps`. */
 const outside =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w])fetch\(|\bprocess\.env\b|\bBun\.env\b|\bperformance\.now\(|\bBun\.sleep\(|\bsetTimeout\(|\.transaction\(/
 
-test('modules, jobs and lib take time, chance, the network and the environment from deps', async () => {
+test('modules, jobs and lib take time, randomness, the network and the environment from deps', async () => {
   const found = (await sources(['src/modules', 'src/core', 'src/lib', 'jobs']))
     .filter(({ text }) => outside.test(withoutComments(text)))
     .map(({ file }) => file)
   expect(found).toEqual([])
 })
 
-test('one place reads the environment for the program, and one decides the dialect', async () => {
+test('only main.ts reads the environment for the program, and only db/ reads it to select the dialect', async () => {
   const found = (await sources(['src', 'db', 'jobs']))
     .filter(({ text }) => /\bprocess\.env\b|\bBun\.env\b/.test(withoutComments(text)))
     .map(({ file }) => file)
   expect(found).toEqual(['db/columns.ts', 'db/generate.ts', 'src/main.ts'])
 })
 
-/** What a file loads when it is loaded itself: no types, nothing that is imported on demand. */
+/** Matches static imports of values. Type imports and dynamic imports do not count. */
 const loadedWith = /^import (?!type )(?:[^'";]*? from )?'([^']+)'$/gm
 
-test('viem is loaded by whoever reads chains or signs, when they do: a start would take twice as long by it', async () => {
+test('only chain clients import viem statically, because it would double the time of a start', async () => {
   const heavy = /^(?:viem(?:\/.+)?|src\/clients\/chain\/(?:answers|bloom|client|eas|reader|transactions)\.ts)$/
   const loading = (await sources(['src', 'jobs'])).filter(({ file, text }) =>
     [...withoutComments(text).matchAll(loadedWith)]
@@ -421,7 +421,7 @@ test('no file of the program is longer than 430 lines, and the composition is un
     [],
   )
 })
-test('queries are prepared in one way, and only db/ decodes what a column holds', async () => {
+test('only db/ prepares statements and decodes columns', async () => {
   const all = await sources(['src', 'jobs'])
   const prepares = all.filter(({ text }) => /\.prepare\(/.test(withoutComments(text)))
   expect(prepares.map(({ file }) => file)).toEqual([])

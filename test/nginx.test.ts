@@ -1,4 +1,4 @@
-/** nginx in front of souk, with the block of docs/operations.md as it is written there: only the two addresses are the test's. */
+/** Runs nginx in front of souk with the block of docs/operations.md. Only the two addresses are replaced. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const mb = 1024 * 1024
 
 const documented = () => /```nginx\n(.*?)```/s.exec(readFileSync(join(import.meta.dir, '../docs/operations.md'), 'utf8'))?.[1] ?? ''
 
-/** Starts nginx in a directory of its own, in front of a port of this machine. */
+/** Starts nginx in a temporary directory, in front of a local port. */
 async function nginxBefore(port: number) {
   const dir = temporaryDir()
   const listenPort = await freePort()
@@ -58,7 +58,7 @@ async function nginxBefore(port: number) {
 }
 
 test.skipIf(skipped)(
-  `the documented nginx block admits what souk admits (${why})`,
+  `the documented nginx block passes all requests that souk accepts (${why})`,
   async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const shop = await sellingIn(app)
@@ -99,7 +99,7 @@ test.skipIf(skipped)(
 )
 
 test.skipIf(skipped)(
-  `the documented nginx block holds no stream of events back, and its times suit souk's (${why})`,
+  `the documented nginx block does not delay event streams, and its time limits fit souk's (${why})`,
   async () => {
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const shop = await sellingIn(app)
@@ -117,7 +117,7 @@ test.skipIf(skipped)(
     }
     expect(told).toContain('event: order.confirmed')
     ended.abort()
-    // nginx keeps idle connections for 60 s unless it is told otherwise: `keepalive_timeout` of an upstream.
+    // By default nginx keeps idle upstream connections for 60 s (`keepalive_timeout`). souk must keep them longer.
     expect(documented()).not.toContain('keepalive_timeout')
     expect(app.deps.config.keepAliveSeconds).toBeGreaterThan(60)
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writePrivateFile } from '../src/keys.ts'
 import { temporaryDir } from './support/database.ts'
 
-test('a private file never goes through what somebody else has put in the way, and is for its owner alone', () => {
+test('writing a private file does not follow a symbolic link, and only its owner can read it', () => {
   const dir = temporaryDir()
   const theirs = join(dir, 'theirs')
   writeFileSync(theirs, 'theirs', { mode: 0o666 })
@@ -17,7 +17,7 @@ test('a private file never goes through what somebody else has put in the way, a
   expect(stat.mode & 0o777).toBe(0o600)
 })
 
-test('a private file that cannot take its name leaves nothing behind', () => {
+test('a private file that cannot be renamed into place leaves no temporary file', () => {
   const dir = temporaryDir()
   const write = () =>
     writePrivateFile(join(dir, 'keys.json'), 'ours', () => {

@@ -1,4 +1,4 @@
-/** What the pages say of the program, held to the program: a page that is wrong is worse than none. */
+/** Checks the documentation against the program: settings, commands, scripts, links and metrics. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,7 +16,7 @@ const pages = [
 ]
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
 const readme = read('README.md')
-/** What the first group that took part holds, for each match. */
+/** Returns the first matching group of each match. */
 const matchesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...groups]) => groups.find(Boolean) ?? '')
 
 describe('the README', () => {
@@ -44,8 +44,8 @@ describe('the README', () => {
 describe.each(pages)('%s', (page) => {
   const text = read(page)
 
-  test('a page names no command and no script that is not there', () => {
-    // In code, in prose or in shell: elsewhere a line may just begin with the name.
+  test('a page names only existing commands and scripts', () => {
+    // Only in code, because a line of prose may start with the program's name.
     const code = matchesOf(text, /```sh\n(.*?)```|(`[^`\n]+`)/gs).join('\n')
     const called = matchesOf(code, /(?:^`?|run |docker exec (?:-it )?souk |-u souk |bin\/)souk ([a-z][a-z-]*)/gm)
     expect(called.filter((name) => !Object.hasOwn(commands, name))).toEqual([])
@@ -54,7 +54,7 @@ describe.each(pages)('%s', (page) => {
     expect(called.length + scripts.length).toBeGreaterThan(0)
   })
 
-  test('a page links to files and headings that are there', () => {
+  test('a page links to existing files and headings', () => {
     const links = matchesOf(text, /\]\(([^)]+)\)/g).filter((link) => !/^https?:/.test(link))
     expect(links.length).toBeGreaterThan(0)
     expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
@@ -73,14 +73,14 @@ function leadsSomewhere(page: string, link: string): boolean {
   )
 }
 
-/** A heading's anchor as GitHub makes it. */
+/** Returns the anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} -]/gu, '')
     .replaceAll(' ', '-')
 
-test('docs/operations.md lists the metrics that an instance has, and no other', async () => {
+test('docs/operations.md lists exactly the metrics of an instance', async () => {
   await using app = await testApp({}, { diskFree: () => 1_000_000_000 })
   const { text } = await app.call('GET', '/metrics')
   const listed = matchesOf(read('docs/operations.md'), /^\| `((?:souk|process)_[a-z_]+)` \|/gm)

@@ -1,7 +1,8 @@
 /**
- * `bun run test [--all|--heavy] [FILE …]`: the test suite. Without files it runs those that plain `bun test` finds; `--heavy` runs those that are
- * too heavy for it (`*.heavy.ts`: browser, crash loops, many generated cases), `--all` both. Such a run first compiles souk, and tests that start
- * souk start that binary: it starts in a sixth of the time, and it is what is shipped. A run of named files, like `bun test`, starts the source.
+ * `bun run test [--all|--heavy] [FILE …]` runs the test suite. Without files it runs those that plain `bun test` finds.
+ * `--heavy` runs the heavy files instead (`*.heavy.ts`: browser, crash loops, many generated cases), and `--all` both.
+ * Such a run first compiles souk, and tests start that binary: it starts six times as fast, and it is what users run. A
+ * run of named files starts the source, like `bun test`.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,7 @@ const given = Bun.argv.slice(2).filter((argument) => !isTier(argument))
 const isWhole = given.every((argument) => argument.startsWith('-'))
 const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
-/** Files that test nothing of PostgreSQL: SQLite's run covers them. */
+/** Files that do not depend on the engine. The run on SQLite covers them. */
 const coveredOnSqlite =
   isWhole && onPostgres
     ? [...engineNeutralFiles(), ...apiDocumentTests, ...demoTests, ...sqliteFileTests, ...storefrontTests, ...consoleTestFiles]
@@ -41,16 +42,16 @@ if (isCovered.size > 0)
   process.stderr.write(`left out on PostgreSQL: ${isCovered.size} files of tests that the run on SQLite covers
 `)
 
-/** Two more than cores: a fifth of the time of two is spent in waiting, for processes, disks, servers, browsers and jobs. */
+/** Two more workers than cores, because tests spend part of their time waiting for processes, disks and servers. */
 const workers = navigator.hardwareConcurrency + 2
 
 /**
- * Most tests are over before the last stage of the compiler is paid off: without it opening apps and buying take some twentieth less.
- * Memory that is given back is asked for again by the next test: keeping it saves a tenth.
+ * Settings that make short tests faster. The last compiler stage does not pay off: without it tests take about 5 % less
+ * time. Keeping freed memory for the next test saves about 10 %.
  */
 const hasty = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' }
 
-/** What the names of databases begin with that the tests make on Postgres, and have one after the other. */
+/** Name prefix of the PostgreSQL databases that the tests create and reuse. */
 const run = `souk_test_${crypto.randomUUID().slice(0, 8)}`
 
 async function dropDatabases(): Promise<void> {
@@ -61,7 +62,7 @@ async function dropDatabases(): Promise<void> {
   await client.end()
 }
 
-/** Hands sessions on from one test to the next. Returns what tells the tests of it, and what ends it. */
+/** Starts the pooler that reuses sessions between tests. Returns the environment for the tests, and a stop function. */
 async function startPooler(): Promise<{ env: Record<string, string>; stop(): void }> {
   const pooler = Bun.spawn([process.execPath, join(import.meta.dir, 'support', 'session-pooler.ts')], { stdin: 'pipe', stdout: 'pipe' })
   const { value } = await pooler.stdout.getReader().read()
@@ -74,7 +75,7 @@ try {
   const program = join(folder, 'souk')
   if (isWhole) {
     compile([...entries, await packConsole(folder)], program)
-    // Some tests start it as somebody who may not everything.
+    // Some tests start the binary as an unprivileged user.
     chmodSync(folder, 0o711)
     chmodSync(program, 0o755)
   }
@@ -91,7 +92,7 @@ try {
       stdio: ['inherit', 'inherit', 'inherit'],
     },
   )
-  // What ends this run ends the tests, and then the folder goes.
+  // Forwards signals to the tests, so that the folder is removed after they end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
   if (isWhole && tiers.length === 0)

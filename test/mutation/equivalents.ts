@@ -1,6 +1,6 @@
 /**
- * Mutants that no test can tell from the source, each with the reason. `bun run mutate` prints survivors as they are to be
- * written here: `mutant` is the line of the source with the change in it. An entry without a survivor fails the run.
+ * Mutants that behave like the source, each with the reason. `bun run mutate` prints survivors in the form of `mutant`:
+ * the changed line of the source. An entry without a survivor fails the run.
  */
 export const equivalents: readonly { file: string; mutant: string; why: string }[] = [
   {

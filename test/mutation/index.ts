@@ -1,7 +1,7 @@
 /**
- * `bun run mutate [FILE …] [TEST …]`: breaks each file in every small way that Stryker knows, one way at a time, and runs
- * the file's own tests against it. What no test notices is a survivor. Without files: all of `lib/` and of the domains.
- * The tests of a file are those that test/mutation/tests.ts names, or those that the call names (`….test.ts`, `….heavy.ts`).
+ * `bun run mutate [FILE …] [TEST …]` runs mutation tests: Stryker changes a file in one small way at a time, and the
+ * file's tests run against each mutant. A mutant that passes all tests survives. Without files: all of `lib/` and the
+ * domains. The tests are those of test/mutation/tests.ts, or those that the call names (`….test.ts`, `….heavy.ts`).
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { equivalents } from './equivalents.ts'
 import { type Mutation, mutationOf } from './mutation.ts'
 import { holdsMoney, testsOf } from './tests.ts'
 
-/** Percent of the mutants of a file that holds money, without those that are explained. */
+/** Minimum score of a file that computes money, in percent of the mutants without an explanation. */
 const leastForMoney = 95
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -38,11 +38,11 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
   const stryker = new Stryker({
     mutate: [file],
     testRunner: 'command',
-    // One after the other: within one run, Bun chooses the order of the files.
+    // One run per file, because Bun chooses the order of files within a run.
     commandRunner: { command: tests.map((test) => `${runner} ./${test}`).join(' && ') },
     coverageAnalysis: 'off',
     concurrency: 1,
-    // Ample, because what runs out of time counts as killed, and the machine may have become busier.
+    // Generous, because a timeout counts as killed, and the machine may become busier.
     timeoutMS: 10_000,
     timeoutFactor: 4,
     tempDirName: work,
@@ -51,13 +51,13 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
     reporters: [],
     logLevel: 'error' as NonNullable<Options['logLevel']>,
     disableTypeChecks: false,
-    // Stryker would rewrite paths in it by TypeScript's JavaScript API, which TypeScript 7 no longer has. There are none to rewrite.
+    // Without a file, because Stryker reads it by TypeScript's JavaScript API, which TypeScript 7 removed.
     tsconfigFile: 'none',
   })
   const results = await stryker.runMutationTest()
   const of = (status: string) => results.filter((result) => result.status === status).map((result) => mutationOf(source, result))
   const [killed, timeouts, alive] = [of('Killed').length, of('Timeout'), of('Survived')]
-  // One entry explains one survivor: the same line may stand in a file twice.
+  // One entry explains one survivor, because a file can contain the same line twice.
   const reasons = new Set(equivalents.filter((entry) => entry.file === file))
   const survived = alive.filter(({ after }) => {
     const reason = [...reasons].find(({ mutant }) => mutant === after)

@@ -5,7 +5,7 @@ type Position = { line: number; column: number }
 /** A mutant as Stryker reports it: lines and columns count from one. */
 type Mutant = { location: { start: Position; end: Position }; replacement: string; mutatorName: string }
 
-/** What a mutant makes of the lines that it stands in. */
+/** Returns the lines that a mutant changes, before and after. */
 export function mutationOf(source: string, { location: { start, end }, replacement, mutatorName }: Mutant): Mutation {
   const lines = source.split('\n').slice(start.line - 1, end.line)
   const before = lines.join('\n')

@@ -1,5 +1,5 @@
-/** Loaded before the tests of a mutant: the same random values every time, so that a score is the same when nothing has changed. */
+/** Preloaded before the tests of a mutant. A fixed seed makes scores reproducible. */
 import fc from 'fast-check'
 
-// Which values fail does not matter here: the first that does is enough.
+// The first failing values are enough, so nothing is shrunk.
 fc.configureGlobal({ seed: 1, endOnFailure: true })

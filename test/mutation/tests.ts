@@ -1,14 +1,16 @@
-/** Which tests answer for which source, and which sources must be held tightly. */
+/** Maps sources to the tests of their mutants, and lists the sources with a minimum score. */
 import { existsSync } from 'node:fs'
 
-/** Where amounts of money are made: `bun run mutate` fails when their tests let too much through. */
+/** Sources that compute amounts of money. `bun run mutate` fails if too many of their mutants survive. */
 const moneyFiles =
   /^src\/(lib\/(money|rounding|decimal)|modules\/((selling|payments)\/(affiliate|cart|fx|gift-card|order|payment)\/domain|selling\/cart\/pricing))\.ts$/
 
-/** Whether mutants of a file must be killed or explained. */
+/** Returns whether a file computes money, so that it needs the minimum score. */
 export const holdsMoney = (file: string): boolean => moneyFiles.test(file)
 
-/** Tests that stand elsewhere than their source says, or there too; the quick ones first, because the first that fails is enough. */
+/**
+ * Tests of sources whose path does not name them all. Fast tests come first, because the first failure ends the run.
+ */
 export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'src/lib/etag.ts': ['test/modules/catalog/products/caching.test.ts'],
   'src/modules/selling/affiliate/domain.ts': [
@@ -47,7 +49,7 @@ export const elsewhere: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The tests of a source: `src/lib/a.ts` has `test/lib/a.test.ts`, unless the table says otherwise. None when there are none. */
+/** Returns the tests of a source: those of the table, else `test/lib/a.test.ts` for `src/lib/a.ts` if it exists. */
 export function testsOf(file: string): readonly string[] {
   const beside = file.replace(/^src\//, 'test/').replace(/\.ts$/, '.test.ts')
   return elsewhere[file] ?? (existsSync(beside) ? [beside] : [])

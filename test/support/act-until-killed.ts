@@ -1,6 +1,6 @@
 /**
- * Sends one request to the whole program, or runs a job, and kills itself as soon as so many writes of it are durable.
- * If there are fewer it prints the answer's status and how many there were.
+ * Sends one request to the program, or runs a job, and kills its own process after `killAfter` durable writes.
+ * If there are fewer writes, it prints the status of the response and their number.
  */
 import { type CallOptions, testApp } from './app.ts'
 import { fewConnections, type Operation, runOperation, simulateKill } from './crash.ts'
@@ -11,11 +11,11 @@ export type KillableRun = {
   database: Pick<TestDatabase, 'url' | 'dataDir'>
   startAt: number
   operation: Operation
-  /** 0: never. */
+  /** 0 disables the kill. */
   killAfter: number
 }
 
-/** No `await` at the top: a module that has one cannot be compiled ahead. */
+/** A function, because a module with a top-level `await` cannot be compiled to bytecode. */
 async function act(): Promise<void> {
   const { database, startAt, killAfter, operation } = JSON.parse(Bun.argv[2] ?? '') as KillableRun
   const app = await testApp(fewConnections, { startAt, database: { ...database, drop: async () => undefined } })

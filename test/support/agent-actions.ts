@@ -1,4 +1,4 @@
-/** Everything that platforms, shoppers and shops do around checkouts of agents, as data. */
+/** Generates random actions of platforms, shoppers and shops around agents' checkouts, as data. */
 import fc from 'fast-check'
 import { type Capability, capabilityNames, type Release, releases } from '../../src/lib/ucp/releases.ts'
 import type { Transport } from './agent-platforms.ts'
@@ -12,7 +12,7 @@ export type SessionContent = {
   hasOption: boolean
   code: string | null
 }
-/** Numbers name one of those that there are by then. */
+/** Numbers are indexes (modulo the length) into the sessions, requests or payments that exist at that moment. */
 export type AgentAction =
   | { do: 'create' | 'createCart'; market: number; platform: number; over: Transport; content: SessionContent }
   | { do: 'convert' | 'replace'; session: number; over: Transport; content: SessionContent }
@@ -36,7 +36,7 @@ const minuteMs = 60_000
 const one = fc.nat({ max: 1_000 })
 const word = <const Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.constantFrom(...words)
 const over = word('REST', 'MCP')
-/** Mostly what can be bought. */
+/** Mostly content that can be bought. */
 const content: fc.Arbitrary<SessionContent> = fc.record({
   lines: fc.array(fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 3 }),
   hasBuyer: fc.constantFrom(true, true, true, true, true, true, true, true, false),
@@ -108,7 +108,7 @@ const plan: fc.Arbitrary<PlatformPlan> = fc.record({
   isProven: fc.boolean(),
 })
 
-/** A run begins with some checkouts, and goes on batch by batch. */
+/** A scenario starts with some checkouts and continues batch by batch. */
 export const agentScenario: fc.Arbitrary<AgentScenario> = fc.record({
   platforms: fc.array(plan, { minLength: 2, maxLength: 3 }),
   batches: fc

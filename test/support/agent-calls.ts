@@ -1,4 +1,4 @@
-/** Calls of platforms' agents, past the transports. Every answer is held against the schema of its release. */
+/** Calls the agents' services directly, without a transport. Validates each response against its release's schema. */
 import type { AgentCall } from '../../src/core/agent-call.ts'
 import { type Capability, capabilityNames, newestRelease, type Release } from '../../src/lib/ucp/releases.ts'
 import {
@@ -27,7 +27,7 @@ export type AgentOptions = {
   policies?: AgentCall['policies']
 }
 
-/** A platform of a shop. Each call is one attempt without an idempotency key. */
+/** Returns the calls of a platform in a shop. Each call is an attempt with a new idempotency key. */
 export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: AgentOptions = {}) {
   const { profile = null, isProven = false, release = newestRelease, capabilities = capabilityNames } = options
   const stored: unknown[] = []
@@ -53,7 +53,7 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
   const { deps } = app
   return {
     call,
-    /** The answers that were stored for idempotency keys. */
+    /** Responses that were stored for idempotency keys. */
     stored,
     async create(body: Json) {
       await enableAgentsIfUnset(app, shop.id)
@@ -71,7 +71,7 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
   }
 }
 
-/** A completion with an instrument of the sandbox. */
+/** Returns the body of a completion that pays with a token of the sandbox. */
 export const paymentWithToken = (token: string, more: Json = {}) => ({
   payment: {
     instruments: [{ id: 'pi_1', handler_id: 'sandbox', type: 'token', selected: true, credential: { type: 'token', token }, ...more }],
@@ -88,7 +88,7 @@ export const home = {
   postal_code: '04101',
 }
 
-/** The fulfilment of a request. */
+/** Returns the `fulfillment` field of a request. */
 export const fulfillmentTo = (destination: Json = home, option?: string) => ({
   methods: [
     {
@@ -100,9 +100,9 @@ export const fulfillmentTo = (destination: Json = home, option?: string) => ({
   ],
 })
 
-/** Amounts of totals by type. */
+/** Returns the amounts of the totals by type. */
 export const amountsOf = ({ totals }: Json): Record<string, number> =>
   Object.fromEntries(totals.map(({ type, amount }: { type: string; amount: number }) => [type, amount]))
-/** Codes of messages with their paths. */
+/** Returns the codes of the messages with their paths. */
 export const codesOf = ({ messages }: Json): string[] =>
   messages.map(({ code, path }: { code: string; path?: string }) => (path === undefined ? code : `${code} ${path}`))

@@ -1,10 +1,10 @@
-/** What must hold of every answer to a platform. */
+/** Rules that every response to a platform must satisfy. */
 import type { Platform } from './agent-platforms.ts'
 import type { Json } from './app.ts'
 
-/** Begins every text that a platform sends of its buyer. */
+/** Returns the marker that starts every text which a platform sends about its buyer. */
 export const markOf = ({ nth }: Platform, count: number): string => `mark-p${nth}x${count}`
-/** What a shopper types on a page. No platform learns of it. */
+/** Details that a shopper types on a page. No response to a platform may contain them. */
 export const typedDetails = {
   email: 'typed@example.com',
   name: 'Typed Person',
@@ -20,7 +20,7 @@ type Total = { type: string; amount: number }
 const amountOf = (totals: readonly Total[], wanted: string): number => totals.find(({ type }) => type === wanted)?.amount ?? 0
 export const totalOf = ({ totals }: Json): number => amountOf(totals, 'total')
 
-/** Lists what is wrong with an answer that shows a checkout or cart, a sentence each. */
+/** Returns the rules that a response with a checkout or cart breaks, one sentence each. */
 export function answerViolations(platform: Platform, body: Json): string[] {
   const found: string[] = []
   const rule = (holds: boolean, what: string) => {
@@ -55,7 +55,7 @@ export function answerViolations(platform: Platform, body: Json): string[] {
   return found
 }
 
-/** An answer without what differs between the releases. */
+/** Returns a response without the fields that differ between releases. */
 export const withoutReleaseDifferences = (body: Json): Json =>
   JSON.parse(JSON.stringify(body).replaceAll('2026-04-08', '2026-08-25'), (name, value) => {
     if (name === 'destinations') return value.map(({ type: _, ...rest }: Json) => rest)

@@ -1,5 +1,6 @@
 /**
- * Platforms, shoppers and shops that use the same checkouts, over both transports. The program is killed now and then.
+ * Runs random scenarios of platforms, shoppers and shops that use the same checkouts over both transports. Some
+ * batches kill the program.
  */
 import { expect } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -34,7 +35,7 @@ const minuteMs = 60_000
 const restartMs = 40_000
 const settings = { ...agentsOn, ...fewConnections, PUBLIC_URL: publicUrl }
 
-/** Shops that sell through agents, in a database that every run gets a copy of. */
+/** Creates shops that sell through agents, in a database that each run copies. */
 export async function createAgentFixture(): Promise<ModelFixture> {
   const ground = await createModelFixture()
   await using app = await testApp(settings, { database: ground.database })
@@ -42,7 +43,7 @@ export async function createAgentFixture(): Promise<ModelFixture> {
   return ground
 }
 
-/** The totals that somebody was shown, of which any may have been the last; undefined if an answer was lost. */
+/** Totals of which any may have been shown last; undefined if a response was lost. */
 type Shown = ReadonlySet<number> | undefined
 
 type Session = {
@@ -51,26 +52,26 @@ type Session = {
   readonly market: Market
   readonly platform: Platform
   shown: Shown
-  /** As its platform was told last. */
+  /** The status in the last response to its platform. */
   status: string
   /** Path of the page on which a person continues. */
   page?: string
-  /** Its form to pay, as it was shown last. */
+  /** The payment form that the page showed last. */
   form?: Record<string, string>
-  /** The cart that the storefront was given. */
+  /** The cart that the storefront took over by the hand-off. */
   cartId?: string
   /** The total that a person saw last, on the page or in the storefront. */
   seen?: number | undefined
-  /** How it ended, as far as its platform knows. */
+  /** The final state that its platform received. */
   ended?: { status: string; totals: Json; order: Json }
 }
-/** A request with a key. */
+/** A request with an idempotency key, and its response. */
 type Keyed = { market: Market; platform: Platform; sent: ToolRequest; over: Transport; answer: ToolAnswer | undefined }
 
-/** What came about in all runs together. A model in which nothing happens proves nothing. */
+/** Counts of events over all runs. Tests check them, because a model in which nothing happens proves nothing. */
 export type Tally = Map<string, number>
 
-/** Tells random stories on copies of the ground, and checks what must hold after each batch. */
+/** Runs random scenarios on copies of the fixture's database, and checks the invariants after each batch. */
 export async function checkAgentModel(ground: ModelFixture, { seed, runs }: { seed: number; runs: number }): Promise<Tally> {
   const seen: Tally = new Map()
   const property = fc.asyncProperty(agentScenario, async (story) => {
@@ -81,7 +82,7 @@ export async function checkAgentModel(ground: ModelFixture, { seed, runs }: { se
       await database.drop()
     }
   })
-  // Shrinking would repeat stories of many seconds.
+  // Shrinking would repeat scenarios that take many seconds.
   await fc.assert(property, { seed, numRuns: runs, endOnFailure: true })
   return seen
 }
@@ -107,15 +108,15 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   const keyed: Keyed[] = []
   let faults: Fault[] = []
   let marks = 0
-  /** What those who tried to pay in a batch were shown, by the session. */
+  /** Attempts to pay in a batch by session, each with the totals that were shown before it. */
   const payers = new Map<Session, { who: string; shown: Shown }[]>()
-  /** Totals that answers of a batch showed to platforms; undefined for a lost one. */
+  /** Totals that responses of a batch showed to platforms; undefined for a lost response. */
   const answered = new Map<Session, (number | undefined)[]>()
-  /** Those of them that the platform could pay next, not the results of payments. */
+  /** Totals among them that the platform could pay next. Results of payments are not included. */
   const offered = new Map<Session, number[]>()
-  /** Totals that people saw in a batch; undefined if they cannot have paid it, or if the program was killed. */
+  /** Totals that people saw in a batch; undefined if they could not pay that total, or if the program was killed. */
   const seenByPeople = new Map<Session, (number | undefined)[]>()
-  /** Last answers of a batch that say that a session is over. */
+  /** Last responses of a batch with a final status, by session. */
   const endings = new Map<Session, Json>()
   const at = <T>(list: readonly T[], nth: number): T | undefined => list[nth % Math.max(1, list.length)]
   const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
@@ -130,7 +131,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   let { app, withRelease } = await open(startTime + minuteMs)
   let before = await booksOf(app)
 
-  /** Waits for what the running program does. What one does that was killed never ends. */
+  /** Waits for work of the running program. Work of a killed program never settles. */
   async function alive<Result>(work: Promise<Result>): Promise<Result> {
     const running = app
     const [outcome] = await Promise.allSettled([work])
@@ -144,9 +145,9 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     (...args: Parameters<ReturnType<typeof senderFor>>) =>
       alive(senderFor(app, shopName)(...args))
 
-  /** Sends a request of a platform. What its answer shows counts when the batch is over. */
+  /** Sends a request of a platform and records what its response shows. */
   async function send(market: Market, platform: Platform, over: Transport, sent: ToolRequest, session?: Session): Promise<ToolAnswer> {
-    // An answer that was lost may or may not have been recorded as shown.
+    // A total in a lost response may or may not count as shown.
     if (session) add(answered, session, undefined)
     const transport = platform.profile === null ? 'MCP' : over
     const keyOf: Keyed | undefined = sent.key === undefined ? undefined : { market, platform, sent, over: transport, answer: undefined }
@@ -172,7 +173,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     return body.status === 'ready_for_complete' || body.status === 'incomplete'
   }
 
-  /** An answer came after all. */
+  /** Removes one `undefined`, because the response arrived. */
   function forgetLost(session: Session): void {
     const list = answered.get(session) ?? []
     const lost = list.indexOf(undefined)
@@ -189,7 +190,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     expect(answerViolations(platform, body)).toEqual([])
   }
 
-  /** A session that ended stays as it was. */
+  /** Checks that an ended session does not change. */
   function assertEnded({ ended }: Session, { body }: ToolAnswer): void {
     if (!ended || body.status === undefined) return
     if (ended.status === 'completed') expect({ status: body.status, totals: body.totals, order: body.order }).toEqual(ended)
@@ -228,7 +229,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     payment: { instruments: [{ id: 'one', handler_id: handler, type: 'token', selected: true, credential: { type: 'token', token } }] },
   })
   const checkouts = () => sessions.filter(({ isCart }) => !isCart)
-  /** Mostly of those that are not over. */
+  /** Selects a session, mostly one that has not ended. */
   const openOne = (nth: number, of = checkouts()): Session | undefined => {
     const unfinished = of.filter(({ ended }) => !ended)
     return at(nth % 5 === 0 || unfinished.length === 0 ? of : unfinished, nth)
@@ -243,7 +244,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     await send(session.market, session.platform, over, sent, session)
   }
 
-  /** Sends a request again under its key. */
+  /** Repeats a request with the same idempotency key. */
   async function repeat({ request, over, isOtherBody }: Extract<AgentAction, { do: 'repeat' }>) {
     const earlier = at(keyed, request)
     if (!earlier) return
@@ -259,7 +260,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       return
     }
     if (session && isCompletion) add(payers, session, { who: 'repeat', shown: session.shown })
-    // Only an answer that the platform did not have before shows it something new. A refused request may work now.
+    // Only the first successful response shows the platform something new. A refused request may succeed now.
     const hadAnswer = answer !== undefined && answer.status < 300
     const isNew = session && (!hadAnswer || isCompletion)
     if (isNew) add(answered, session, undefined)
@@ -281,7 +282,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     note('repeated answer')
   }
 
-  /** Asks for a session of another platform, or of the same in another shop: it is as unknown as any. */
+  /** Requests a session of another platform or shop. The response must equal that for an unknown id. */
   async function steal({ session: nth, platform: who, over, verb }: Extract<AgentAction, { do: 'steal' }>) {
     const session = at(sessions, nth)
     const thief = at(platforms, who)
@@ -307,7 +308,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     note('stolen id')
   }
 
-  /** Notes what a person sees, on whatever page: all count as one. */
+  /** Records the total that a person sees. All pages of a session count as one. */
   function sees(session: Session, total: number | undefined): void {
     const list = seenByPeople.get(session) ?? []
     list.splice(list.indexOf(undefined), 1, total)
@@ -353,7 +354,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     if (status !== 200 && status !== 303) throw new Error(`the page answered ${status} ${text}`)
   }
 
-  /** Takes the cart of a session to the storefront, or buys it there. */
+  /** Hands the cart of a session off to the storefront, or buys it there. */
   async function onStorefront(what: 'take' | 'buy', nth: number) {
     const session = openOne(
       nth,
@@ -457,7 +458,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     }
   }
 
-  /** Every new order costs what one of those who tried to pay was shown. */
+  /** Checks that each new order charged a total that was shown to one of the payers. */
   async function assertCharged(after: Books): Promise<void> {
     const rows = await app.deps.db.read.select().from(agentSessions)
     const known = new Set(before.orders.map(({ id }) => id))
@@ -468,7 +469,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       const tried = session ? payers.get(session) : undefined
       if (!session || !tried) throw new Error(`nobody asked for an order of ${row.id}`)
       const who = tried.map((one) => one.who).join(' and ')
-      // A platform that pays may have been shown another total in the same batch.
+      // The same batch may have shown a paying platform another total.
       const inBatch = [
         ...(answered.get(session)?.includes(undefined) ? [undefined] : []),
         ...(/platform|repeat/.test(who) ? (offered.get(session) ?? []) : []),
@@ -489,7 +490,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     }
   }
 
-  /** A session says the same over both transports and in both releases. */
+  /** Checks that a session reads the same over both transports and in both releases. */
   async function compare(nth: number): Promise<void> {
     const session = at(sessions, nth)
     if (!session) return
@@ -511,13 +512,13 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     expect(answerViolations(platform, reads[0])).toEqual([])
     pageOf(session, reads[0])
     if (['completed', 'canceled'].includes(reads[0].status)) {
-      // A payment that was begun may still decide one that ended by its time alone.
+      // A started payment may still complete a session that expired, so only `completed` is final.
       if (reads[0].status === 'completed') session.ended = { status: 'completed', totals: reads[0].totals, order: reads[0].order }
       note(`compared ${reads[0].status}`)
     }
   }
 
-  /** Does all of a batch at once, and kills the program in it if the batch says so. */
+  /** Runs the actions of a batch concurrently. Kills the program after `stopAfter` commits, unless that is 0. */
   async function run({ advanceMs, faults: given, stopAfter, actions, compared }: AgentBatch): Promise<void> {
     app.clock.advance(advanceMs)
     before = await booksOf(app)
@@ -554,7 +555,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
 
   return {
     run,
-    /** Lets time pass until every order is paid or over, and reads every session a last time. */
+    /** Advances the clock until every order is paid or ended, and reads every session a last time. */
     async rest(): Promise<void> {
       before = await booksOf(app)
       for (let rounds = 0; rounds < 20; rounds++) {

@@ -1,4 +1,4 @@
-/** A platform on loopback: serves its profile, signs its requests by a library of others, and hears messages. */
+/** A platform on loopback: serves its profile, signs requests with an independent library, and receives messages. */
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,7 @@ type PlatformOptions = {
   answer?: (message: ReceivedMessage) => number | Promise<number>
 }
 
-/** Apps read its profile with the setting `platformSettings`. */
+/** Settings that let an app read the profile of a platform on loopback. */
 export const platformSettings = { AGENTS_PROFILE_NETWORKS: '127.0.0.0/8' }
 
 /** Starts a platform. */

@@ -1,4 +1,4 @@
-/** Platforms of a model: what their profiles say, and their requests over both transports. */
+/** Platforms of the model: their profiles, and their requests over both transports. */
 
 import { signMessage } from '../../src/lib/http-signatures.ts'
 import { parseProfile } from '../../src/lib/ucp/negotiation.ts'
@@ -20,7 +20,7 @@ export type Platform = {
   readonly key: ReturnType<typeof newSigningKey> | null
 }
 
-/** An unnamed platform has all capabilities of the newest release. */
+/** Returns a platform without a profile, which uses the newest release. */
 export const unnamedPlatform = (nth: number, capabilities: readonly Capability[]): Platform => ({
   nth,
   profile: null,
@@ -37,7 +37,7 @@ export const platformOf = (nth: number, { release, capabilities, isProven }: Omi
   key: isProven ? newSigningKey((count) => new Uint8Array(count).fill(nth + 1)) : null,
 })
 
-/** The profile that a platform publishes. */
+/** Returns the profile that a platform publishes. */
 function profileOf({ capabilities, key }: Platform, release: Release): object {
   return {
     ucp: {
@@ -48,7 +48,7 @@ function profileOf({ capabilities, key }: Platform, release: Release): object {
   }
 }
 
-/** Gives an app the profiles of platforms without a network. Returns what changes the release of one. */
+/** Serves profiles of platforms to an app without a network. `withRelease` changes the release of one during `work`. */
 export function publishProfiles({ deps }: Pick<TestApp, 'deps'>, platforms: readonly Platform[]) {
   const changed = new Map<string, Release>()
   Object.assign(deps.platformProfiles, {
@@ -78,10 +78,12 @@ export type ToolRequest = {
 }
 export type ToolAnswer = { readonly status: number; readonly body: Json }
 
-/** The argument of an MCP call that holds the body. */
+/** Returns the name of the MCP argument that holds the body. */
 const payloadOf = (tool: string): string => (tool.endsWith('_checkout') ? 'checkout' : tool.endsWith('_cart') ? 'cart' : 'catalog')
 
-/** Sends a request of a platform, each from another address, and holds the answer against the schema of a release. */
+/**
+ * Returns a function that sends a request, each from a new address, and validates the response by a release's schema.
+ */
 export function senderFor(app: TestApp, shopName: string) {
   return async (platform: Platform, transport: Transport, sent: ToolRequest, release: Release = platform.release): Promise<ToolAnswer> => {
     const { tool, id, body, key } = sent
@@ -122,7 +124,7 @@ export function senderFor(app: TestApp, shopName: string) {
 }
 
 const restPaths: Readonly<Record<string, string>> = { checkout: '/checkout-sessions', cart: '/carts' }
-/** Method and path of a tool for sessions and carts, below the endpoint. */
+/** Returns method and path of a tool for sessions and carts, below the endpoint. */
 function restOf(tool: string, id: string | undefined): [method: string, path: string] {
   const [verb = '', kind = ''] = tool.split('_')
   const path = `${restPaths[kind]}${id === undefined ? '' : `/${id}`}`
@@ -131,7 +133,7 @@ function restOf(tool: string, id: string | undefined): [method: string, path: st
 }
 
 let addresses = 0
-/** Limits count by address and by network. */
+/** Returns a new address in a new network, because limits count both. */
 function nextAddress(): string {
   const nth = addresses++
   return `${11 + (nth % 80)}.${Math.floor(nth / 80) % 250}.${Math.floor(nth / 20_000) % 250}.1`

@@ -1,4 +1,4 @@
-/** Checkout sessions of agents beside carts, as the agents' routes make them. */
+/** Inserts checkout sessions of agents for carts, as the agents' routes do. */
 import { eq } from 'drizzle-orm'
 import { agentSessions, agentSettings } from '../../db/schema/agents.ts'
 import { newSecretId } from '../../src/lib/ids.ts'
@@ -9,13 +9,13 @@ const sessionMs = 6 * 60 * 60_000
 
 type Row = typeof agentSessions.$inferInsert
 
-/** Stores settings of a shop that has none, with agents on. */
+/** Enables agents in a shop that has no agent settings. */
 export async function enableAgentsIfUnset(app: TestApp, shopId: string): Promise<void> {
   const row = { shopId, enabled: true, access: 'OPEN' as const, policies: [], updatedAt: app.clock.now(), version: 1 }
   await app.deps.db.write((tx) => tx.insert(agentSettings).values(row).onConflictDoNothing())
 }
 
-/** Puts a session of an unnamed platform beside a cart, in a shop with agents on. */
+/** Inserts a session of an unnamed platform for a cart, and enables agents in the shop. */
 export async function insertAgentSession(app: TestApp, shopId: string, cartId: string, more: Partial<Row> = {}) {
   const now = app.clock.now()
   const row: Row = {

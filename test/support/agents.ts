@@ -1,4 +1,4 @@
-/** Shops that sell through agents, and requests of platforms over both transports. Validates each answer. */
+/** Shops that sell through agents, and requests of platforms over both transports. Validates each response. */
 import { randomUUID } from 'node:crypto'
 import { agentSettings } from '../../db/schema/agents.ts'
 import { newestRelease, type Release } from '../../src/lib/ucp/releases.ts'
@@ -6,14 +6,14 @@ import { platformSettings, startPlatform } from './agent-platform.ts'
 import { type Answer, type CallOptions, type Json, type TestApp, testApp } from './app.ts'
 import { assertUcpAnswer } from './ucp-schemas.ts'
 
-/** A platform that stays as long as the process. */
+/** A platform that runs until the process ends. */
 export const platform = await startPlatform()
 
 export const agentsOn = { AGENTS_ENABLED: 'true', ...platformSettings }
 export const agentApp = (settings: Record<string, string> = {}, options: Parameters<typeof testApp>[1] = {}) =>
   testApp({ ...agentsOn, ...settings }, options)
 
-/** Switches agents on in a shop. */
+/** Stores agent settings of a shop; `enabled` false disables agents. */
 export async function enableAgents(app: TestApp, shopId: string, access: 'OPEN' | 'SIGNED' = 'OPEN', enabled = true): Promise<void> {
   const row = { shopId, enabled, access, policies: [], updatedAt: app.clock.now(), version: 1 }
   await app.deps.db.write((tx) => tx.insert(agentSettings).values(row).onConflictDoUpdate({ target: agentSettings.shopId, set: row }))
@@ -26,7 +26,7 @@ type AgentCallOptions = Pick<CallOptions, 'from' | 'headers' | 'raw'> & {
   readonly release?: Release
 }
 
-/** REST and path of each tool, as the protocol lists them. */
+/** REST method and path of each tool, as the protocol lists them. */
 const rest: Readonly<Record<string, readonly [method: string, path: string]>> = {
   create_checkout: ['POST', '/checkout-sessions'],
   get_checkout: ['GET', '/checkout-sessions/{id}'],
@@ -43,7 +43,7 @@ const rest: Readonly<Record<string, readonly [method: string, path: string]>> = 
   get_order: ['GET', '/orders/{id}'],
 }
 
-/** Calls an operation over REST. Changes get a new key, unless `key` is null. */
+/** Calls an operation over REST. Changes get a new idempotency key, unless `key` is null. */
 export async function restCall(
   app: TestApp,
   shopName: string,

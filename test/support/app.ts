@@ -1,4 +1,4 @@
-/** The whole program in process, on a database, a clock and settings of its own. */
+/** Runs the program in this process, with its own database, clock and settings. */
 import { createHash } from 'node:crypto'
 import { mailAbandonedCarts } from '../../jobs/mail-abandoned-carts.ts'
 import { closeOrders, resumeInterrupted, sweep, workInbox } from '../../jobs/resume-orders.ts'
@@ -13,7 +13,7 @@ import { keySeal } from '../../src/modules/shop/shop/domain.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { sharedRoutes } from './shared-routes.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of a response
 export type Json = any
 export type Answer = { status: number; headers: Headers; body: Json; text: string }
 export type CallOptions = {
@@ -29,7 +29,7 @@ export type LogLine = { level: string; event: string; fields: Record<string, unk
 /** A Tuesday. Tests move it with `clock.advance`. */
 export const startTime = Date.UTC(2026, 0, 6, 12)
 
-/** Costs nothing, unlike argon2id, which has tests of its own. */
+/** A fast hash instead of argon2id, which has its own tests. */
 const cheapPasswords: Passwords = {
   hash: async (password) => createHash('sha256').update(password).digest('hex'),
   verify: async (password, hash) => createHash('sha256').update(password).digest('hex') === hash,
@@ -45,9 +45,9 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export type TestAppOptions = Partial<InstanceOptions> & {
   realPasswords?: boolean
-  /** One that is there already, and is left there. */
+  /** An existing database, which stays when the app closes. */
   database?: TestDatabase
-  /** Where the clock begins. */
+  /** The clock's first value, in milliseconds. */
   startAt?: number
 }
 
@@ -63,7 +63,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
       now += ms
       elapsed += Math.max(0, ms)
     },
-    /** As if somebody set it. */
+    /** Sets the wall clock without advancing the monotonic clock. */
     set(to: number) {
       now = to
     },
@@ -115,7 +115,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     })
     const response = await instance.edge.fetch(request, { requestIP: () => ({ address: from }) })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-    // A stream does not end by itself.
+    // An event stream does not end on its own.
     if (isStream) await response.body?.cancel()
     const text = isStream ? '' : await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
@@ -123,7 +123,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
   }
 
   let merchants = 0
-  /** A merchant who is logged in, with a shop and its keys. */
+  /** Creates a logged-in merchant with a shop and its keys. */
   async function merchant({ shopName, currency = 'USD', country = 'US' }: { shopName?: string; currency?: string; country?: string } = {}) {
     const nth = ++merchants
     const email = `merchant${nth}@example.com`
@@ -146,7 +146,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     }
   }
 
-  /** A super admin who is logged in: the same one, however often. */
+  /** Returns a logged-in super admin, the same at each call. */
   const superAdmin = () => {
     admin ??= newSuperAdmin()
     return admin
@@ -165,7 +165,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     get edge() {
       return instance.edge
     },
-    /** Filled, whether anything was asked of the app before or not. */
+    /** The route table, also before the first request. */
     get routeTable() {
       void instance.edge
       return deps.routeTable
@@ -177,7 +177,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     call,
     merchant,
     superAdmin,
-    /** The jobs, run by hand. `messages` ends when what processors' messages have begun is done. */
+    /** Runs jobs. `messages` also waits for the background work that messages of processors start. */
     jobs: {
       resume: () => resumeInterrupted(deps),
       closeOrders: () => closeOrders(deps),
@@ -188,7 +188,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
         await workInbox(deps)
       },
     },
-    /** Closes what the system would of a process that was killed: nothing that is under way is waited for. */
+    /** Closes files and connections without waiting for running work, as a kill would. */
     abandon: end,
     async close() {
       await deps.backgroundTasks.whenIdle()

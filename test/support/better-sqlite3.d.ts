@@ -1,4 +1,4 @@
-/** As much of the library as the tests use; it ships no types. */
+/** Types of the functions that the tests use; the library ships none. */
 declare module 'better-sqlite3' {
   export default class BetterSqlite {
     constructor(file: string | undefined, options: { readonly: boolean })

@@ -1,4 +1,4 @@
-/** Everything that selling writes down, read straight from the database; and what must hold of it. */
+/** Reads all rows that selling writes, directly from the database, and checks their invariants. */
 import { productDocuments, variants } from '../../db/schema/catalog.ts'
 import { discounts, discountUses } from '../../db/schema/discounts.ts'
 import { affiliates, commissions, unifiedTransactions } from '../../db/schema/ledger.ts'
@@ -23,7 +23,7 @@ import type { TestApp } from './app.ts'
 
 export type Books = Awaited<ReturnType<typeof booksOf>>
 
-/** The rows of each table, in the order in which they were made. Nothing may be under way. */
+/** Returns the rows of each table in order of creation. No write may be in flight. */
 export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
   const { read } = db
   return {
@@ -59,8 +59,8 @@ export async function booksOf({ deps: { db } }: Pick<TestApp, 'deps'>) {
 }
 
 /**
- * The same without what differs between two runs that did the same: moments are `<time>`, ids are numbered by their first
- * appearance, secrets are `<sealed>`.
+ * Returns the books without values that differ between two equal runs: times are `<time>`, secrets are `<sealed>`, and
+ * ids are numbered by their first appearance.
  */
 export function normalizedBooks(books: Books): unknown {
   const names = new Map<string, string>()
@@ -85,7 +85,7 @@ export function normalizedBooks(books: Books): unknown {
     if (typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one, name)]))
     return value
   }
-  // A try that a program stopped over counts.
+  // An attempt that a crash interrupted counts too, so attempts differ.
   const withoutTries = <Row extends { attempts: number }>({ attempts: _, ...row }: Row) => row
   return plain({ ...books, messages: books.messages.map(withoutTries), refunds: books.refunds.map(withoutTries) }, 'books')
 }
@@ -94,7 +94,7 @@ const sum = (amounts: readonly number[]): number => amounts.reduce((total, amoun
 const endedUnpaid = ({ status, confirmedAt }: Books['orders'][number]) =>
   (status === 'EXPIRED' || status === 'CANCELLED') && confirmedAt === null
 
-/** What of the books breaks a rule, a sentence each; empty when all is well. Rules hold whenever no write is under way. */
+/** Returns the broken rules, one sentence each. The rules hold whenever no write is in flight. */
 export function violationsOf(books: Books): string[] {
   const found: string[] = []
   const rule = (holds: boolean, what: string) => {
@@ -137,12 +137,12 @@ function wholeNumbers(books: Books, rule: Rule): void {
         else if (moneyColumns.test(column) && value !== null) rule(false, `${table}.${column} is no number`)
 }
 
-/** Whoever dies now leaves nothing that nobody looks at again before the order's time is over. */
+/** Checks that each unfinished order and refund has a time to resume, so that a crash leaves no work behind. */
 function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrder, rule: Rule): void {
   const own = paid.filter(({ orderId }) => orderId === order.id)
   const asked = own.filter(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
   const isAsked = asked.length > 0
-  // A manual payment waits for the shop, or for the end of the order's time.
+  // A manual payment waits for the shop or for the order's expiry, so it is not resumed.
   const isAskedAtProcessor = asked.some(({ processor }) => processor !== 'manual')
   const toUndo = own.some(({ status }) => status === 'REQUIRES_ACTION') || order.holds !== 'RELEASED'
   const isOpenPayment =
@@ -153,7 +153,7 @@ function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrde
   rule(!isOpenPayment || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
   for (const { orderId, status, resumeAt } of back) {
     const isAsked = status === 'PENDING' || status === 'CLAIMABLE'
-    // One that came through may be watched, where it may still fail.
+    // A succeeded refund may be watched, because it can still fail.
     if (orderId === order.id && status !== 'SUCCEEDED')
       rule(isAsked === (resumeAt !== null), `nobody goes on with a refund of order ${order.number}`)
   }
@@ -167,7 +167,7 @@ function sums({ lines, orderCards, payments: paid }: Books, order: OneOrder, sam
   same(order.discountTotal, sum(own.map(({ discount }) => discount)), what('discount'))
   same(order.discountTotal, sum(order.discounts.map(({ kind, amount }) => (kind === 'FREE_SHIPPING' ? 0 : amount))), what('discounts'))
   for (const line of own) same(line.discount, Math.min(line.total, Math.max(0, line.discount)), what('line discount'))
-  // One that takes something off, and one of free shipping.
+  // At most one discount lowers prices, and one gives free shipping.
   same(order.discounts.length, new Set(order.discounts.map(({ kind }) => kind === 'FREE_SHIPPING')).size, what('number of discounts'))
   if (order.discounts.some(({ kind }) => kind === 'FREE_SHIPPING')) same(order.shippingTotal, 0, what('free shipping'))
   const taxes = [...own, { taxInclusive: order.shippingTaxInclusive, taxAmount: order.shippingTax }]
@@ -186,7 +186,7 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
   const what = (field: string) => `${field} of order ${order.number}`
   const done = back.filter(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
   const counted = done.filter(({ purpose }) => purpose !== 'LATE_CAPTURE')
-  // Gift cards have their part once a refund stands, whoever pays the rest.
+  // Gift cards are refunded once the refund is certain, even if the processor's part is still pending.
   const standing = back.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAssured(refund))
   const gifts = standing.flatMap((refund) => refund.giftCards)
   same(order.refundedTotal, sum(counted.map(({ amount }) => amount)), what('refunds'))
@@ -218,7 +218,9 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
   }
 }
 
-/** Of no line goes back more than it has and was paid, and of all its units exactly what was paid. */
+/**
+ * Checks that refunds of a line exceed neither its units nor its price, and that all units refund exactly its price.
+ */
 function linesToRefund({ lines, refunds: back }: Books, order: OneOrder, rule: Rule, same: Same): void {
   const counted = back.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
   for (const refund of counted)
@@ -234,7 +236,7 @@ function linesToRefund({ lines, refunds: back }: Books, order: OneOrder, rule: R
   }
 }
 
-/** What a sale leaves behind: each of it once, and all of it in the write that confirms. */
+/** Checks that the confirming write stored the event, the message and the ledger rows of a sale, each once. */
 function confirmedOnce({ events, outbox: messages, movements, payments: paid }: Books, order: OneOrder, same: Same, rule: Rule): void {
   const what = (field: string) => `${field} of order ${order.number} (${order.status})`
   const isConfirmed = order.confirmedAt !== null
@@ -271,7 +273,7 @@ function stock({ variants: all, lines, orders: every }: Books, rule: Rule, same:
   }
 }
 
-/** A sale issues a card for each unit of a gift card's line, once. Nothing else does. */
+/** Checks that a sale issued one card for each unit of a gift-card line, and that nothing else issued cards. */
 function soldGiftCards({ cards, orders: all, lines }: Books, same: Same): void {
   for (const { orderId, id, giftCard, quantity, unitPrice } of lines) {
     const sold = cards.filter((card) => card.orderId === orderId && card.orderLineId === id)
@@ -299,7 +301,7 @@ function giftCardLedgers({ cards, cardMoves, orderCards }: Books, rule: Rule, sa
   }
 }
 
-/** An order has its discounts for as long as it may be one, and limits hold of those that have. */
+/** Checks that orders count as uses of their discounts until they are released, and that usage limits hold. */
 function discountUsesOf({ discounts: all, discountUses: uses, orders }: Books, rule: Rule, same: Same): void {
   for (const { id, holds, number, discounts: own } of orders) {
     const expected = holds === 'RELEASED' ? [] : own.map((one) => one.id)
@@ -356,7 +358,7 @@ function customersAndPartners({ orders: all, totals, commissions: earned, refund
 
 const isToCome = ({ status }: Books['refunds'][number]) => status === 'CLAIMABLE' || status === 'MANUAL'
 
-/** The same, and what must hold besides once nobody has anything left to do. */
+/** Returns the broken rules of `violationsOf`, and of those that hold once all work is finished. */
 export function violationsAtRest(books: Books): string[] {
   const found = violationsOf(books)
   const rule = (holds: boolean, what: string) => {
@@ -365,7 +367,7 @@ export function violationsAtRest(books: Books): string[] {
   for (const order of books.orders) {
     const what = `order ${order.number} (${order.status})`
     rule(!['PAID', 'COMPENSATING'].includes(order.status), `${what} is not at rest`)
-    // While a shopper is at work on a processor's page, that is asked now and then.
+    // While a shopper is on a processor's page, the payment is queried regularly.
     const isPolled = books.payments.some(
       ({ orderId, status }) => orderId === order.id && ['REQUIRES_ACTION', 'PROCESSING'].includes(status),
     )
@@ -374,7 +376,7 @@ export function violationsAtRest(books: Books): string[] {
     if (endedUnpaid(order)) {
       rule(order.holds === 'RELEASED', `${what} still holds its stock`)
     }
-    // Money that the shopper must claim, or that the shop pays by hand, does not count as kept.
+    // Money that the shopper must claim, or that the shop refunds by hand, does not count as retained.
     const owed = books.refunds.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isToCome(refund))
     const kept = order.capturedTotal - order.refundedTotal - sum(owed.map(({ amount }) => amount))
     if (endedUnpaid(order) || order.status === 'CANCELLED') rule(kept === 0, `${what} keeps money`)
@@ -391,7 +393,7 @@ export function violationsAtRest(books: Books): string[] {
   return found
 }
 
-/** The sandbox's books and ours tell the same. */
+/** Checks that the sandbox and the books have the same amounts. */
 function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, refunds: back, movements }: Books, rule: Rule): void {
   const same: Same = (actual, expected, what) => rule(actual === expected, `${what}: ${actual}, not ${expected}`)
   for (const payment of paid.filter(({ processor }) => processor === 'sandbox')) {
@@ -411,7 +413,7 @@ function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, r
     )
 }
 
-/** Events are only ever added. What of those seen before is not there any more, or is not as it was. */
+/** Returns events that were removed or changed. Events may only be added. */
 export function missingEvents(before: Books, after: Books): string[] {
   const now = new Map(after.events.map((event) => [event.id, JSON.stringify(event)]))
   return before.events.filter((event) => now.get(event.id) !== JSON.stringify(event)).map(({ id, type }) => `${type} ${id}`)

@@ -1,4 +1,4 @@
-/** The same request to the server, which answers hot reads ahead of the framework, and to the route alone: nobody can tell the two apart. */
+/** Compares the responses of the server's fast path and of the route: they must be equal. */
 import { expect } from 'bun:test'
 import type { TestApp } from './app.ts'
 import { serveTestApp } from './server.ts'
@@ -6,7 +6,7 @@ import { serveTestApp } from './server.ts'
 export type TestRequest = { method?: string; headers?: Record<string, string> }
 export type TestResponse = { status: number; body: string; headers: Record<string, string> }
 
-/** Queries that no URL may have, also where queries are ignored. */
+/** Query strings that are refused, also on paths that ignore their query. */
 export const invalidQueries = ['?y=%00', '?y=%zz', '?y=%ff', '?%00', `?${'y'.repeat(8_200)}`]
 
 async function seen(response: Response, ...without: string[]): Promise<TestResponse> {
@@ -15,7 +15,7 @@ async function seen(response: Response, ...without: string[]): Promise<TestRespo
   return { status: response.status, body: await response.text(), headers }
 }
 
-/** The app on a real server, and both ways to ask it. */
+/** Serves an app on a real port. `same` sends a request to both and expects equal responses. */
 export function serverAndRoute(app: TestApp) {
   const server = serveTestApp(app)
   const { host } = new URL(server.url)
@@ -23,7 +23,7 @@ export function serverAndRoute(app: TestApp) {
     const response = await fetch(server.url + path, { method, headers })
     const length = response.headers.get('content-length')
     const answer = await seen(response, 'content-length')
-    // What goes over the wire has its length; in process there is none.
+    // Only responses over the wire have a Content-Length.
     if (method === 'GET' && answer.status !== 304) expect(length).toBe(String(Buffer.byteLength(answer.body)))
     return { ...answer, length }
   }
@@ -31,9 +31,9 @@ export function serverAndRoute(app: TestApp) {
     const request = new Request(server.url + path, { method, headers: { host, ...headers } })
     return seen(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
   }
-  /** The answer that both give. */
+  /** Returns the response, after checking that server and route return the same. */
   async function same(path: string, sent: TestRequest = {}): Promise<TestResponse> {
-    // The second time the record is in memory.
+    // The second request reads from the cache.
     for (const nth of [1, 2]) {
       const { length: _, ...answer } = await viaServer(path, sent)
       expect([path, sent, nth, answer]).toEqual([path, sent, nth, await viaRoute(path, sent)])

@@ -1,4 +1,4 @@
-/** Shoppers and their carts in a shop, for tests of what is sold. */
+/** Shoppers and their carts in a shop. */
 import { NothingChanged } from '../../db/engine.ts'
 import { system } from '../../src/core/command-context.ts'
 import { convertCart } from '../../src/modules/selling/cart/service.ts'
@@ -8,7 +8,7 @@ import { shopIn } from './catalog.ts'
 
 export const home = { name: 'Ada Lovelace', line1: '12 Analytical Way', city: 'Springfield', countryCode: 'US' }
 
-/** How somebody calls: the routes of carts, as one who has this credential. */
+/** Returns the cart routes, called with a credential. */
 export function shopperOf(app: TestApp, credential: CallOptions) {
   const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, from = '127.0.0.1'): Promise<Answer> =>
     app.call(method, path, { ...credential, headers, from, ...(body === undefined ? {} : { body }) })
@@ -25,12 +25,12 @@ export function shopperOf(app: TestApp, credential: CallOptions) {
   }
 }
 
-/** A shop with things to buy, and somebody who shops with its publishable key. */
+/** Creates a shop, with cart routes as guest, server and owner. */
 export async function storeIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
   const shop = await shopIn(app, settings)
   const { currency } = shop.shop
   const price = (amount: number) => ({ amount, currency })
-  /** The variant of a product that has one. */
+  /** Creates a product with one variant, and returns the variant's id. */
   async function variant(title: string, amount: number, more: Json = {}): Promise<string> {
     const { variants } = await shop.add({ title, variants: [{ price: price(amount), ...more }] })
     return variants[0]?.id ?? ''
@@ -49,7 +49,7 @@ export async function storeIn(app: TestApp, settings: Parameters<TestApp['mercha
   }
 }
 
-/** A guest's open cart with one thing in it. */
+/** Creates a guest's open cart with one line. */
 export async function cartWith(store: Awaited<ReturnType<typeof storeIn>>, amount = 1_000) {
   const variantId = await store.variant('Lamp', amount)
   const { body } = await store.guest.begin()

@@ -1,4 +1,4 @@
-/** A shop to fill in tests of the catalog. */
+/** Creates shops and products for tests. */
 
 import { system } from '../../src/core/command-context.ts'
 import type { PageSlice } from '../../src/lib/page.ts'
@@ -9,7 +9,7 @@ import type { Answer, TestApp } from './app.ts'
 
 export const usd = (amount: number) => ({ amount, currency: 'USD' })
 
-/** Query values as a page has them. */
+/** Returns a page slice, parsed from query values as a list does. */
 export const pageSlice = (page: number, limit: number): PageSlice => sliceOf({ page: String(page), limit: String(limit) })
 
 export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchant']>[0] = {}) {
@@ -19,7 +19,7 @@ export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchan
   return {
     ...merchant,
     list,
-    /** Past the routes, published now and at no cost unless the input says otherwise. */
+    /** Creates a product without the routes; by default it is active and its price is 0. */
     add: (input: ProductInput & { title: string }) =>
       createProduct(
         app.deps,
@@ -30,13 +30,13 @@ export async function shopIn(app: TestApp, settings: Parameters<TestApp['merchan
       app.call('POST', path, { key: secretKey, body, headers }),
     patch: (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
       app.call('PATCH', path, { key: secretKey, body, headers }),
-    /** `{ delta }` or `{ counted }`. */
+    /** Changes stock by `{ delta }`, or sets it by `{ counted }`. */
     count: (productId: string, variantId: string, body: unknown): Promise<Answer> =>
       app.call('POST', `/product-v2/${productId}/variants/${variantId}/stock`, { key: secretKey, body }),
     put: (path: string, body: unknown): Promise<Answer> => app.call('PUT', path, { key: secretKey, body }),
     get: (path: string): Promise<Answer> => app.call('GET', path, { key: secretKey }),
     delete: (path: string): Promise<Answer> => app.call('DELETE', path, { key: secretKey }),
-    /** The titles that anybody finds on the shop's list. */
+    /** Returns the titles in the public list of the shop. */
     async titles(query = ''): Promise<string[]> {
       const answer = await app.call('GET', `${list}${query}`)
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)

@@ -42,12 +42,12 @@ const flags = [
   '--disable-component-update',
   // One process compiles the program once, so that further pages open three times as fast.
   '--renderer-process-limit=1',
-  // Pages of tests end before optimizing compilers pay off. Benchmarks keep them.
+  // Pages of tests end before optimizing compilers pay off. Benchmarks use them.
   ...(Bun.env['NODE_ENV'] === 'test' ? ['--js-flags=--no-maglev --no-turbofan'] : []),
   '--remote-debugging-port=0',
 ]
 
-/** Ends the browser with its tests, also if they are killed. */
+/** Prefix that kills the browser when the tests end, also if they are killed. */
 const untilWeEnd = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
 /** Reports a command without a response before the test's own time-out. */
@@ -56,7 +56,7 @@ const patienceMs = 120_000
 export type Browser = Awaited<ReturnType<typeof startBrowser>>
 export type Page = Awaited<ReturnType<Browser['openPage']>>
 
-/** Starts the browser. @param preferences as its settings keep them; the shell reads none */
+/** Starts the browser. @param preferences in the format of its settings file; the headless shell ignores them */
 export async function startBrowser(path: string, preferences?: object) {
   const profile = temporaryDir()
   if (preferences) await Bun.write(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences))
@@ -110,8 +110,8 @@ export async function startBrowser(path: string, preferences?: object) {
 
   return {
     /**
-     * One empty page that shares nothing with the others, neither cache nor cookies; `events` collects what it does.
-     * @param beside a page with which it shares them: another tab
+     * Opens an empty page with its own cache and cookies; `events` collects its events.
+     * @param beside opens another tab, which shares cache and cookies with this page
      */
     async openPage(beside?: { readonly browserContextId: unknown }) {
       const { browserContextId } = beside ?? (await send('Target.createBrowserContext'))
@@ -124,9 +124,9 @@ export async function startBrowser(path: string, preferences?: object) {
         events,
         browserContextId,
         open: (url: string) => send('Page.navigate', { url }, sessionId),
-        /** A command of the debugging protocol, to this page. */
+        /** Sends a command of the debugging protocol to this page. */
         command: (method: string, params: Record<string, unknown> = {}) => send(method, params, sessionId),
-        /** The value of an expression in the page; a promise is waited for. */
+        /** Returns the value of an expression in the page, after its promise settles. */
         async evaluate(expression: string): Promise<unknown> {
           const { result, exceptionDetails } = await send(
             'Runtime.evaluate',
@@ -137,7 +137,7 @@ export async function startBrowser(path: string, preferences?: object) {
           return (result as { value?: unknown }).value
         },
         async [Symbol.asyncDispose]() {
-          // One of a desk does not always answer that it has ended a context: there it ends with the browser.
+          // The desktop browser does not always confirm that a context ended. There it ends with the browser.
           const isWhole = !beside && !preferences
           await (isWhole ? send('Target.disposeBrowserContext', { browserContextId }) : send('Target.closeTarget', { targetId }))
           pages.delete(sessionId)
@@ -152,7 +152,9 @@ export async function startBrowser(path: string, preferences?: object) {
   }
 }
 
-/** Reads the address that the browser prints once it listens. The rest of what it says is read away, so that it never waits for us. */
+/**
+ * Returns the address that the browser prints once it listens. Drains later output, because a full pipe would block it.
+ */
 async function debuggerAddress(stderr: ReadableStream<Uint8Array>): Promise<string> {
   const [first, rest] = stderr.tee()
   void rest.pipeTo(new WritableStream()).catch(() => undefined)

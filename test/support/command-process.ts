@@ -1,4 +1,4 @@
-/** Another process on the same database, as a command is beside a server. */
+/** Opens an instance as a command that runs beside the server, on the same database. */
 import { engine } from '../../db/columns.ts'
 import { openInstance } from '../../src/instance.ts'
 import type { TestApp } from './app.ts'

@@ -43,7 +43,7 @@ const modifierBits: Readonly<Record<string, number>> = { Alt: 1, Control: 2, Met
 /** More Tab presses than any screen needs. */
 const stopsMax = 400
 
-/** A query is slower than a look. */
+/** Attempts of a query, which takes longer than an expression in the page. */
 const asksMax = 1_000
 
 /** The first session request of a signed-out page. */
@@ -467,14 +467,14 @@ const clockOff = (ms: number) => `(() => {
   }
 })()`
 
-/** @param isBeside the process of another tab has its language already */
+/** Sets the language. @param isBeside another tab, whose process already has the language */
 async function speak(page: Page, language: string, isBeside: boolean): Promise<void> {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   await page.command('Emulation.setUserAgentOverride', { userAgent, acceptLanguage: language })
   if (!isBeside) await page.command('Emulation.setLocaleOverride', { locale: language })
 }
 
-/** `loader` is the page that sent it. */
+/** A request and its outcome. `loader` is the page that sent it. */
 type Asked = { readonly what: string; readonly url: string; readonly loader: unknown; status?: number; failed?: string; left?: true }
 
 /** Returns the requests with their outcomes. */

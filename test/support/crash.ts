@@ -1,4 +1,4 @@
-/** Programs that stop anywhere on their way, as if killed there, and what the next ones find and do. */
+/** Stops the program at any durable effect, as a kill would, and lets the next program recover. */
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
@@ -13,30 +13,32 @@ import { copyOf, type TestDatabase, temporaryDir } from './database.ts'
 import { type ProcessorStates, type SimulatedProcessors, simulateProcessors } from './persistent-processors.ts'
 import { startChild } from './process.ts'
 
-/** Longer than the lease of an idempotency key, shorter than any order waits. */
+/** Longer than the lease of an idempotency key, shorter than any waiting time of an order. */
 const restartMs = 40_000
 const killedCode = 128 + constants.signals.SIGKILL
 
-/** One that writes and one that reads: on Postgres, most of what a program costs that does so little are its connections, each with a cold cache. */
+/**
+ * One connection to write and one to read. On PostgreSQL, opening connections is most of the cost of such a short run.
+ */
 export const fewConnections = { DATABASE_CONNECTIONS: '2' }
 
-/** What a program is sent, or which job it runs. */
+/** A request that the program receives, or a job that it runs. */
 export type Operation = OperationRequest | 'closeOrders' | 'resume' | 'sweep' | 'mailAbandonedCarts'
-/** Where a program begins that will stop, and what it begins with. */
+/** The initial state of a program that will be stopped, and its operation. */
 export type CrashScenario = {
   database: TestDatabase
   startAt: number
   operation: Operation
   settings?: Record<string, string>
-  /** What is true at the processors; without it there is the sandbox alone, whose books are in the database. */
+  /** State at the processors. Without it there is only the sandbox, whose state is in the database. */
   processorStates?: ProcessorStates
-  /** What else of the database counts. */
+  /** Reads further data that must be equal after recovery. */
   extraRows?: (app: TestApp) => Promise<unknown>
 }
-/** What a program that comes next does: what a start takes up, the same request once more, or all that there is to do until nothing is left. */
+/** A step of the next program: resume as at a start, repeat the request, or work until nothing is due. */
 export type RecoveryStep = 'resume' | 'sendAgain' | 'untilQuiet'
 
-/** Opens the program at a stage, on a database and before processors that are as somebody has left them. */
+/** Opens the program of a scenario on a database and with the states of processors that an earlier program left. */
 export async function openScenario(
   { startAt, settings }: Omit<CrashScenario, 'operation'>,
   database: TestDatabase,
@@ -49,7 +51,7 @@ export async function openScenario(
   return { app, processors }
 }
 
-/** Does what a stage is for. Returns the status of the answer; undefined where nobody is answered. */
+/** Runs the operation. Returns the status of the response; undefined for a job. */
 export async function runOperation(app: TestApp, operation: Operation): Promise<number | undefined> {
   const status =
     typeof operation === 'string'
@@ -60,10 +62,10 @@ export async function runOperation(app: TestApp, operation: Operation): Promise<
 }
 
 /**
- * Has a program stop as if it were killed, as soon as so many things are done that outlast it: a commit of its own, or a call by which
- * something has changed at a processor. Whatever it does from then on never begins, and whatever it waits for never comes.
- * @param stopAfter 0: never
- * @returns how much there was by now, and what resolves when it has stopped
+ * Simulates a kill after `stopAfter` durable effects: commits, and calls that changed something at a processor. From
+ * then on no write or call of the program starts or settles.
+ * @param stopAfter 0 disables the kill
+ * @returns `stopped` resolves at the kill; `count` returns the number of effects
  */
 export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors: SimulatedProcessors | undefined, stopAfter: number) {
   const { promise: stopped, resolve } = Promise.withResolvers<'stopped'>()
@@ -93,7 +95,7 @@ export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors
   return { stopped, count: () => done }
 }
 
-/** What a program leaves that ran, or stopped: a database and what is true at the processors. */
+/** State that a finished or stopped program left: its database and the processors' states. */
 type RunResult = {
   copy: TestDatabase
   processorStates: ProcessorStates | undefined
@@ -102,13 +104,13 @@ type RunResult = {
   count: number
 }
 
-/** Runs a program on a copy of the stage, in this process. */
+/** Runs a program in this process on a copy of the scenario's database. */
 async function runAndStop(stage: CrashScenario, stopAfter: number): Promise<RunResult> {
   const copy = await copyOf(stage.database)
   const { app, processors } = await openScenario(stage, copy, stage.processorStates)
   const { stopped, count } = simulateKill(app, processors, stopAfter)
   const work = runOperation(app, stage.operation)
-  // Whoever waits in it for a database that is closed by then is of no interest.
+  // Ignores errors of work that finds the database closed.
   work.catch(() => undefined)
   const came = await Promise.race([work, stopped])
   await app.abandon()
@@ -121,7 +123,7 @@ async function runAndStop(stage: CrashScenario, stopAfter: number): Promise<RunR
   }
 }
 
-/** The program that is killed, compiled into one file: it starts in a third of the time. */
+/** Compiles the program that kills itself into one file, which starts in a third of the time. */
 async function bundle(): Promise<string> {
   const entrypoint = join(import.meta.dir, 'act-until-killed.ts')
   const { outputs } = await Bun.build({
@@ -136,7 +138,7 @@ async function bundle(): Promise<string> {
 }
 let program: Promise<string> | undefined
 
-/** The same in a process of its own, which kills itself. It prints nothing if it died, as it was to. */
+/** Runs a program in a separate process that kills itself. The process prints only if it was not killed. */
 async function runAndKill({ database, startAt, operation }: CrashScenario, killAfter: number): Promise<RunResult> {
   const copy = await copyOf(database)
   const act: KillableRun = { database: { url: copy.url, dataDir: copy.dataDir }, startAt, operation, killAfter }
@@ -152,7 +154,7 @@ async function runAndKill({ database, startAt, operation }: CrashScenario, killA
 export type CrashMethod = 'here' | 'process'
 const run = (stage: CrashScenario, way: CrashMethod, after: number) => (way === 'here' ? runAndStop : runAndKill)(stage, after)
 
-/** Runs a program to its end: how it answered, what of it outlasts it, and what the next one finds, and does. */
+/** Runs a program to its end, and then the recovery steps. Returns status, number of durable effects and outcome. */
 export async function runUninterrupted(stage: CrashScenario, way: CrashMethod, recoveries: readonly RecoveryStep[] = []) {
   const { copy, processorStates, status, count } = await run(stage, way, 0)
   const outcome = await recover(stage, copy, processorStates, recoveries)
@@ -160,7 +162,7 @@ export async function runUninterrupted(stage: CrashScenario, way: CrashMethod, r
   return { ...outcome, status, count }
 }
 
-/** What comes after a program that never began. */
+/** Runs the recovery steps on the scenario's initial state, as if the program never ran. */
 export async function recoverWithoutRun(stage: CrashScenario, recoveries: readonly RecoveryStep[]) {
   const copy = await copyOf(stage.database)
   const outcome = await recover(stage, copy, stage.processorStates, recoveries)
@@ -168,13 +170,13 @@ export async function recoverWithoutRun(stage: CrashScenario, recoveries: readon
   return outcome
 }
 
-/** Has a program stop, and the next one go on, in each of these ways. */
+/** Stops a program after `stopAfter` effects, and recovers from copies of that state by each list of steps. */
 export async function crash(stage: CrashScenario, way: CrashMethod, stopAfter: number, recoveries: readonly (readonly RecoveryStep[])[]) {
   const { copy, processorStates, isOver } = await run(stage, way, stopAfter)
   if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
   const outcomes = []
   for (const [nth, steps] of recoveries.entries()) {
-    // The last one may have what the others were given a copy of.
+    // The last recovery uses the original instead of a copy.
     const database = nth === recoveries.length - 1 ? copy : await copyOf(copy)
     outcomes.push({
       ...(await recover(stage, database, processorStates, steps)),
@@ -186,7 +188,7 @@ export async function crash(stage: CrashScenario, way: CrashMethod, stopAfter: n
   return outcomes
 }
 
-/** What the next program finds, does and leaves, in this order. What was no request is not sent again. */
+/** Opens the next program, runs its steps, and returns the books it found and those after each step. */
 export async function recover(
   stage: CrashScenario,
   database: TestDatabase,
@@ -206,7 +208,7 @@ export async function recover(
       if (what === 'sendAgain') answers.push((await runOperation(app, operation)) ?? 0)
       if (what === 'untilQuiet') await untilQuiet(app, processors)
       if (operation === 'closeOrders') await app.jobs.closeOrders()
-      // On the way to where nothing is left, they are of no interest.
+      // Intermediate states do not matter if a later step works until nothing is due.
       if (what === steps.at(-1) || !isToEnd) states.push(await booksOf(app))
     }
     const errors = app.logged.filter(({ level }) => level === 'error')
@@ -217,14 +219,14 @@ export async function recover(
   }
 }
 
-/** What `souk check` finds wrong with the books. */
+/** Returns the problems that `souk check` finds in the books. */
 async function problemsIn({ deps: { db } }: TestApp): Promise<string[]> {
   const found: string[] = []
   for await (const { problems, isWork } of bookFindings(db)) if (!isWork) found.push(...problems)
   return found
 }
 
-/** When a job has something to do next, and by which names processors' payments are known by now. */
+/** Returns the time at which a job has work next, and the processor references of the stored payments. */
 async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; known: string[] }> {
   const [{ due } = {}] = await db.read.rows<{ due: number | string | null }>(sql`
     select min(at) as due from (
@@ -237,10 +239,10 @@ async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; know
   return { due: Number(due ?? Number.POSITIVE_INFINITY), known: named.flatMap(({ name }) => name ?? []) }
 }
 
-/** No run takes as many. */
+/** More rounds than any run needs. */
 const roundsMax = 60
 
-/** Lets the time pass in which everybody is heard, from one thing that is due to the next, until nothing is. */
+/** Advances the clock to each due time and runs the jobs, until nothing is due. Processors settle in between. */
 async function untilQuiet(app: TestApp, processors: SimulatedProcessors | undefined): Promise<void> {
   for (let round = 0; round < roundsMax; round++) {
     const { due, known } = await lookAhead(app)
@@ -255,7 +257,7 @@ async function untilQuiet(app: TestApp, processors: SimulatedProcessors | undefi
   throw new Error('it does not come to rest')
 }
 
-/** Runs tasks, so many at once; their results are in their order. */
+/** Runs tasks, at most `most` at once. Returns their results in order. */
 export async function runLimited<T>(tasks: readonly (() => Promise<T>)[], most: number): Promise<T[]> {
   const results: T[] = []
   const rest = tasks.entries()

@@ -8,7 +8,10 @@ export const credentialKinds = ['merchant', 'customer', 'superAdmin', 'publishab
 export type CredentialKind = (typeof credentialKinds)[number]
 export type Credentials = Record<CredentialKind, CallOptions>
 
-/** Who is refused with 401, for a credential of the wrong kind, and who with 403, for lack of a role or scope. Everybody else gets in. */
+/**
+ * Credentials that each access rule refuses: `unknown` with 401, because their kind is wrong, and `forbidden` with 403,
+ * because they lack a role or scope. All others are accepted.
+ */
 export const refusedCredentials: Record<
   Exclude<Access, 'public' | 'page' | 'login' | 'console' | 'processor' | 'provider' | 'platform' | 'internal'>,
   { unknown: readonly CredentialKind[]; forbidden: readonly CredentialKind[] }
@@ -19,7 +22,7 @@ export const refusedCredentials: Record<
   merchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   owner: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   merchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
-  // Merchants where SIGNUP_ENABLED.
+  // Merchants are accepted if SIGNUP_ENABLED is true.
   shopOpener: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
   approvedMerchant: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer', 'superAdmin'] },
   approvedMerchantOrSuperAdmin: { unknown: ['secret', 'publishable', 'integration'], forbidden: ['customer'] },
@@ -42,14 +45,14 @@ export const refusedCredentials: Record<
   integration: { unknown: ['merchant', 'customer', 'superAdmin', 'secret', 'publishable'], forbidden: [] },
 }
 
-/** The kinds of credential that open a route. */
+/** Returns the kinds of credential that a route accepts. */
 export function acceptedCredentials(access: Access): readonly CredentialKind[] {
   if (!(access in refusedCredentials)) return []
   const { unknown, forbidden } = refusedCredentials[access as keyof typeof refusedCredentials]
   return credentialKinds.filter((kind) => !unknown.includes(kind) && !forbidden.includes(kind))
 }
 
-/** A credential of every kind, all about one shop. */
+/** Creates a credential of every kind for one shop. */
 export async function createCredentials(app: TestApp) {
   const merchant = await app.merchant()
   const admin = await app.superAdmin()
@@ -67,7 +70,7 @@ export async function createCredentials(app: TestApp) {
   return { credentials, merchant, admin, customer: { ...login, id: String(customer.id) } }
 }
 
-/** What the app's routes say of themselves, by method and path. */
+/** Returns the declared access of the app's routes by method and path. */
 export function declaredAccess(app: TestApp): Map<string, Access | undefined> {
   const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
   return new Map(

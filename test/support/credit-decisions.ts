@@ -1,4 +1,4 @@
-/** Decisions with the figures that they were judged by, as the route of decisions keeps them. */
+/** Inserts lending decisions with their assessments, as the route of decisions stores them. */
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import { lendingApplications, lendingDecisions } from '../../db/schema/lending.ts'
@@ -8,7 +8,7 @@ import type { TestApp } from './app.ts'
 
 type Given = { decision?: 'APPROVED' | 'REJECTED' | 'UNDER_REVIEW'; requestedUsd?: number | null; assessment?: Assessment | null }
 
-/** An application of a merchant's that was decided, with figures unless they are null. */
+/** Inserts a decided application of a merchant, with an assessment unless it is null. */
 export async function insertDecision(
   { deps }: TestApp,
   merchantId: string,
@@ -37,7 +37,7 @@ export async function insertDecision(
   return { decisionId, applicationId }
 }
 
-/** Changes decisions as nobody can but whoever owns the database: behind the back of what keeps them. */
+/** Changes a stored decision, which only the owner of the database can do: drops the trigger that prevents it. */
 export async function forgeDecision(
   { deps }: TestApp,
   decisionId: string,

@@ -1,4 +1,4 @@
-/** Customers of a shop, for tests of what they may see. */
+/** Customers of a shop. */
 import { system } from '../../src/core/command-context.ts'
 import { startSession } from '../../src/modules/identity/auth/service.ts'
 import type { Answer, TestApp } from './app.ts'
@@ -6,7 +6,7 @@ import type { Answer, TestApp } from './app.ts'
 type Shop = { id: string; name: string }
 let customers = 0
 
-/** A customer who is logged in. */
+/** Creates a logged-in customer. */
 export async function customerIn(app: TestApp, shop: Shop) {
   const email = `customer${++customers}@example.com`
   const password = 'long enough'

@@ -1,12 +1,13 @@
-/** A wire to a Postgres server that can be cut where a test says. */
+/** A proxy to a PostgreSQL server that cuts connections at a statement. */
 import { connect, createServer, type Socket } from 'node:net'
 
 export type CutMode = 'before' | 'behind' | 'spoiled'
 
 /**
- * Listens on a port of its own and hands on what goes to and from the server.
- * @param cutAt text of a statement, at which a connection is cut: before the server receives it, or after its answer.
- *   `spoiled` makes the text unreadable instead
+ * Starts a proxy on a new port that forwards bytes in both directions.
+ * @param cutAt text of the statement at which a connection is cut
+ * @param cut `before` cuts before the server receives the statement, `behind` when its response arrives; `spoiled`
+ *   overwrites the statement instead
  */
 export async function cuttableProxy(serverUrl: string, cutAt: string, cut: CutMode) {
   const { hostname, port } = new URL(serverUrl)
@@ -29,7 +30,7 @@ export async function cuttableProxy(serverUrl: string, cutAt: string, cut: CutMo
       }
       upstream.write(bytes)
     })
-    // The answer is the sign that the server has done it.
+    // A response shows that the server executed the statement.
     upstream.on('data', (bytes) => (isCut ? end() : void client.write(bytes)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -38,7 +39,7 @@ export async function cuttableProxy(serverUrl: string, cutAt: string, cut: CutMo
   url.port = String((server.address() as { port: number }).port)
   return {
     url: url.href,
-    /** From now on. */
+    /** Enables the cut from now on. */
     arm() {
       armed = true
     },

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { engine } from '../../db/columns.ts'
 import type { TestApp } from './app.ts'
 
-/** Every value of every row of every table, as text. */
+/** Returns every value of every row of every table as text. */
 export async function allValues({ deps: { db } }: Pick<TestApp, 'deps'>): Promise<string[]> {
   const tables = await db.read.rows<{ name: string }>(
     engine === 'sqlite'

@@ -1,4 +1,4 @@
-/** A migrated database of its own for every test: a file of the same bytes, or on Postgres a copied database, which later tests get too. */
+/** Gives each test a migrated database: a copy of a SQLite file, or a PostgreSQL database that later tests reuse. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,15 +13,17 @@ import { restingName } from './session-pooler.ts'
 export type TestDatabase = { url: string; dataDir: string; drop(): Promise<void> }
 
 const serverUrl = Bun.env['TEST_DATABASE_URL'] ?? ''
-/** Where sessions are handed on from one test to the next (test/support/session-pooler.ts), in a run of the suite. */
+/**
+ * Port of the pooler that reuses sessions between tests (test/support/session-pooler.ts); set in a run of the suite.
+ */
 const poolerPort = Bun.env['SOUK_TEST_POOLER']
-/** What the names of databases begin with that are dropped at the end of a run of the suite. */
+/** Name prefix of the databases that a run of the suite drops at its end. */
 const run = Bun.env['SOUK_TEST_RUN']
-/** Databases of this process: a process of an earlier run may have had its number, and left some. */
+/** Name prefix of this process's databases. Random, because an earlier process with the same id may have left some. */
 const ours = `${run ?? 'souk_test'}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
 let made = 0
 
-/** An empty directory that is gone when the file's tests have run. */
+/** Creates an empty directory, which is removed after the tests of the file. */
 export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'souk-test-'))
   directories.add(dir)
@@ -30,8 +32,8 @@ export function temporaryDir(): string {
 const directories = new Set<string>()
 
 /**
- * Removes what the tests of a file left: called after each file, because a worker that runs many ends without a word. Databases stay for
- * the next file where somebody drops them at the end of the run (test/run.ts).
+ * Removes directories and databases after each test file, because a worker runs no code at its own end. In a run of the
+ * suite the databases stay for the next file: test/run.ts drops them.
  */
 export async function cleanUp(): Promise<void> {
   for (const dir of directories) rmSync(dir, { recursive: true, force: true })
@@ -62,8 +64,8 @@ function migratedSqlite(dir: string): Uint8Array {
 }
 
 /**
- * A migrated Postgres database, kept on the server for every worker and for the next run with the same migrations. The workers
- * know nothing of each other: the first one makes it while the others wait for the lock, and names it when it is whole.
+ * Returns the name of a migrated PostgreSQL database that all workers and later runs with the same migrations copy. The
+ * first worker creates it while the others wait for the lock, and renames it when it is complete.
  */
 function postgresTemplate(): Promise<string> {
   template ??= (async () => {
@@ -84,7 +86,10 @@ function postgresTemplate(): Promise<string> {
 }
 let template: Promise<string> | undefined
 
-/** From 15 on, a server copies a small database by its log unless told otherwise, which takes some three times as long. */
+/**
+ * Returns the fastest copy option. Since version 15, servers copy by the log by default, which takes three times as
+ * long.
+ */
 function howToCopy(): Promise<string> {
   copying ??= (async () => {
     const [server] = await administer<{ server_version_num: string }>('SHOW server_version_num')
@@ -102,7 +107,7 @@ async function databaseLike(source: string): Promise<string> {
 
 const dropDatabase = (name: string) => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)
 
-/** A second database that holds the same. Nobody may write to the first one any more, nor on SQLite have it open. */
+/** Copies a database. Nothing may write to the source any more; on SQLite it must be closed. */
 export async function copyOf(source: TestDatabase): Promise<TestDatabase> {
   if (engine === 'postgres') {
     const contents = known.get(source) ?? contentsOf(source.url)
@@ -118,15 +123,15 @@ export async function copyOf(source: TestDatabase): Promise<TestDatabase> {
 }
 const known = new WeakMap<TestDatabase, Promise<Contents>>()
 
-/** A database that is lent again and again, the connection on which it is filled, and what its tables and settings looked like at first. */
+/** A reused database, the connection that fills it, and the hash of its original tables and settings. */
 type Kept = { name: string; client: pg.Client; isLost: boolean; shape: string; isNew: boolean }
 const kept: Kept[] = []
 const idle: Kept[] = []
 
 /**
- * One that was lent before holds, to the row, what is wanted instead of what it held, which takes a third of the time of making one and
- * dropping it.
- * @param wanted what a new one holds, where nothing is said
+ * Returns a database with the wanted rows. Refilling a used database takes a third of the time of creating and dropping
+ * one.
+ * @param wanted the rows; by default those of a migrated database
  */
 async function lent(wanted?: Contents): Promise<TestDatabase> {
   const one = (await givenBack()) ?? (await keptDatabase())
@@ -136,7 +141,7 @@ async function lent(wanted?: Contents): Promise<TestDatabase> {
   one.isNew = false
   return { url: pooledUrlOf(one.name), dataDir: temporaryDir(), drop: async () => void idle.push(one) }
 }
-/** What a migrated database holds that nobody wrote to. */
+/** Rows of a migrated database before any write. */
 let newOne: Contents | undefined
 
 async function keptDatabase(): Promise<Kept> {
@@ -148,7 +153,7 @@ async function keptDatabase(): Promise<Kept> {
   return one
 }
 
-/** Tests end connections, this one too. */
+/** Notes when a test ends the database's connection. */
 function watch(one: Kept): void {
   one.client.on('error', () => {
     one.isLost = true
@@ -162,7 +167,7 @@ async function forget({ name, client }: Kept): Promise<void> {
 
 type Contents = readonly { name: string; columns: string; rows: string }[]
 
-/** The rows of a Postgres database by table, as JSON, and the columns that are written: what is generated follows from them. */
+/** Returns the rows of a PostgreSQL database by table as JSON, and the columns that are not generated. */
 async function contentsOf(url: string): Promise<Contents> {
   const client = await connected(url)
   try {
@@ -179,12 +184,12 @@ async function contentsOf(url: string): Promise<Contents> {
   }
 }
 
-/** As the server restores a dump: no trigger fires, and no reference is looked up. */
+/** Disables triggers and foreign-key checks, as the server does to restore a dump. */
 const asRestored = 'set local session_replication_role = replica;'
-/** Where so much is left of rows that are gone, the server looks through it again and again. */
+/** Tables of more bytes are vacuumed, because the server would scan their deleted rows. */
 const sweptFrom = 64 * 1024
 
-/** One that was given back, without a row. One whose tables, triggers or settings were changed is dropped. */
+/** Returns an idle database without rows. Drops those whose tables, triggers or settings were changed. */
 async function givenBack(): Promise<Kept | undefined> {
   const one = idle.pop()
   if (!one) return undefined
@@ -198,15 +203,16 @@ async function givenBack(): Promise<Kept | undefined> {
   return givenBack()
 }
 
-/** So many looks are enough for whoever has closed what they had. */
+/** Number of checks within which closed connections normally disappear. */
 const leavingLooks = 20
 
-/** Returns false, and leaves it as it is, if it is not made as it was at first. */
+/** Deletes all rows. Returns false without changes if the tables or settings differ from the original ones. */
 async function empty({ client, shape }: Kept): Promise<boolean> {
-  // Of whoever was killed, or stopped for good, nothing may come any more. (Told to wait, the server looks ten times a second.)
+  // No connection of a stopped test may write later. (With its timeout argument, the server polls only ten times a
+  // second.)
   const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name <> '${restingName}'`
   const isAlone = async () => (await client.query(`select 1 ${others}`)).rowCount === 0
-  // Whoever has just left is at rest soon, and is worth more than whoever is ended.
+  // Waits briefly first: a connection that was just closed becomes a reusable session of the pooler.
   for (let looks = 0; looks < leavingLooks && !(await isAlone()); looks++) await Bun.sleep(2)
   while (!(await isAlone())) await client.query(`select pg_terminate_backend(pid) ${others}`)
   const found = await lookedAt(client)
@@ -219,7 +225,7 @@ async function empty({ client, shape }: Kept): Promise<boolean> {
 
 type Looked = { shape: string; used: { name: string; bytes: number }[] }
 
-/** What tells that a database is made as at first, and which tables hold, or held, something. */
+/** Returns a hash of tables, triggers and settings, and the tables that contain or contained rows. */
 async function lookedAt(client: pg.Client): Promise<Looked> {
   const { rows } = await client.query<Looked>(`
     select md5(concat(
@@ -232,7 +238,7 @@ async function lookedAt(client: pg.Client): Promise<Looked> {
   return rows[0] as Looked
 }
 
-/** Into an empty one. */
+/** Inserts rows into an empty database. */
 async function refill(client: pg.Client, contents: Contents): Promise<void> {
   const filling = contents.map(
     ({ name, columns, rows }) =>
@@ -241,14 +247,14 @@ async function refill(client: pg.Client, contents: Contents): Promise<void> {
   await client.query(['begin;', asRestored, ...filling, 'commit'].join('\n'))
 }
 
-/** An empty Postgres database, without a single table. */
+/** Creates a PostgreSQL database without tables. */
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `${ours}_empty_${made++}`
   await administer(`CREATE DATABASE ${name}`)
   return { url: urlOf(name), drop: () => dropDatabase(name) }
 }
 
-/** A migrated database of its own, opened without the rest of the program. */
+/** Opens a new migrated database without the rest of the program. */
 export async function openTestDatabase() {
   const { url, dataDir, drop } = await testDatabase()
   const { db } = await openDatabase({ url, dataDir, as: 'server', now: 0, random: Math.random })
@@ -269,17 +275,17 @@ function urlOf(database: string): string {
   return url.href
 }
 
-/** Past the pooler: whoever comes by this has a session that begins now, with the settings of now. */
+/** Returns the URL that bypasses the pooler, so that each session is new and has the current settings. */
 export const unpooledUrl = (url: string): string => urlOf(new URL(url).pathname.slice(1))
 
-/** Of a database that tests use. */
+/** Returns the URL of a test's database, through the pooler if it runs. */
 function pooledUrlOf(database: string): string {
   const url = new URL(urlOf(database))
   if (poolerPort !== undefined) url.host = `127.0.0.1:${poolerPort}`
   return url.href
 }
 
-/** The connection on which databases are made and dropped: opening one each time costs as much as the copy itself. */
+/** The connection that creates and drops databases. Opening one each time would cost as much as a copy. */
 let administrator: Promise<pg.Client> | undefined
 
 async function administer<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {

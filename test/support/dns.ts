@@ -1,8 +1,10 @@
-/** A name server on the loopback that knows TXT records alone, over UDP and, for what does not fit a datagram, TCP (RFC 1035). */
+/**
+ * A name server on loopback that serves only TXT records, over UDP, and over TCP if a response is too long (RFC 1035).
+ */
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** `NXDOMAIN` and `SERVFAIL` are codes of the answer; `SILENT`: none comes. */
+/** TXT records, a response code, or `SILENT` for no response. */
 type Said = readonly (string | readonly string[])[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
 
 const codes = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
@@ -28,7 +30,7 @@ export async function nameServer() {
       socket.write(Buffer.concat([length, answer]))
     })
   })
-  // The same port for both: one of TCP that is free is mostly free for UDP too, and else another one is.
+  // Both need the same port: tries free TCP ports until one is free for UDP too.
   for (let tries = 0; tries < 20; tries++) {
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
     const { port: free } = tcp.address() as AddressInfo
@@ -56,13 +58,13 @@ export async function nameServer() {
   }
 
   return {
-    /** As the setting DNS_SERVER has it. */
+    /** Value of the setting DNS_SERVER. */
     address: `127.0.0.1:${port}`,
-    /** The names that were asked for, in lower case. */
+    /** Names of all queries, in lower case. */
     queriedNames,
-    /** From now on a name has these TXT records; one that comes in parts is an array of them. */
+    /** Sets the TXT records of a name. An array is one record of several strings. */
     setRecords: (name: string, ...values: (string | readonly string[])[]) => void names.set(name, values),
-    /** From now on this is all that is heard of a name. */
+    /** Makes all queries of a name fail in this way. */
     fail: (name: string, how: Exclude<Said, readonly unknown[]>) => void names.set(name, how),
     async close() {
       udp.close()
@@ -88,7 +90,7 @@ function questionOf(message: Buffer): { name: string; end: number } {
 function head(message: Buffer, code: number, answers: number, truncated: boolean): Buffer {
   const bytes = Buffer.alloc(12)
   message.copy(bytes, 0, 0, 2)
-  // An answer, with recursion wanted and available.
+  // Flags: response, recursion desired, recursion available.
   bytes.writeUInt16BE(0x8180 | (truncated ? 0x0200 : 0) | code, 2)
   bytes.writeUInt16BE(1, 4)
   bytes.writeUInt16BE(answers, 6)

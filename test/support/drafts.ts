@@ -1,8 +1,8 @@
-/** Orders that a shop has drawn up, and whoever pays them. */
+/** Draft orders of a shop, and browsers that pay them. */
 import type { Answer, CallOptions, Json, TestApp } from './app.ts'
 import { ok, type Selling } from './selling.ts'
 
-/** The routes of drafts, as the shop's people call them. */
+/** Returns the routes of draft orders, called with the shop's credentials. */
 export const draftsOf = (shop: Selling) => ({
   create: (body: Json = {}, headers: Record<string, string> = {}): Promise<Answer> =>
     shop.post('/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }], ...body }, headers),
@@ -13,13 +13,13 @@ export const draftsOf = (shop: Selling) => ({
     shop.app.call('DELETE', `/v2/orders/drafts/${id}`, { token: shop.token, headers }),
 })
 
-/** How a browser sends a form. */
+/** Returns the request that a browser sends for a form. */
 export const formRequest = (fields: Record<string, string>): CallOptions => ({
   raw: new URLSearchParams(fields).toString(),
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 })
 
-/** A browser without a script on a pay page. */
+/** Returns the requests of a browser without scripts on a payment page. */
 export function browserOn(app: TestApp, payUrl: string) {
   const path = new URL(payUrl).pathname
   const look = (): Promise<Answer> => app.call('GET', path)
@@ -27,7 +27,7 @@ export function browserOn(app: TestApp, payUrl: string) {
   return { path, look, send }
 }
 
-/** The fields of the nth form of a page that has this step, as a browser would send them untouched. */
+/** Returns the unchanged fields of the nth form with this step on a page. */
 export function formOf({ text }: Answer, step: string, nth = 0): Record<string, string> {
   const forms = [...text.matchAll(/<form method="post">([\s\S]*?)<\/form>/g)].map(([, inside = '']) => inside)
   const form = forms.filter((inside) => inside.includes(`name="step" value="${step}"`))[nth]

@@ -1,10 +1,10 @@
-/** Reads streams of events, as a page does. */
+/** Reads event streams (SSE), as a page does. */
 import type { TestApp } from './app.ts'
 
 export type ReceivedEvent = { event: string; data: Record<string, unknown>; id: string | undefined }
 export type Stream = Awaited<ReturnType<typeof streamIn>>
 
-/** Takes the text of a stream apart; what is not whole yet stays. */
+/** Parses the text of a stream. Returns an incomplete last event as `rest`. */
 export function parseEvents(text: string): { events: ReceivedEvent[]; ids: string[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''
@@ -30,7 +30,7 @@ const headersOf = ({ token, key, lastEventId, headers = {} }: StreamOptions) => 
   ...headers,
 })
 
-/** Follows an answer. */
+/** Reads the event stream of a response in the background. */
 export function followStream(response: Response) {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
@@ -52,7 +52,7 @@ export function followStream(response: Response) {
         arrived = Promise.withResolvers()
       }
     } catch {
-      // Cut off.
+      // The connection was cut.
     }
     isOver = true
     arrived.resolve()
@@ -64,7 +64,7 @@ export function followStream(response: Response) {
     lastId: () => lastId,
     isOver: () => isOver,
     ended: () => reading,
-    /** Resolves once this holds; fails when the stream is over before. */
+    /** Waits until a condition is true. @throws Error if the stream ends before */
     async until(isSo: () => boolean): Promise<void> {
       while (!isSo()) {
         if (isOver) throw new Error(`the stream is over after ${events.map(({ event }) => event).join(' ')}`)
@@ -78,7 +78,7 @@ export function followStream(response: Response) {
   }
 }
 
-/** Opens a stream in process. Resolves once it is let in, or refused. */
+/** Opens a stream in process. Resolves after its first id, or when it is refused. */
 export async function streamIn(app: Pick<TestApp, 'edge' | 'deps'>, path: '/v2/events' | '/admin/events', asking: StreamOptions) {
   const request = new Request(`http://localhost${path}`, { headers: headersOf(asking) })
   const stream = followStream(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
@@ -86,7 +86,7 @@ export async function streamIn(app: Pick<TestApp, 'edge' | 'deps'>, path: '/v2/e
   return stream
 }
 
-/** The same from a server that listens. */
+/** Opens a stream of a listening server. Resolves after its first id, or when it is refused. */
 export async function streamFrom(url: string, path: '/v2/events' | '/admin/events', asking: StreamOptions) {
   const stream = followStream(await fetch(`${url}${path}`, { headers: headersOf(asking) }))
   if (stream.status === 200) await stream.until(() => stream.lastId() !== undefined)

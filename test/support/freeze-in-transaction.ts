@@ -1,4 +1,4 @@
-/** Locks a row in a work of its own, says so, and then leaves its transaction alone for good. */
+/** Locks a row, prints `locked`, and then leaves its transaction open and idle until it is killed. */
 
 import { openPostgres } from '../../db/postgres/engine.ts'
 import { lockedRowsOf } from '../../db/prepared.ts'

@@ -1,4 +1,4 @@
-/** Requests to an operation of the OpenAPI document, as a fuzzer makes them. */
+/** Generates requests to an operation of the OpenAPI document, for the fuzzer. */
 import fc from 'fast-check'
 import type { Operation } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-schema.ts'
@@ -14,7 +14,7 @@ export type Target = { method: string; path: string; operation: Operation }
 
 type Parameter = NonNullable<Operation['parameters']>[number]
 
-/** Requests that the document allows. */
+/** Generates requests that the document allows. */
 export function allowedRequests({ path, operation }: Target, hints: Hints): fc.Arbitrary<RequestDraft> {
   const { parameters = [], requestBody } = operation
   const [media = '', content] = Object.entries(requestBody?.content ?? {})[0] ?? []
@@ -30,7 +30,7 @@ export function allowedRequests({ path, operation }: Target, hints: Hints): fc.A
     .map(({ values, body: sent }) => draft(path, parameters, values, sent))
 }
 
-/** Requests with something wrong about them; a few happen to be right. */
+/** Generates requests with an error in parameters, body, query or headers. A few happen to be valid. */
 export function invalidRequests(target: Target, hints: Hints): fc.Arbitrary<RequestDraft> {
   const { path, operation } = target
   const { parameters = [] } = operation
@@ -58,7 +58,7 @@ export function invalidRequests(target: Target, hints: Hints): fc.Arbitrary<Requ
     .map(({ request, extra }) => ({ ...request, headers: { ...request.headers, ...extra } }))
 }
 
-/** Headers that the document may know nothing of. */
+/** Headers that the document may not declare. */
 const oddHeaders = fc.constantFrom<Record<string, string>>(
   {},
   {},
@@ -86,7 +86,7 @@ const files = [
 
 const documents = ['%PDF-1.7\n', `%PDF-1.4\n${'x'.repeat(100_000)}`, '%PDF-2.0\n%%EOF\n']
 
-/** What is sent where a file is taken. */
+/** Files to upload, by media type. */
 const uploaded: Record<string, readonly (string | Uint8Array<ArrayBuffer>)[]> = {
   'text/csv': files,
   'application/pdf': documents,
@@ -98,7 +98,7 @@ const wrongText: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom('%', '%zz', '%00', '..%2f', '0x10', '1e1', '-1', '1.5', '٣', ' 1', `${marker}`),
 )
 
-/** Bodies that are no JSON object, or do not say that they are. */
+/** Bodies that are not a JSON object, or have another content type. */
 const wrongBytes: fc.Arbitrary<RequestDraft['body']> = fc.constantFrom(
   { raw: '', type: 'application/json' },
   { raw: '{', type: 'application/json' },
@@ -153,9 +153,9 @@ function draft(path: string, parameters: readonly Parameter[], values: readonly 
   return { path: query.length > 0 ? `${filled}?${query.join('&')}` : filled, headers, body }
 }
 
-/** What is percent-encoded already stays as it is, so that broken encodings are sent too. */
+/** Leaves percent-encoded text unchanged, so that broken encodings are sent too. */
 const encoded = (text: string) => (/^%|\.\.%/.test(text) ? text : encodeURIComponent(text.toWellFormed()))
-/** An empty segment, or one of dots, would be another path. */
+/** Replaces an empty segment and segments of dots, which would change the path. */
 const inPath = (text: string) => (/^\.{0,2}$/.test(text) ? 'none' : encoded(text))
-/** Header values are bytes without control characters; anything else never reaches a server. */
+/** Replaces characters that cannot be sent in a header. */
 const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4_000)

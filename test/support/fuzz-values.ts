@@ -1,20 +1,20 @@
-/** What a fuzzer sends: values that a schema allows, and values that break it. */
+/** Generates values that a schema allows, and values that break it, for the fuzzer. */
 import fc from 'fast-check'
 import type { Schema } from '../../src/http/openapi-schema.ts'
 
-/** Stands in whatever is sent that no answer may repeat. */
+/** Marks sent values that no response may repeat. */
 export const marker = 'zq7marker'
 
 export type Hints = {
-  /** The schema that a reference names. */
+  /** Returns the schema of a reference. */
   resolve: (ref: string) => Schema
-  /** Values that mean something for a field of this name, and how much more often they are taken than made-up ones. */
+  /** Returns meaningful values for a field of this name, and their weight against generated values. */
   examples: (name: string) => { values: readonly unknown[]; weight: number }
 }
 
 const depthMax = 6
 
-/** Values that the schema allows; often ones that mean something to the app. */
+/** Generates values that the schema allows, often meaningful ones of `hints`. */
 export function validValue(schema: Schema, hints: Hints, name = '', depth = 0): fc.Arbitrary<unknown> {
   const made = madeOf(schema, hints, name, depth)
   const { values, weight } = hints.examples(name)
@@ -22,7 +22,7 @@ export function validValue(schema: Schema, hints: Hints, name = '', depth = 0): 
   return fitting.length === 0 ? made : fc.oneof({ weight, arbitrary: fc.constantFrom(...fitting) }, { weight: 1, arbitrary: made })
 }
 
-/** Whether a value is of the schema's type or among its words, roughly: it may still break a bound. */
+/** Returns whether a value has the schema's type or is in its enum. It may still break other bounds. */
 function fits(value: unknown, { type, enum: words }: Schema): boolean {
   if (Array.isArray(words)) return words.includes(value)
   const own = value === null ? 'null' : typeof value
@@ -68,7 +68,7 @@ function objects({ properties = {}, required = [], additionalProperties }: Schem
       : fc.constant({})
   const model = Object.fromEntries(fields.map(([name, one]) => [name, validValue(one, hints, name, depth + 1)]))
   const needed = fields.map(([name]) => name).filter((name) => (required as string[]).includes(name))
-  // Few optional fields at a time: of many, one is usually at odds with another.
+  // Few optional fields at a time, because many fields often contradict each other.
   const sparse = Object.fromEntries(Object.entries(model).map(([name, one]) => [name, needed.includes(name) ? one : rarely(one)]))
   return fc.oneof(fc.record(sparse).map(withoutAbsent), fc.record(model, { requiredKeys: needed }))
 }
@@ -85,7 +85,7 @@ function arrays({ items = {}, minItems, maxItems }: Schema, hints: Hints, name: 
   })
 }
 
-/** Made once for all fields that are described alike: to make one takes far longer than to take a value of it. */
+/** Cache by constraints, because creating an arbitrary takes far longer than drawing a value. */
 const stringsAs = new Map<string, fc.Arbitrary<string>>()
 
 function strings({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> {
@@ -117,7 +117,7 @@ function newStrings({ format, pattern, minLength, maxLength }: Schema): fc.Arbit
 
 const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
 
-/** Values that fit nowhere, or hardly anywhere. */
+/** Values that almost no schema allows. */
 export const garbageValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -167,7 +167,7 @@ export const garbageValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.double().map((number) => (Number.isFinite(number) ? number : null)),
 )
 
-/** The value with one thing about it changed for the worse: a part replaced, left out or added. */
+/** Breaks a value by replacing, removing or adding one part. */
 export function brokenValue(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
     .tuple(value, fc.nat(), fc.constantFrom('replace', 'replace', 'remove', 'add'), garbageValue)

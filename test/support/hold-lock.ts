@@ -1,4 +1,4 @@
-/** Takes the write lock of a SQLite file, says so, and commits one row when it is told to. */
+/** Takes the write lock of a SQLite file, prints `locked`, and commits one row after a line on standard input. */
 import { Database } from 'bun:sqlite'
 
 const connection = new Database(Bun.argv[2])

@@ -1,4 +1,6 @@
-/** Imports a file into a shop, in small pieces. Says on standard output how many bytes it has read, and then waits to be told to go on. */
+/**
+ * Imports a file into a shop in small chunks. Before each chunk it prints the bytes read and waits for standard input.
+ */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
 import { system } from '../../src/core/command-context.ts'

@@ -1,4 +1,4 @@
-/** Imports a large generated file into a shop, and says what came of it and by how much the process grew at most. */
+/** Imports a large generated file into a shop. Prints the report and the largest growth of the process's memory. */
 import { writeSync } from 'node:fs'
 import type { Config } from '../../src/config.ts'
 import { system } from '../../src/core/command-context.ts'
@@ -14,7 +14,7 @@ const filler = 'lorem ipsum '.repeat(3_200)
 const encoder = new TextEncoder()
 let fileBytes = 0
 
-/** Only the first row's text is the product's; the file carries a long one on every other row. */
+/** The product uses the description of its first row only. All other rows have a long one, to make the file large. */
 const rowOf = (product: number, row: number) =>
   row === 0 ? `p-${product},Product ${product},short,Size,0,1.00\n` : `p-${product},,${filler},,${row},1.00\n`
 

@@ -1,4 +1,4 @@
-/** Applications that take documents, and files of each kind. */
+/** Loan applications that accept documents, and a file of each kind. */
 import { deflateRawSync } from 'node:zlib'
 import { lendingApplications } from '../../db/schema/lending.ts'
 import type { LendingApplication } from '../../src/modules/lending/application/domain.ts'
@@ -10,7 +10,7 @@ export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadshe
 
 type Merchant = Awaited<ReturnType<TestApp['merchant']>>
 
-/** A draft of a merchant's, as POST /lending-application makes one. */
+/** Inserts a draft application of a merchant, as POST /lending-application does. Returns its id. */
 export async function insertDraft(app: TestApp, { id: merchantId }: Merchant, change: Partial<LendingApplication> = {}): Promise<string> {
   const now = app.deps.clock.now()
   const application: LendingApplication = {
@@ -40,7 +40,7 @@ export async function insertDraft(app: TestApp, { id: merchantId }: Merchant, ch
   return application.id
 }
 
-/** A merchant whose business is approved, with a draft, and an operator. */
+/** Creates a merchant with an approved business and a draft application, and an operator. */
 export async function borrower(app: TestApp) {
   const [merchant, operator] = [await app.merchant(), await app.superAdmin()]
   await approveBusiness(app, merchant, operator)
@@ -49,14 +49,14 @@ export async function borrower(app: TestApp) {
 
 export const documentPath = (id: string, key: string) => `/lending-application/${id}/documents/${key}`
 
-/** A file of so many bytes that begins as a PDF does. */
+/** Returns a file of this size that starts like a PDF. */
 export const pdf = (bytes = 1_000): Buffer => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(Math.max(0, bytes - 9), 'text ')])
 export const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 export const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]), Buffer.from('JFIF\0'), Buffer.alloc(200)])
 export const csv = Buffer.from('date,amount\n2026-01-31,"1,000.00"\n2026-02-28,Zürich €\n')
 
 type Entry = { name: string; content: Buffer; store?: true; declared?: number }
-/** A zip of these entries, made by hand so that it may lie about them. */
+/** Writes a zip file by hand, so that it can declare wrong sizes. */
 export function zip(entries: readonly Entry[]): Buffer {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
@@ -99,7 +99,7 @@ export const docxTypes: Entry = {
 export const sheet: Entry = { name: 'xl/worksheets/sheet1.xml', content: Buffer.from('<worksheet/>') }
 export const xlsx = zip([workbookTypes, sheet])
 
-/** What an application says of its documents, from its row. */
+/** Returns the stored `documentationCompleted` of an application. */
 export async function documentationOf(app: TestApp, id: string) {
   return (await app.deps.lendingStore.find(id))?.documentationCompleted
 }

@@ -9,7 +9,7 @@ import { ok } from './selling.ts'
 type Application = typeof lendingApplications.$inferSelect
 type Named = { readonly token: string }
 
-/** An app where lending is switched on, an operator, and a merchant whose business is approved. */
+/** Opens an app with lending enabled, an operator, and a merchant with an approved business. */
 export async function lendingApp({ cohort = 'US_COMPANY', ...options }: TestAppOptions & { cohort?: KybCohort } = {}) {
   const app = await testApp({ LENDING_PLATFORM_ENABLED: 'true' }, options)
   const operator = await app.superAdmin()
@@ -23,12 +23,12 @@ export const applicationPath = (id: string, rest = '') => `/lending-application/
 export const createDraft = async (app: TestApp, { token }: Named, body: object = {}): Promise<Answer['body']> =>
   ok(await app.call('POST', '/lending-application', { token, body }), 201).body
 
-/** What the merchant says who has handed in all that the application needs. */
+/** Returns the `documentationCompleted` that marks all required documents as uploaded. */
 export const uploadedDocuments = (application: Pick<Application, 'cohort' | 'selectedTier1Partner'>) => ({
   items: documentsOf(application).flatMap(({ key, required }) => (required ? [{ key, status: 'UPLOADED' }] : [])),
 })
 
-/** A draft with its documents, that can be submitted. */
+/** Creates a draft with all documents, which can be submitted. */
 export async function createCompleteDraft(app: TestApp, merchant: Named, change: object = {}): Promise<Answer['body']> {
   const { id, cohort, selectedTier1Partner } = await createDraft(app, merchant)
   const documentationCompleted = uploadedDocuments({ cohort, selectedTier1Partner, ...change })
@@ -42,7 +42,7 @@ export const createSubmitted = async (app: TestApp, merchant: Named, change: obj
 export const decide = (app: TestApp, { token }: Named, id: string, decision: string, body: object = {}): Promise<Answer> =>
   app.call('POST', `/admin/lending-application/${id}/decision`, { token, body: { decision, ...body } })
 
-/** An application in any state. */
+/** Creates an application and moves it to a state. */
 export async function createApplicationIn(
   app: TestApp,
   merchant: Named,

@@ -1,14 +1,14 @@
-/** Notes where locking writes lock rows in another order than db/schema/lock-order.ts says. */
+/** Reports locking writes that lock rows in another order than db/schema/lock-order.ts. */
 import { getTableName, type Table } from 'drizzle-orm'
 import type { Database, Prepared, Values, Writer } from '../../db/engine.ts'
 import { lockRankOf } from '../../db/schema/lock-order.ts'
 
-/** The table whose rows a statement locks. Only PostgreSQL's locking reads say that they lock. */
+/** Matches statements that lock rows, and captures the table. Locking reads are visible on PostgreSQL only. */
 const locks = /^(?:update|delete from) "(\w+)"|^insert into "(\w+)".* on conflict .*do update|^select .* from "(\w+)".* for no key update/
 /** The rank of tables that may be locked in any order. */
 const anyRank = lockRankOf('')
 
-/** Watches the writes of a database. Returns the violations so far, which grow. */
+/** Watches the writes of a database. Returns an array to which violations are added. */
 export function watchLockOrder(db: Database): readonly string[] {
   const violations: string[] = []
   const { write } = db
@@ -38,7 +38,7 @@ function watched(tx: Writer, violations: string[]): Writer {
       note(getTableName(table))
       return build(table as never)
     }
-  // Rows that a write inserts are its own.
+  // Inserted rows cannot be locked by another write, so their table counts as locked without a check.
   const inserting = (table: Table) => {
     if (lockRankOf(getTableName(table)) !== anyRank) locked.add(getTableName(table))
     return tx.insert(table as never)

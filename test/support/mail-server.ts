@@ -1,4 +1,4 @@
-/** A real mail server on the loopback, which may be told to refuse, to be slow and to be silent. */
+/** A real SMTP server on loopback that can refuse, delay or ignore mails. */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { type ReadMail, readMail } from './mime.ts'
@@ -6,15 +6,15 @@ import { certificate, key } from './tls.ts'
 
 export type Received = ReadMail & { readonly to: readonly string[]; readonly from: string; readonly secure: boolean }
 
-/** An answer of the server that is no success. */
+/** Creates the error with which the server refuses a command. */
 export const smtpError = (code: number, text = 'no'): Error => Object.assign(new Error(text), { responseCode: code })
 
 export type MailServerOptions = Partial<SMTPServerOptions> & {
-  /** Called before a mail is taken; what it throws is the answer. */
+  /** Runs before a mail is accepted; an error that it throws refuses the mail. */
   readonly onMail?: (mail: Received) => Promise<void> | void
 }
 
-/** Shops under test are in test mode, and mail many strangers. */
+/** Settings without mail quotas, for shops in test mode. */
 const unlimited = {
   MAIL_TEST_SHOPS: 'true',
   MAIL_PER_RECIPIENT_HOUR: '100000',
@@ -73,14 +73,14 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
-    /** For the settings of an app. */
+    /** Settings of an app that sends to this server, without quotas. */
     settings: { ...unlimited, ...own },
-    /** The same with the default quotas. */
+    /** The same settings with the default quotas. */
     limitedSettings: own,
     received,
     errors,
     connections: () => connections,
-    /** Resolves once so many mails were taken. */
+    /** Waits until `count` mails were accepted. */
     async waitForMails(count: number): Promise<void> {
       while (received.length < count) {
         await new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
   }
 }
 
-/** A server that speaks for itself: whatever a mail server must not do. @param talk what is done with each connection */
+/** A TCP server that violates the protocol. @param talk handles each connection */
 export async function rawMailServer(talk: (socket: Socket) => void) {
   const open = new Set<Socket>()
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** Mails of an app under test. */
+/** Queues, sends and reads mails of an app. */
 import { mails } from '../../db/schema/mail.ts'
 import type { MailData, MailTemplate } from '../../src/modules/messaging/mail/domain.ts'
 import { queueMail } from '../../src/modules/messaging/mail/index.ts'
@@ -11,7 +11,7 @@ export const queueTestMail = <Template extends MailTemplate>(
   { key = template as string, to = 'ann@example.com', shopId = null }: { key?: string; to?: string; shopId?: string | null } = {},
 ): Promise<void> => app.deps.db.write((tx) => queueMail(tx, app.deps, { key, shopId, to, template, data }))
 
-/** A round of the job, to the end of what it began. */
+/** Runs the mail job and waits until its mails are sent. */
 export async function sendMails(app: TestApp): Promise<void> {
   await app.deps.mails.run()
   await app.deps.mails.idle()

@@ -8,7 +8,7 @@ export const bankTransfer = {
   expiresAfterDays: 7,
 }
 
-/** An order of a shop that awaits a bank transfer, and its cart. */
+/** Creates an order that awaits a bank transfer. Returns the ids of the order and its cart. */
 export async function manualOrderOf(
   { app, token, cart, checkout }: Selling,
   options: Parameters<Selling['cart']>[0] = {},

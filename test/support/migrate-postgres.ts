@@ -1,4 +1,4 @@
-/** Migrates a Postgres database once it is told to, and prints how many migrations it applied. */
+/** Migrates a PostgreSQL database after a line on standard input. Prints the number of applied migrations. */
 
 import { postgresMigrations } from '../../db/migrations/index.ts'
 import { migratePostgres } from '../../db/postgres/migrate.ts'

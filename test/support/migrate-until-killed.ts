@@ -1,4 +1,4 @@
-/** Migrates a database, a file or one of Postgres, and takes long enough over the last migration to be killed meanwhile. */
+/** Migrates a database of either engine. The last migration takes long enough to be killed during it. */
 import { engine } from '../../db/columns.ts'
 import type { Migration } from '../../db/migrations/pending.ts'
 import { migratePostgres } from '../../db/postgres/migrate.ts'

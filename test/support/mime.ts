@@ -1,4 +1,4 @@
-/** Reads mails as a mail program would, as far as ours go: headers with encoded words, and one multipart of texts. */
+/** Parses mails in the forms that souk sends: headers with encoded words, and a multipart of text and HTML. */
 
 export type ReadMail = {
   readonly headers: ReadonlyMap<string, string>
@@ -7,7 +7,7 @@ export type ReadMail = {
   readonly raw: string
 }
 
-/** @throws Error where it is not what RFC 5322 and RFC 2045 ask for */
+/** Parses a mail. @throws Error if it violates RFC 5322 or RFC 2045 */
 export function readMail(bytes: Uint8Array): ReadMail {
   const raw = Buffer.from(bytes).toString('latin1')
   if (/(?<!\r)\n|\r(?!\n)/.test(raw)) throw new Error('a line break that is not CRLF')
@@ -42,7 +42,7 @@ function partOf(raw: string): { headers: Map<string, string>; body: string } {
   return { headers, body: raw.slice(end + 4) }
 }
 
-/** RFC 2047. */
+/** Decodes encoded words (RFC 2047). */
 const words = (text: string): string =>
   text
     .replace(/(\?=)\s+(?==\?)/g, '$1')

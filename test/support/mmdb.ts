@@ -1,4 +1,4 @@
-/** Writes files in MaxMind's mmdb format (version 2), as much of it as places need: texts, maps, numbers; records of 24 bits. */
+/** Writes files in MaxMind's mmdb format (version 2): strings, maps and numbers, with records of 24 bits. */
 import { blockOf } from '../../src/lib/networks.ts'
 
 type Value = string | { readonly [name: string]: Value }
@@ -22,8 +22,8 @@ const encoded = (value: Value): Buffer =>
 type Node = { left?: Node | number; right?: Node | number }
 
 /**
- * A file that says of each block what is given for it. The first that is given decides where one holds another.
- * @param ipVersion 6 holds IPv4 too, as the first 32 bits after 96 that are zero
+ * Writes a database that maps address blocks to values. Of overlapping blocks the first one counts.
+ * @param ipVersion a database of version 6 contains IPv4 addresses after 96 zero bits
  */
 export function mmdb(places: Readonly<Record<string, Value>>, ipVersion: 4 | 6 = 6): Buffer {
   const root: Node = {}

@@ -1,11 +1,11 @@
-/** Orders as rows, past the checkout, for tests of what hangs on an order. */
+/** Inserts and changes orders as rows, without a checkout. */
 import { eq } from 'drizzle-orm'
 import { orders } from '../../db/schema/selling.ts'
 import type { TestApp } from './app.ts'
 
 let placed = 0
 
-/** A shop's order, of which only what the test says matters. Whatever is left out is nothing. */
+/** Inserts an order of a shop. Amounts that `fields` omits are 0. */
 export async function insertOrder(app: TestApp, shopId: string, fields: Partial<typeof orders.$inferInsert> = {}) {
   const now = app.clock.now()
   const row = {
@@ -39,7 +39,7 @@ export async function insertOrder(app: TestApp, shopId: string, fields: Partial<
   return order
 }
 
-/** Puts an order into a state that it could not come into by itself. */
+/** Changes fields of an order, also to states that no transition reaches. */
 export const forceOrder = (app: TestApp, id: string, fields: Partial<typeof orders.$inferInsert>): Promise<void> =>
   app.deps.db.write(async (tx) => {
     const changed = await tx.update(orders).set(fields).where(eq(orders.id, id)).returning({ id: orders.id })

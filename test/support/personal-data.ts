@@ -1,4 +1,4 @@
-/** Somebody whose data is nothing that stands anywhere by chance, and where it is looked for. */
+/** A person whose data occurs nowhere by chance, and the search for it in the database. */
 import { getTableName, is, sql } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -36,14 +36,14 @@ export const plantedAddress = {
 
 const tables = Object.values(schema).filter((one) => is(one, SQLiteTable) || is(one, PgTable)) as SQLiteTable[]
 
-/** Every table with its rows as text: what is sealed, opened. */
+/** Returns every table with its rows as text. Sealed mails and responses are opened. */
 export async function allRows(app: TestApp): Promise<[table: string, rows: string][]> {
   const { read } = app.deps.db
   const { unseal } = app.deps.keyring
   const found: [string, string][] = []
   for (const table of tables) {
     const name = getTableName(table)
-    // As the engine has them, not as columns read them: a JSON text is a text.
+    // Raw rows, so that JSON columns stay text.
     const rows = await read.rows<Record<string, unknown>>(sql.raw(`select * from ${name}`))
     const opened = rows.map((row) => {
       if (name === 'mails' && row['sealed']) return { ...row, sealed: unseal(String(row['sealed']), mailSeal(String(row['id']))) }
@@ -59,14 +59,17 @@ export async function allRows(app: TestApp): Promise<[table: string, rows: strin
   return found
 }
 
-/** Where something of the planted person stands, as `table: what`. */
+/** Returns where values of the person occur, as `table: value`. */
 export async function tracesOf(app: TestApp, values: readonly string[] = Object.values(plantedPerson)): Promise<string[]> {
   return (await allRows(app)).flatMap(([table, rows]) =>
     values.filter((value) => rows.toLowerCase().includes(value.toLowerCase())).map((value) => `${table}: ${value}`),
   )
 }
 
-/** Which of these are in what the search keeps beside its tables: FTS5 in blocks in which a word stands behind what it has in common with the one before. */
+/**
+ * Returns the values that occur in the search indexes, as `index: value`. FTS5 stores a word without the prefix that it
+ * shares with the word before.
+ */
 export async function tracesInIndexes(app: TestApp, values: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const name of ['order_words', 'customer_words']) {

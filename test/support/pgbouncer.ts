@@ -1,4 +1,4 @@
-/** Debian's PgBouncer in front of the server that the suite runs on, pooling by transaction. */
+/** Debian's PgBouncer in front of the suite's PostgreSQL server, with transaction pooling. */
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from './database.ts'
@@ -6,13 +6,13 @@ import { freePort } from './free-port.ts'
 
 const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((path) => existsSync(path))
 
-/** Why there is none; undefined when there is. */
+/** Why PgBouncer is not available; undefined if it is. */
 export const whyNoPgBouncer = program === undefined ? 'PgBouncer is not installed' : undefined
 
 /**
- * Starts one before a database.
- * @param url of the database
- * @param connections that it makes to the server at most; everybody's transactions take turns on them
+ * Starts PgBouncer in front of a database.
+ * @param url the database's URL
+ * @param connections the maximum of server connections, which all transactions share
  */
 export async function startPgBouncer(url: string, connections: number) {
   const dir = temporaryDir()
@@ -32,7 +32,7 @@ export async function startPgBouncer(url: string, connections: number) {
   ]
   const file = join(dir, 'pgbouncer.ini')
   writeFileSync(file, `${lines.join('\n')}\n`)
-  // It refuses to run as root, and reads its settings as whom it becomes.
+  // PgBouncer refuses to run as root. Its other user must be able to read the settings.
   chmodSync(dir, 0o755)
   const as = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = Bun.spawn([program ?? '', ...as, file], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })

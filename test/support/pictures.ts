@@ -1,9 +1,9 @@
-/** Pictures of every format that is taken, made by code. */
+/** Generates pictures of every accepted format. */
 import { png, pngChunk, pngHeader, pngPixels } from '../../src/demo/pictures.ts'
 
 export { png, pngChunk, pngHeader }
 
-/** A picture with something in it. */
+/** Draws a PNG with a colour pattern. */
 export const drawPng = (width = 64, height = 48, seed = 1): Buffer<ArrayBuffer> =>
   png(width, height, (x, y) => [(x * 4 * seed) & 255, (y * 5) & 255, (x + y * seed) & 255])
 
@@ -14,7 +14,7 @@ export const losslessWebpOf = (width = 64, height = 48) => encoded(drawPng(width
 
 const u16le = (value: number) => [value & 255, value >> 8]
 
-/** One frame of a GIF, packed as if nothing could be: the table begins anew before a code needs more bits. */
+/** Encodes a GIF frame without compression: the code table restarts before codes need more bits. */
 function gifFrame(width: number, height: number, colorAt: (x: number, y: number) => number, at: [x: number, y: number] = [0, 0]): Buffer {
   const [clear, end] = [128, 129]
   const codes = [clear]
@@ -45,7 +45,7 @@ export const gifLoop = Buffer.from([0x21, 0xff, 11, ...Buffer.from('NETSCAPE2.0'
 const gifControl = Buffer.from([0x21, 0xf9, 4, 0, 10, 0, 0, 0])
 export const gifComment = (text: string) => Buffer.from([0x21, 0xfe, text.length, ...Buffer.from(text), 0])
 
-/** @param beside blocks of other kinds, before the first frame */
+/** Encodes a GIF. @param beside other blocks before the first frame */
 export const gifOf = (width = 32, height = 24, frames = 1, beside: readonly Buffer[] = []): Buffer =>
   Buffer.concat([
     gifStart(width, height),
@@ -54,7 +54,7 @@ export const gifOf = (width = 32, height = 24, frames = 1, beside: readonly Buff
     ...Array.from({ length: frames }, (_, nth) => Buffer.concat([gifControl, gifFrame(width, height, (x, y) => x * 3 + y * 5 + nth * 7)])),
     Buffer.from([0x3b]),
   ])
-/** A GIF of so many frames of a point each, on a canvas of any size. */
+/** Encodes a GIF whose frames are one pixel each, on a canvas of any size. */
 export const gifOfPixelFrames = (width: number, height: number, frames: number): Buffer => {
   const frame = gifFrame(1, 1, () => 1)
   return Buffer.concat([gifStart(width, height), ...Array.from({ length: frames }, () => frame), Buffer.from([0x3b])])
@@ -76,7 +76,7 @@ export function riff(chunks: readonly (readonly [type: string, data: Uint8Array]
   return Buffer.concat([head, body])
 }
 
-/** The chunks of a WebP that has no others than its pixels. */
+/** Returns the pixel chunk of a WebP that has no other chunks. */
 export const pixelsOfWebp = (webp: Buffer): readonly [string, Buffer] => {
   const type = webp.toString('latin1', 12, 16)
   return [type, webp.subarray(20, 20 + webp.readUInt32LE(16))]
@@ -84,7 +84,7 @@ export const pixelsOfWebp = (webp: Buffer): readonly [string, Buffer] => {
 const u24 = (value: number) => [value & 255, (value >> 8) & 255, (value >> 16) & 255]
 export const vp8x = (flags: number, width: number, height: number) => Buffer.from([flags, 0, 0, 0, ...u24(width - 1), ...u24(height - 1)])
 
-/** @param beside the picture, in each frame */
+/** Encodes an animated WebP. @param beside other chunks in each frame */
 export async function animatedWebp(
   width = 32,
   height = 24,
@@ -100,7 +100,7 @@ export async function animatedWebp(
   return riff([['VP8X', vp8x(0x02, width, height)], ['ANIM', Buffer.from([0, 0, 0, 0, 0, 0])], ...all])
 }
 
-/** An APNG: its first picture is also its first frame. */
+/** Encodes an APNG whose default picture is its first frame. */
 export function animatedPng(width = 32, height = 24, frames = 3): Buffer {
   const control = (sequence: number) => {
     const data = Buffer.alloc(26)
@@ -130,15 +130,15 @@ export function animatedPng(width = 32, height = 24, frames = 3): Buffer {
   ])
 }
 
-/** Puts segments or chunks into a picture at a place. */
+/** Inserts bytes, such as segments or chunks, into a picture at an offset. */
 export const insertBytes = (picture: Buffer, at: number, ...parts: readonly Uint8Array[]): Buffer =>
   Buffer.concat([picture.subarray(0, at), ...parts, picture.subarray(at)])
 
-/** A segment of a JPEG. */
+/** Encodes a segment of a JPEG. */
 export const jpegSegment = (marker: number, data: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 255]), data])
 
-/** EXIF with an orientation, and a place on Earth in it as text. */
+/** Encodes EXIF data with an orientation and a text, by default a location. */
 export function exifSegment(orientation: number, secret = 'GPS 47.918 N 106.917 E'): Buffer {
   const entries = Buffer.alloc(2 + 2 * 12 + 4)
   entries.writeUInt16LE(2, 0)
@@ -161,13 +161,13 @@ const u32 = (...values: number[]) => {
 }
 const u16 = (...values: number[]) => Buffer.from(values.flatMap((value) => [value >> 8, value & 255]))
 
-/** Two pixels by two, as libavif has written them. */
+/** An AVIF of two by two pixels, written by libavif. */
 export const smallAvif = Buffer.from(
   'AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAADybWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAGxpYmF2aWYAAAAADnBpdG0AAAAAAAEAAAAeaWxvYwAAAABEAAABAAEAAAABAAABGgAAAB0AAAAoaWluZgAAAAAAAQAAABppbmZlAgAAAAABAABhdjAxQ29sb3IAAAAAamlwcnAAAABLaXBjbwAAABRpc3BlAAAAAAAAAAIAAAACAAAAEHBpeGkAAAAAAwgICAAAAAxhdjFDgQ0MAAAAABNjb2xybmNseAACAAIAAYAAAAAXaXBtYQAAAAAAAAABAAEEAQKDBAAAACVtZGF0EgAKCBgANogQEAwgMg8f8D///8WfhwB8+ErK42A=',
   'base64',
 )
 
-/** The header of a sequence that claims a size, as AV1 codes it: a still picture, reduced. */
+/** Encodes the AV1 sequence header of a still picture (reduced form) that declares a size. */
 function av1Header(width: number, height: number): Buffer {
   const bits = [
     [0, 3],
@@ -190,11 +190,11 @@ type AvifParts = {
   turned?: boolean
   coded?: readonly [number, number]
   beside?: readonly Buffer[]
-  /** Says where its items lie, in place of what is so: behind version and flags. */
+  /** Replaces the content of the `iloc` box, which locates the items, after version and flags. */
   places?: Buffer
 }
 
-/** Boxes in boxes, the innermost empty: those of what moves. */
+/** Encodes nested boxes of a film (`moov`, `trak`), the innermost empty. */
 export const nestedBoxes = (depth: number): Buffer => {
   const bytes = Buffer.alloc(8 * depth)
   for (let nth = 0; nth < depth; nth++) {
@@ -204,7 +204,7 @@ export const nestedBoxes = (depth: number): Buffer => {
   return bytes
 }
 
-/** An AVIF as far as its boxes go: of its pixels there is nothing to decode. */
+/** Encodes the boxes of an AVIF. Its pixel data cannot be decoded. */
 export function avifOf(
   width = 64,
   height = 48,

@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers of this machine, of which the second one has every commit before it is acknowledged. */
+/** Two PostgreSQL servers on this machine. The second is a synchronous standby of the first. */
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +10,10 @@ const folder = globSync('/usr/lib/postgresql/*/bin/initdb')
   .at(-1)
   ?.replace(/initdb$/, '')
 
-/** Why there is none; undefined when there is. */
+/** Why PostgreSQL is not available; undefined if it is. */
 export const whyNoPostgres = folder === undefined ? 'the programs of PostgreSQL are not installed' : undefined
 
-/** The servers refuse to run as root. */
+/** Returns the user of the servers, because they refuse to run as root. */
 function userOfServers(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const [, , uid, gid] = (/^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0] ?? '').split(':')
@@ -27,9 +27,9 @@ function run(name: string, args: readonly string[]): void {
 
 export type Pair = Awaited<ReturnType<typeof postgresPair>>
 
-/** Starts both: the second follows the first, which waits at every commit until that one has it. */
+/** Starts both servers. Each commit of the first waits until the second has received it. */
 export async function postgresPair() {
-  // In memory where that can be: it is not the disk that is tried.
+  // In memory if possible, because the disk is not tested.
   const home = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `souk-pair-${process.pid}-${crypto.randomUUID().slice(0, 8)}`)
   mkdirSync(home)
   chmodSync(home, 0o755)
@@ -55,20 +55,20 @@ export async function postgresPair() {
   await client.query('create database shop')
   await client.end()
   return {
-    /** Names both. */
+    /** The URL that names both servers. */
     url: `postgres://souk@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/shop`,
-    /** Of the second alone, once it takes the writes. */
+    /** The URL of the second server, for use after `promote`. */
     promoted: `postgres://souk@127.0.0.1:${ports[1]}/shop`,
-    /** Before anybody has fallen: the second alone, and before the other. */
+    /** The URL that names the standby before the first server. */
     standbyFirst: `postgres://souk@127.0.0.1:${ports[1]},127.0.0.1:${ports[0]}/postgres`,
     standby: `postgres://souk@127.0.0.1:${ports[1]}/postgres`,
-    /** Ends the first with all its processes at once, as a machine that loses power. */
+    /** Kills all processes of the first server at once, as a power failure does. */
     kill() {
       const [pid = ''] = readFileSync(join(first, 'postmaster.pid'), 'utf8').split('\n')
       const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
       for (const one of [pid, ...children]) if (one !== '') process.kill(Number(one), 'SIGKILL')
     },
-    /** Lets the second take the writes; it follows nobody from now on. */
+    /** Promotes the second server: it accepts writes and follows no other server. */
     async promote() {
       const args = [join(folder ?? '', 'pg_ctl'), '-D', second, '-w', 'promote']
       const status = await Bun.spawn(args, { cwd: '/', stdin: 'ignore', stdout: 'ignore', ...userOfServers() }).exited

@@ -1,4 +1,4 @@
-/** Programs of the tests that run in a process of their own, so that they can be killed or hold a lock. */
+/** Starts programs of the tests in separate processes, which can be killed or hold a lock. */
 import { resolve } from 'node:path'
 
 export type Child = {
@@ -9,7 +9,7 @@ export type Child = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts `test/support/<program>`, or the program at a path; what it prints comes line by line. */
+/** Starts `test/support/<program>`, or the program at a path. `lines` yields what it prints. */
 export function startChild(program: string, args: readonly string[], env: Record<string, string> = {}): Child {
   const child = Bun.spawn([process.execPath, resolve(import.meta.dir, program), ...args], {
     env: { ...Bun.env, ...env },
@@ -37,7 +37,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   let rest = ''
   for await (const chunk of stream) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    // The last one may be half a line.
+    // The last line may be incomplete.
     rest = lines.pop() ?? ''
     yield* lines
   }

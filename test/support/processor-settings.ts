@@ -1,4 +1,4 @@
-/** Every setting of the instance's own accounts, of test money; whatever is secret, or nobody's business, says so. */
+/** All settings of the instance's processor accounts, in test mode. Values that must stay secret contain `SECRET`. */
 export const processorSettings = {
   STRIPE_PUBLISHABLE_KEY: 'pk_test_stripe',
   STRIPE_SECRET_KEY: 'sk_test_SECRET',

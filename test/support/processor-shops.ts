@@ -1,4 +1,4 @@
-/** A shop that takes money through one of the six processors, each a real server that stands in for it. */
+/** A shop that takes payments through one of the six processors, each with a stand-in server. */
 import { startBtcpayServer } from '../clients/processors/btcpay-server.ts'
 import { checkoutKeys, startCheckoutServer } from '../clients/processors/checkout-server.ts'
 import { startPaypal } from '../clients/processors/paypal-server.ts'
@@ -12,22 +12,21 @@ export const processorNames = ['stripe', 'tap', 'qpay', 'checkout', 'paypal', 'b
 export type ProcessorName = (typeof processorNames)[number]
 
 type Message = { body: Uint8Array; headers: Headers }
-/** What a processor is told of itself, and what happens there: `reference` is its name for the payment. */
+/** Settings of a stand-in and actions on it. `reference` is the processor's name for a payment. */
 type Standing = {
   settings: Record<string, string>
   method: string
   currency: string
-  /** The shopper pays on its page. */
+  /** Pays on the processor's page. */
   pay(reference: string): void
-  /** What waits there is done: captures and refunds that take their time, and shoppers fetch what they can claim. */
+  /** Settles pending captures and refunds, and claims refunds for shoppers. */
   settle(): void
-  /** Whether the shopper could still pay on its page. */
+  /** Returns whether the shopper can still pay on the page. */
   isPayable(reference: string): boolean
-  /** Whether money of the shopper's is held there for us. */
+  /** Returns whether the payment is authorized there. */
   isHeld(reference: string): boolean
-  /** What it says of a payment; undefined where it signs nothing. */
+  /** Returns a signed message about a payment; undefined if the processor signs none. */
   message(reference: string): Message | undefined
-  /** What it has taken of a payment, and given back, in its own units. */
   close(): Promise<void>
 }
 
@@ -141,7 +140,7 @@ const standings: Record<ProcessorName, (now: () => number) => Promise<Standing>>
   },
 }
 
-/** An app whose shop offers this processor, and what happens at it. */
+/** Opens an app whose shop offers this processor, with the actions of its stand-in. */
 export async function sellingThrough(name: ProcessorName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
   let app: TestApp | undefined
   const standing = await standings[name](() => app?.deps.clock.now() ?? 0)
@@ -155,7 +154,7 @@ export async function sellingThrough(name: ProcessorName, settings: Record<strin
   const seller = { ...shop, app, ...standing }
   return {
     ...seller,
-    /** Begins to buy: the shopper is on the page. */
+    /** Starts a checkout, so that the shopper is on the payment page. */
     async begin() {
       const cartId = await shop.cart({ shippingAddress: address })
       const answer = ok(await shop.checkout(cartId, { method, returnUrl: 'https://shop.example/back' }))

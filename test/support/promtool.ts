@@ -1,7 +1,7 @@
-/** promtool, which checks what Prometheus is to read: PROMTOOL names it, or it is on the PATH. */
+/** Path of promtool, which checks files of Prometheus: PROMTOOL, or found on the PATH. */
 export const promtool: string | undefined = Bun.env['PROMTOOL'] || (Bun.which('promtool') ?? undefined)
 
-/** Runs it, and says how it ended and what it said. */
+/** Runs promtool. Returns its exit status and output. */
 export async function runPromtool(args: readonly string[], input = ''): Promise<{ status: number; output: string }> {
   if (promtool === undefined) throw new Error('there is no promtool')
   const child = Bun.spawn([promtool, ...args], { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })

@@ -1,4 +1,4 @@
-/** What must hold for every purchase and its refunds. */
+/** Checks of a purchase and its refunds. */
 import { expect } from 'bun:test'
 import { hundredthsOf, storedTaxRate } from '../../src/lib/tax-rate.ts'
 import { pricedAsSeen } from '../../src/modules/selling/cart/pricing.ts'
@@ -9,7 +9,7 @@ import { expectedOf, type Purchase, snapshotOf } from './random-purchases.ts'
 
 const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0)
 
-/** Prices a purchase, compares it with the oracle, and refunds it in parts and then wholly. */
+/** Prices a purchase, compares it with the oracle, and refunds it in parts and then completely. */
 export function checkPurchase(purchase: Purchase): void {
   const { lines, totals, draws, shippingRate } = pricedAsSeen(snapshotOf(purchase), 1_000)
   const expected = expectedOf(purchase)

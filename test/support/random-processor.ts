@@ -1,6 +1,6 @@
 /**
- * A payment processor that keeps only the promises that were drawn for it: those of the six differ in each of them. What is true of the
- * money is here; whoever asks is told as much of it as such a processor would tell.
+ * Simulates a payment processor with given guarantees, in which the six real processors differ. It stores the true
+ * state of the money and returns only what such a processor would.
  */
 import fc from 'fast-check'
 import {
@@ -17,15 +17,15 @@ import {
 import type { Books } from './books.ts'
 
 export type ProcessorGuarantees = {
-  /** QPay, BTCPay. */
+  /** Captures without a request, like QPay and BTCPay. */
   capturesItself: boolean
-  /** Whether a create that is sent again is the same payment. */
+  /** Whether a repeated create returns the same payment. */
   repeats: boolean
   findable: boolean
   refunds: 'any' | 'whole' | 'claim'
-  /** Checkout.com: 202, and done later. */
+  /** Captures and voids later, like Checkout.com, which responds with 202. */
   isAsynchronous: boolean
-  /** Not sessions of Checkout.com, and not coins. */
+  /** Can void an unpaid payment. False for sessions of Checkout.com and for coins. */
   canForbid: boolean
 }
 
@@ -38,7 +38,7 @@ export const processorGuarantees: fc.Arbitrary<ProcessorGuarantees> = fc.record(
   canForbid: fc.boolean(),
 })
 
-/** What lies at the processor under one name. */
+/** A payment at the processor. */
 type ProcessorPaymentRecord = {
   reference: string
   paymentId: string
@@ -60,13 +60,13 @@ const told: Readonly<Record<ProcessorPaymentRecord['state'], PaymentState>> = {
   DECLINED: 'FAILED',
 }
 
-/** What is true at such a processor: plain data, so that it outlives whoever has told it. */
+/** State of the processor: plain data, so that it survives the program. */
 export type ProcessorState = { there: ProcessorPaymentRecord[]; given: Map<string, ProcessorRefundRecord> }
 export const emptyProcessorState = (): ProcessorState => ({ there: [], given: new Map() })
 
 export type SimulatedProcessor = ReturnType<typeof simulateProcessor>
 
-/** The headers of a message that it has signed. */
+/** Headers of a message with a valid signature. */
 export const signatureHeaders = { signed: 'by the processor', 'content-type': 'application/json' }
 
 export function simulateProcessor(
@@ -158,9 +158,9 @@ export function simulateProcessor(
         refunds === 'claim'
           ? { ...common, state: 'CLAIMABLE', claimUrl: `https://processor.example/${refundId}` }
           : { ...common, state: isAsynchronous ? 'PENDING' : 'SUCCEEDED' }
-      // What is promised to the shopper is theirs.
+      // A claimable refund counts once the shopper claims it.
       one.refunded += refunds === 'claim' ? 0 : amount
-      // Sent twice, such a processor makes two refunds, and the shopper gets both.
+      // If a request is repeated, such a processor makes a second refund, and the shopper gets both.
       given.set(before ? `${refundId} again` : refundId, made)
       return made
     },
@@ -178,12 +178,12 @@ export function simulateProcessor(
     processor,
     there,
     given,
-    /** Gives money back at the processor's own page. */
+    /** Refunds on the processor's own page. */
     giveBack(reference: string, amount: number): void {
       const one = there.find((other) => other.reference === reference)
       if (one) one.refunded += amount
     },
-    /** Refunds that came through come back from the shopper's bank. */
+    /** Makes succeeded refunds fail, because the shopper's bank returned them. */
     bounce(): void {
       for (const [id, refund] of given) {
         if (refund.state !== 'SUCCEEDED') continue
@@ -192,7 +192,7 @@ export function simulateProcessor(
         if (one) one.refunded -= refund.amount
       }
     },
-    /** The shopper pays on the page: all of it, a part, too much, or their bank declines. */
+    /** Pays a share of the amount on the page; 0 declines, and more than 1 overpays. */
     pay(reference: string, share: number): void {
       const one = there.find((other) => other.reference === reference)
       // Coins sent to a voided invoice still arrive.
@@ -203,7 +203,7 @@ export function simulateProcessor(
       else if (isAsynchronous) one.state = 'SEEN'
       else take(one, Math.max(1, Math.round(one.amount * share)))
     },
-    /** What takes its time is done. */
+    /** Completes pending captures, voids and refunds. */
     settle(): void {
       for (const one of there) {
         if (one.state === 'CAPTURING' || one.state === 'SEEN') take(one, one.amount)
@@ -211,7 +211,7 @@ export function simulateProcessor(
       }
       for (const [id, refund] of given) if (refund.state === 'PENDING') given.set(id, { ...refund, state: 'SUCCEEDED' })
     },
-    /** Shoppers fetch what is theirs. */
+    /** Claims all claimable refunds. */
     claim(): void {
       for (const [id, refund] of given) {
         if (refund.state !== 'CLAIMABLE') continue
@@ -223,17 +223,17 @@ export function simulateProcessor(
   }
 }
 
-/** Where the books and the processor differ. */
+/** Returns the differences between the books and the processor, one sentence each. */
 export function processorMismatches({ payments, orders, refunds }: Books, { there, given }: ProcessorState): string[] {
   const found: string[] = []
   for (const payment of payments) {
     const own = there.filter(({ paymentId }) => paymentId === payment.id)
-    // Twice made, it could be paid twice.
+    // A payment that was created twice could be paid twice.
     if (own.length > 1) found.push(`${payment.id} was made ${own.length} times`)
     const captured = own.reduce((sum, one) => sum + one.captured, 0)
     if (captured !== payment.captured) found.push(`${payment.id} has ${payment.captured} captured, and ${captured} were taken`)
     const back = refunds.filter(({ paymentId, status }) => paymentId === payment.id && status === 'SUCCEEDED')
-    // What was paid by hand never went through it, and what was given back on its own page was not asked for here.
+    // Manual refunds do not reach the processor, and refunds on its own page were not requested here.
     const through = back.filter(({ settledReference }) => settledReference === null)
     const asked = through.filter(({ purpose }) => purpose !== 'ELSEWHERE')
     const unknown = asked.filter(({ id }) => given.get(id)?.state !== 'SUCCEEDED')

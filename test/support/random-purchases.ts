@@ -1,4 +1,4 @@
-/** Random purchases, and what they come to by fractions of BigInt. The oracle shares no code with souk. */
+/** Random purchases, and their expected totals in fractions of BigInt. The oracle shares no code with souk. */
 import fc from 'fast-check'
 import type { TaxRate } from '../../db/schema/shop.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
@@ -85,7 +85,7 @@ export const purchases: fc.Arbitrary<Purchase> = fc.constantFrom('JPY', 'USD', '
 const addressOf = (at: Place | null): Cart['shippingAddress'] =>
   at && { name: 'Ada', company: null, line1: '1 Street', line2: null, city: 'City', postalCode: null, phone: null, ...at }
 
-/** Returns a purchase as a cart that the shop prices. */
+/** Returns the cart snapshot of a purchase, for pricing. */
 export function snapshotOf({ currency, rates, lines, discount, isShippingFree, shipping, cards, ...at }: Purchase): CartSnapshot {
   const cart = {
     id: 'cart_1',
@@ -135,12 +135,12 @@ function half(numerator: bigint, denominator: bigint): bigint {
   const up = shifted / twice
   return shifted % twice === 0n && up % 2n === 1n ? up - 1n : up
 }
-/** A rate's digits as text: 887.5 is 88750 hundredths of a basis point. */
+/** Returns a rate in hundredths of a basis point: 88750 for 887.5. */
 const digitsOf = (rateBps: number): bigint => BigInt(rateBps.toFixed(2).replace('.', ''))
 const taxed = (amount: bigint, of: TaxRate | undefined): bigint =>
   of ? half(amount * digitsOf(of.rateBps), 1_000_000n + (of.inclusive ? digitsOf(of.rateBps) : 0n)) : 0n
 
-/** The rate that fits best: by class before by region. */
+/** Returns the best matching rate: a match of class counts more than one of region. */
 function bestRate(rates: readonly TaxRate[], { countryCode, province }: Place, taxClass: string | null): TaxRate | undefined {
   const score = ({ region, class: of }: TaxRate) => (of === undefined ? 0 : 2) + (region === null ? 0 : 1)
   return rates
@@ -150,7 +150,7 @@ function bestRate(rates: readonly TaxRate[], { countryCode, province }: Place, t
     .reduce<TaxRate | undefined>((best, one) => (best && score(best) > score(one) ? best : one), undefined)
 }
 
-/** The standard rate if it has `shipping`, else that of the class that comes first and has it. */
+/** Returns the standard rate if it has `shipping`, else the rate of the first class that has it. */
 function rateOfShipping(rates: readonly TaxRate[], at: Place): TaxRate | undefined {
   const standard = bestRate(rates, at, null)
   if (standard?.shipping) return standard
@@ -163,7 +163,7 @@ function rateOfShipping(rates: readonly TaxRate[], at: Place): TaxRate | undefin
   return undefined
 }
 
-/** Each line's part of a discount: whole units first, then one more for the largest remainders. */
+/** Splits a discount among lines: rounds down, and then adds one unit for the largest remainders. */
 function parted(amount: bigint, totals: readonly bigint[]): bigint[] {
   const whole = totals.reduce((sum, total) => sum + total, 0n)
   const parts = totals.map((total) => (whole === 0n ? 0n : (amount * total) / whole))
@@ -177,7 +177,7 @@ function parted(amount: bigint, totals: readonly bigint[]): bigint[] {
   return parts
 }
 
-/** What a purchase comes to, by the contract. */
+/** Returns the totals of a purchase by the contract. */
 export function expectedOf({ rates, shippingAddress, billingAddress, lines, discount, isShippingFree, ...rest }: Purchase) {
   const at = shippingAddress ?? billingAddress ?? { countryCode: 'US', province: null }
   const totals = lines.map(({ unitPrice, quantity }) => BigInt(unitPrice) * BigInt(quantity))

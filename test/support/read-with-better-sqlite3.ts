@@ -1,4 +1,6 @@
-/** An independent reader of the file, in a process of its own: two SQLite libraries in one drop each other's locks. */
+/**
+ * Reads a file with an independent library, in a separate process: two SQLite libraries in one drop each other's locks.
+ */
 import BetterSqlite from 'better-sqlite3'
 
 const connection = new BetterSqlite(Bun.argv[2], { readonly: true })

@@ -1,9 +1,9 @@
-/** Redis itself, on a port of its own. */
+/** A Redis or Valkey server on a free port. */
 import { freePort } from './free-port.ts'
 
 const binary = Bun.which('redis-server') ?? Bun.which('valkey-server')
 
-/** Why there is none; undefined when there is. */
+/** Why no server is available; undefined if one is. */
 export const whyNoRedis = binary === null ? 'neither redis-server nor valkey-server is installed' : undefined
 
 export async function startRedis() {
@@ -24,7 +24,7 @@ export async function startRedis() {
   let child = await start()
   return {
     url: `redis://127.0.0.1:${port}`,
-    /** It is there and says nothing. */
+    /** Suspends the server: it accepts connections and does not respond. */
     hang: () => void process.kill(child.pid, 'SIGSTOP'),
     wake: () => void process.kill(child.pid, 'SIGCONT'),
     async stop() {
@@ -32,7 +32,7 @@ export async function startRedis() {
       child.kill('SIGKILL')
       await child.exited
     },
-    /** Again, with nothing in it. */
+    /** Starts the server again, without data. */
     start: async () => {
       child = await start()
     },

@@ -1,7 +1,7 @@
-/** Returns of orders that were sent. */
+/** Returns of fulfilled orders. */
 import { ok, type Selling } from './selling.ts'
 
-/** An order of some mugs that were all sent, and the body that asks for the return of one. */
+/** Places and fulfils an order. Returns it with the path and body that request the return of one unit. */
 export async function returnableOf(shop: Selling, options: Parameters<Selling['placeOrder']>[0] = {}) {
   const order = await shop.placeOrder(options)
   ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
@@ -12,7 +12,7 @@ export async function returnableOf(shop: Selling, options: Parameters<Selling['p
   return { order, orderId, lineId, publicUrl, token: publicUrl.split('/').at(-1) ?? '', path: `/v2/orders/${orderId}/returns`, body }
 }
 
-/** A return of one unit that the shop requested. `path`: of the return. */
+/** Requests the return of one unit as the shop. `path` is the path of the return. */
 export async function requestedReturnOf(shop: Selling, options: Parameters<Selling['placeOrder']>[0] = {}) {
   const found = await returnableOf(shop, options)
   const returnRecord = ok(await shop.post(found.path, found.body), 201).body

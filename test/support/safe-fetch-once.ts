@@ -1,4 +1,4 @@
-/** One safe fetch in a process of its own, whose environment the test chooses. Tells on standard output what came of it. */
+/** Runs one safe fetch in a separate process, with the environment of the test. Prints the result. */
 import { createSafeFetch } from '../../src/clients/safe-fetch.ts'
 import { OutgoingError } from '../../src/core/outgoing.ts'
 

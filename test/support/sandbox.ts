@@ -1,4 +1,4 @@
-/** The other side of a payment: what its shopper and its processor do, and a connection to the processor that fails. */
+/** Actions of shoppers and the sandbox processor on payments, and failing connections to the processor. */
 import { randomUUID } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import { sandboxPayments } from '../../db/schema/sandbox.ts'
@@ -7,7 +7,7 @@ import { sandboxReply, sandboxSignature } from '../../src/modules/payments/sandb
 import type { Answer, TestApp } from './app.ts'
 import { ok, type Selling } from './selling.ts'
 
-/** Does at the sandbox what the shopper does on its page. Answers the status. */
+/** Confirms a payment as the shopper does on the sandbox's page. Returns the HTTP status. */
 export async function confirmAtSandbox({ deps }: Pick<TestApp, 'deps'>, paymentId: string): Promise<number> {
   const { url, secret } = await deps.sandbox.open()
   const { status } = await fetch(`${url}/payments/${paymentId}/confirm`, {
@@ -19,8 +19,8 @@ export async function confirmAtSandbox({ deps }: Pick<TestApp, 'deps'>, paymentI
 }
 
 /**
- * Has the shopper succeed on the page of a payment that was declined, unless it was given up meanwhile.
- * @param captured by the processor itself; or its money is held, for us to take
+ * Makes a declined payment succeed, as if the shopper paid again on the page. Does nothing if it is no longer declined.
+ * @param captured whether the processor captures at once; otherwise the payment is authorized
  */
 export async function succeedAtSandbox({ deps }: Pick<TestApp, 'deps'>, id: string, { captured }: { captured: boolean }): Promise<void> {
   await deps.db.write(async (tx) => {
@@ -30,7 +30,7 @@ export async function succeedAtSandbox({ deps }: Pick<TestApp, 'deps'>, id: stri
   })
 }
 
-/** A new message as the sandbox signs and sends it, whatever is true, and what it has the program do. */
+/** Sends a new signed message of the sandbox, which need not be true, and waits until the program processed it. */
 export async function sandboxMessage(app: TestApp, paymentId: string, type = 'payment.captured'): Promise<Answer> {
   const raw = JSON.stringify({ type, payment: { id: paymentId }, nonce: randomUUID() })
   const headers = { 'content-type': 'application/json', 'sandbox-signature': await sandboxSignature(app.deps, raw) }
@@ -39,7 +39,7 @@ export async function sandboxMessage(app: TestApp, paymentId: string, type = 'pa
   return answer
 }
 
-/** Puts something between the app and its sandbox; what `change` leaves out stays. */
+/** Overrides functions of the sandbox's client. `change` returns the new ones. */
 export function changeProcessor({ deps }: Pick<TestApp, 'deps'>, change: (processor: Processor) => Partial<Processor>): void {
   const processor = deps.processors.get('sandbox')
   if (!processor) throw new Error('no sandbox')
@@ -49,10 +49,10 @@ export function changeProcessor({ deps }: Pick<TestApp, 'deps'>, change: (proces
 
 export const connectionLost = () => new ProcessorUnavailable('lost on its way')
 
-/** What becomes of a call to a processor: it does not come through, or its answer does not come back. */
+/** Fault of a call to a processor: `unheard` loses the request, `unanswered` the response. */
 export type Fault = 'none' | 'unheard' | 'unanswered'
 
-/** A processor to which calls do not come through, or whose answers do not come back. */
+/** Wraps a processor so that calls fail by the faults that `next` returns. */
 export function withFaults(processor: Processor, next: () => Fault): Processor {
   const faulty =
     <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
@@ -75,7 +75,7 @@ export function withFaults(processor: Processor, next: () => Fault): Processor {
   }
 }
 
-/** tok_timeout without the time: the sandbox notes the payment, and its answer never comes. */
+/** Makes tok_timeout fail at once: the sandbox stores the payment, and its response is lost. */
 export const withInstantTimeout =
   (app: Pick<TestApp, 'deps'>) =>
   (processor: Processor): Partial<Processor> => ({
@@ -87,7 +87,7 @@ export const withInstantTimeout =
     },
   })
 
-/** Where it is said that a refund was paid by hand: of an order that was bought, and whose processor could not send its money back. */
+/** Creates an order whose processor refuses the refund. Returns the path that marks the refund as paid by hand. */
 export async function manualRefundOf(shop: Selling): Promise<string> {
   const processors = shop.app.deps.processors as Map<string, Processor>
   const before = processors.get('sandbox')

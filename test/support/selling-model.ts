@@ -1,4 +1,4 @@
-/** Shops in three currencies, and all that can be done in them, as data: for tests that do it in any order and many at once. */
+/** Shops in three currencies, and random actions in them as data, for tests that run them concurrently in any order. */
 import fc from 'fast-check'
 import { system } from '../../src/core/command-context.ts'
 import { issueGiftCard } from '../../src/modules/selling/gift-card/service.ts'
@@ -18,17 +18,17 @@ import {
 import { address, customerOf, ok } from './selling.ts'
 
 const minuteMs = 60_000
-/** Two decimals, none, and three; taxes on top, within, and none at all. */
+/** Currencies with two, no and three decimals; exclusive tax, inclusive tax, and no tax. */
 const markets = [
   { currency: 'USD', country: 'US', price: 1_999, tax: { country: 'US', rateBps: 725, inclusive: false }, shipping: 595, zoned: true },
   { currency: 'JPY', country: 'JP', price: 1_337, tax: { country: 'US', rateBps: 1_000, inclusive: true }, shipping: 0, zoned: false },
   { currency: 'KWD', country: 'KW', price: 12_345, tax: undefined, shipping: undefined, zoned: false },
 ]
-/** How many there are of what only orders take from. */
+/** Stock of the variant whose stock only orders change. */
 export const fixedStock = 30
-/** No run takes as long. */
+/** Longer than any run. */
 export const tokenSeconds = 24 * 60 * 60
-/** Its last may come an hour and a minute after the one before. */
+/** Each batch may start 61 minutes after the one before, so `tokenSeconds` must cover them all. */
 export const batchesMax = 20
 
 export type Market = {
@@ -40,13 +40,13 @@ export type Market = {
   currency: string
   ships: boolean
   productId: string
-  /** Of the merchant's, whose stock changes; that only orders take from; that may be ordered ahead; that is not counted. */
+  /** In this order: stock that the merchant changes; fixed stock; backorders allowed; stock not tracked. */
   variants: string[]
   cards: string[]
 }
 export type ModelFixture = { database: TestDatabase; markets: Market[] }
 
-/** The shops, in a database that every run gets a copy of. */
+/** Creates the shops in a database that each run copies. */
 export async function createModelFixture(): Promise<ModelFixture> {
   const database = await testDatabase()
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: String(tokenSeconds) }, { database })
@@ -63,7 +63,7 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   const fixed = await product('fixed', { onHand: fixedStock, weightGrams: 700, taxClass: 'reduced', lowStockAt: 25 })
   const ahead = await product('ahead', { onHand: 2, allowBackorder: true })
   const uncounted = await product('uncounted', { requiresShipping: false, taxClass: 'digital' })
-  // One class has a rate of its own, the other takes the standard one.
+  // The class `reduced` has its own rate, and `digital` uses the standard rate.
   if (tax) ok(await shop.put('/shops/v2/tax-rates', { data: [tax, { ...tax, rateBps: 133, class: 'reduced' }] }))
   const bands = (first: number) => [{ upToGrams: 1_000, amount: money(first) }, { amount: money(2 * first) }]
   const form = (amount: number) =>
@@ -104,7 +104,7 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   }
 }
 
-/** Numbers name one of those that there are by then. */
+/** Numbers are indexes (modulo the length) into the carts, payments or orders that exist at that moment. */
 export type Action =
   | { do: 'begin'; market: number; guest: boolean; partner: boolean; lines: [variant: number, quantity: number][]; cards: number[] }
   | { do: 'add'; cart: number; variant: number; quantity: number }
@@ -168,7 +168,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('refund' as const),
       order: one,
-      // All, so much of it, or a line of it.
+      // All, one line, or a share of the total.
       share: fc.constantFrom<'all' | 'lines' | number>('all', 'lines', 'lines', 0.1, 0.1, 0.37, 0.5, 1, 1.1),
       again: fc.boolean(),
     }),
@@ -180,7 +180,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: word('resume', 'close') }) },
 )
 
-/** What happens at once, after the clock has moved; and what of its first calls the processor hears and answers. */
+/** Concurrent actions after the clock advanced. `faults` apply to their first calls to the processor. */
 const batch: fc.Arbitrary<Batch> = fc.record({
   advanceMs: fc.constantFrom(1_000, 1_000, 1_000, 1_000, 16_000, 61_000, 20 * minuteMs, 61 * minuteMs),
   faults: fc.oneof(
@@ -190,7 +190,7 @@ const batch: fc.Arbitrary<Batch> = fc.record({
   actions: fc.array(action, { minLength: 1, maxLength: 5 }),
 })
 
-/** A run begins with some carts, and goes on batch by batch. */
+/** A scenario starts with some carts and continues batch by batch. */
 export const scenario = fc.record({
   carts: fc.array(begin, { minLength: 4, maxLength: 8, size: 'max' }),
   batches: fc.array(batch, { minLength: 8, maxLength: batchesMax, size: 'max' }),
@@ -201,12 +201,12 @@ type Begun = {
   id: string
   market: Market
   auth: { token: string } | { key: string }
-  /** Of its last checkout. */
+  /** Idempotency key of the last checkout. */
   key: string
   token: string
 }
 
-/** Does what actions say, to an app on a copy of the ground. */
+/** Returns functions that run batches in an app, which uses a copy of the fixture's database. */
 export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, 'markets'>) {
   const carts: Begun[] = []
   let books: Books
@@ -218,10 +218,10 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
   changeProcessor(app, withInstantTimeout(app))
   changeProcessor(app, (processor) => withFaults(processor, () => faults.shift() ?? 'none'))
 
-  /** What the shops have drawn up: the prices of variants, by the cart. */
+  /** Prices of variants in draft orders, by cart. */
   const drafts = new Map<string, ReadonlyMap<string, number>>()
 
-  /** Of a guest whom no partner sent, and who wants several things: the shop draws up the order, at prices of its own. */
+  /** Creates a draft order with the shop's own prices, for a guest with several lines and no affiliate. */
   async function drawUp(shop: Market, { lines }: Begin): Promise<Answer> {
     const wanted = new Map(lines.map(([variant, quantity]) => [at(shop.variants, variant) ?? '', quantity]))
     const priceOf = (quantity: number, nth: number) => (quantity * 1_237 + nth * 391) % 5_000
@@ -233,7 +233,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
     const body = { lines: asked, email: 'shopper@example.com', shippingAddress: address }
     const draw = (method: object) => app.call('POST', '/v2/orders/drafts', { key: shop.secretKey, body: { ...body, ...method } })
     const first = await draw(shop.ships ? { shippingMethod: 'post' } : {})
-    // What is too heavy for the post is not offered it, and cannot be bought.
+    // The post is not offered for heavy carts. Such a draft has no shipping method and cannot be bought.
     const made = first.status === 400 ? ok(await draw({})) : ok(first)
     drafts.set(made.body.cartId, new Map(asked.map(({ variantId, unitPrice }) => [variantId, unitPrice.amount])))
     return made
@@ -272,7 +272,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
     const cart = at(carts, nth)
     return cart && act(cart)
   }
-  /** Mostly of those that can still be changed. */
+  /** Calls `act` with a cart, mostly one that is still open. */
   async function onOpen(nth: number, act: (cart: Begun) => Promise<Answer>): Promise<Answer | undefined> {
     const open = carts.filter(({ id }) => books.carts.some((cart) => cart.id === id && cart.status === 'OPEN'))
     const cart = at(nth % 4 === 0 ? carts : open, nth)
@@ -288,7 +288,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
       return act(`/cart/${id}/items/${lineId}`, auth)
     })
   }
-  /** Of an order's market, with its secret key; sent again under the key of the last one. */
+  /** Changes an order with its shop's secret key. `again` uses the same idempotency key each time. */
   async function onOrder(nth: number, what: string, body: (order: Books['orders'][number]) => unknown, again = false) {
     const order = at(books.orders, nth)
     const market = all.find(({ currency }) => currency === order?.currency)
@@ -396,7 +396,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
     async begin(first: readonly Begin[]): Promise<void> {
       for (const cart of first) await begin(cart)
     },
-    /** Does all of a batch at once. Returns the answers, each with what was done. */
+    /** Runs the actions of a batch concurrently. Returns each action with its response. */
     async run({ advanceMs, faults: given, actions }: Batch): Promise<{ action: Action; answer: Answer }[]> {
       app.clock.advance(advanceMs)
       books = await booksOf(app)
@@ -405,7 +405,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
       faults = []
       return answers.flatMap(({ action, answer }) => (answer ? [{ action, answer }] : []))
     },
-    /** Lets time pass until every order is paid or over, and nobody has anything left to do. */
+    /** Advances the clock until no order or refund has work left. */
     async rest(): Promise<Books> {
       app.clock.advance(61 * minuteMs)
       for (let rounds = 0; rounds < 20; rounds++) {

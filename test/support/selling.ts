@@ -1,4 +1,4 @@
-/** A shop that sells, and its shoppers. */
+/** A shop with a product, its carts and orders, and its customers. */
 import { randomUUID } from 'node:crypto'
 import type { Answer, TestApp } from './app.ts'
 import { shopIn, usd } from './catalog.ts'
@@ -12,7 +12,10 @@ export const address = {
   countryCode: 'US',
 }
 
-/** Fails with what came back: a test that goes on from a refusal would fail somewhere else. */
+/**
+ * Returns a response if its status is one of these, by default 200 or 201.
+ * @throws Error with the response otherwise
+ */
 export function ok(answer: Answer, ...statuses: number[]): Answer {
   if (!(statuses.length > 0 ? statuses : [200, 201]).includes(answer.status)) throw new Error(`${answer.status} ${answer.text}`)
   return answer
@@ -20,7 +23,7 @@ export function ok(answer: Answer, ...statuses: number[]): Answer {
 
 export type Selling = Awaited<ReturnType<typeof sellingIn>>
 
-/** A shop with one product of 10.00, of which `onHand` are there. */
+/** Creates a shop with one product, by default of price 10.00 and a stock of 10. */
 export async function sellingIn(
   app: TestApp,
   { onHand = 10, price = 1_000, ...settings }: Parameters<TestApp['merchant']>[0] & { onHand?: number; price?: number } = {},
@@ -31,7 +34,7 @@ export async function sellingIn(
   const variantId = mug.variants[0]?.id ?? ''
   const key = shop.publishableKey
 
-  /** A cart of a guest, or of whom the token is. */
+  /** Creates a cart of a guest, or of the customer with this token. */
   async function cart({
     quantity = 1,
     token,
@@ -69,11 +72,11 @@ export async function sellingIn(
     checkout,
     order,
     refund,
-    /** An order that was bought and paid. */
+    /** Places and pays an order. Returns it. */
     async placeOrder(options: Parameters<typeof cart>[0] = {}): Promise<Answer['body']> {
       return ok(await checkout(await cart(options), {}, undefined, options.token)).body.order
     },
-    /** A gift card's code and id. */
+    /** Issues a gift card. Returns its code and id. */
     async giftCard(amount: number, more: Record<string, unknown> = {}): Promise<{ id: string; code: string }> {
       return ok(await shop.post('/giftcard', { amount: { amount, currency }, ...more })).body
     },
@@ -86,14 +89,14 @@ export async function sellingIn(
   }
 }
 
-/** An order that was sent in one parcel, and where that is corrected. */
+/** Places an order and fulfils it in one shipment. `path` is the path of the fulfilment. */
 export async function fulfilledOrderOf(shop: Selling): Promise<{ orderId: string; fulfilmentId: string; path: string }> {
   const { id: orderId } = await shop.placeOrder()
   const { id: fulfilmentId } = ok(await shop.post(`/v2/orders/${orderId}/fulfilments`, {}), 201).body
   return { orderId, fulfilmentId, path: `/v2/orders/${orderId}/fulfilments/${fulfilmentId}` }
 }
 
-/** A customer of a shop, who is logged in. */
+/** Creates a logged-in customer of a shop. */
 export async function customerOf(app: TestApp, shopName: string, email = 'shopper@example.com'): Promise<{ id: string; token: string }> {
   const login = { shopName, email, password: 'a password of theirs' }
   const { body } = ok(await app.call('POST', '/customer/signup', { body: login }))

@@ -1,4 +1,4 @@
-/** The test app behind a real socket, and a way to send it exactly the bytes that a client would not. */
+/** Serves a test app on a real socket, and sends raw bytes to it that no HTTP client would send. */
 import { connect, type Socket } from 'node:net'
 import { listen } from '../../src/server.ts'
 import type { TestApp } from './app.ts'
@@ -17,12 +17,12 @@ export type RawAnswer = { status: number; headers: Headers; body: string }
 export type RawConnection = {
   send(bytes: string | Uint8Array): void
   answer(): Promise<RawAnswer>
-  /** Resolves once the other side has closed it. */
+  /** Resolves when the server has closed the connection. */
   closed(): Promise<true>
   close(): void
 }
 
-/** A connection that sends what it is told and reads one answer with a Content-Length after another. */
+/** Opens a connection that sends raw bytes and reads one response with a Content-Length after another. */
 export async function rawConnection(port: number): Promise<RawConnection> {
   const socket = connect(port, '127.0.0.1')
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -36,7 +36,7 @@ export async function rawConnection(port: number): Promise<RawConnection> {
   }
 }
 
-/** Sends one request in its raw form and reads the answer. */
+/** Sends the bytes of one request and reads the response. */
 export async function sendRaw(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
   const connection = await rawConnection(port)
   try {

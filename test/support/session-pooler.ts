@@ -1,21 +1,21 @@
 /**
- * A pooler of sessions for the tests on Postgres, in a process of its own: to begin and end a session costs the server more than all that most
- * tests ask of it. Whoever connects is given one that somebody else has left and that has forgotten everything (`DISCARD ALL`), with the very
- * greeting that the server gave it, so that nobody can tell it from a new one. Only what was left at rest is handed on.
+ * Pools PostgreSQL sessions for the tests, in a separate process: starting and ending a session costs the server more
+ * than most tests. A client gets a session that another one left idle, after `DISCARD ALL`, with the server's original
+ * greeting, so that it looks new. Sessions that were left in a transaction or with unread responses are closed.
  *
- * Prints the port that it listens on at 127.0.0.1, and ends with its standard input.
+ * Prints its port on 127.0.0.1. Exits when its standard input ends.
  */
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What a session is called in `pg_stat_activity` while nobody has it: test/support/database.ts leaves those alone. */
+/** Name of idle sessions in `pg_stat_activity`. test/support/database.ts does not terminate those. */
 export const restingName = 'resting'
 
-/** Codes that stand where a message of the beginning has its version (PostgreSQL, "Message Formats"). */
+/** Protocol version of a start-up message (PostgreSQL, "Message Formats"). */
 const plainStart = 0x00_03_00_00
 const [terminate, sync, query, readyForQuery, authentication] = [...'XSQZR'].map((letter) => letter.charCodeAt(0))
 const idleStatus = 'I'.charCodeAt(0)
 
-/** The bytes of a statement that is sent alone. */
+/** Encodes a simple query. */
 function queryOf(text: string): Buffer {
   const message = Buffer.alloc(6 + text.length)
   message.write('Q')
@@ -27,7 +27,10 @@ const forget = Buffer.concat([queryOf('DISCARD ALL'), queryOf(`SET application_n
 const wake = queryOf('RESET application_name')
 
 type Scanner = { scan(chunk: Buffer): void; isBetween(): boolean }
-/** Follows a stream of messages. @param onMessage is called with the type of each and the first byte of what is in it, or 0 */
+/**
+ * Parses a stream of messages.
+ * @param onMessage receives the type of each message and the first byte of its body, or 0
+ */
 function scanner(onMessage: (type: number, first: number) => void): Scanner {
   const head: number[] = []
   let rest = 0
@@ -55,20 +58,20 @@ function scanner(onMessage: (type: number, first: number) => void): Scanner {
 
 type Session = {
   readonly server: Socket
-  /** What the server said until it was ready for the first query. */
+  /** What the server sent before the first query, from the success of authentication on. */
   greeting: Buffer
-  /** Points of synchronisation that were sent and are not answered. */
+  /** Number of sent queries and syncs without a response. */
   awaited: number
   status: number
-  /** Takes what the server sends. */
+  /** Receives what the server sends. */
   onData: (chunk: Buffer) => void
-  /** What is to be done once nothing is awaited any more. */
+  /** Runs once when no response is awaited any more. */
   onReady: (() => void) | undefined
   onDrain: () => void
   onClose: () => void
 }
 
-/** By what their clients said at the beginning: user, database, settings. */
+/** Idle sessions by start-up message: user, database, settings. */
 const resting = new Map<string, Session[]>()
 
 function begun(server: Socket): Session {
@@ -101,7 +104,7 @@ function begun(server: Socket): Session {
   return session
 }
 
-/** Sends what is awaited so many times, and hears nothing of the answers but that they have come. */
+/** Sends messages and resolves after `times` responses, which are dropped. */
 function done(session: Session, message: Buffer, times: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   session.awaited += times
@@ -124,7 +127,7 @@ async function rest(key: string, session: Session): Promise<void> {
   else session.server.destroy()
 }
 
-/** Lets two talk from now on. */
+/** Connects a client with a session. */
 function join(key: string, client: Socket, session: Session): void {
   const { server } = session
   let isTerminated = false
@@ -137,7 +140,7 @@ function join(key: string, client: Socket, session: Session): void {
     if (hasLeft) return
     hasLeft = true
     client.destroy()
-    // Whatever is under way or half-said is for the server to end, as it would have been.
+    // The server ends a session with a running or incomplete statement, as it does without a pooler.
     if (session.awaited === 0 && session.status === idleStatus && isBetween() && !server.destroyed) void rest(key, session)
     else server.destroy()
   }
@@ -158,7 +161,7 @@ function join(key: string, client: Socket, session: Session): void {
   client.on('close', leave)
 }
 
-/** Neither pooled nor looked into. */
+/** Forwards a connection without pooling, such as one that requests encryption or a cancellation. */
 function pass(client: Socket, server: Socket, said: Buffer): void {
   server.write(said)
   client.pipe(server)
@@ -176,7 +179,7 @@ async function welcome(client: Socket, said: Buffer, host: string, port: number)
   if (said.readInt32BE(4) !== plainStart) return pass(client, reached(host, port), said)
   const key = said.toString('latin1')
   for (let kept = resting.get(key)?.pop(); kept; kept = resting.get(key)?.pop()) {
-    // Somebody may have ended it just now: the server says so before it answers.
+    // The server may have closed the session. In that case the socket closes before a response.
     const { promise: lost, resolve } = Promise.withResolvers<void>()
     kept.onClose = resolve
     await Promise.race([done(kept, wake, 1), lost])

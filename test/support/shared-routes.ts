@@ -1,7 +1,7 @@
 /**
- * The routes of the whole program take longer to put together than most tests take, and each is compiled anew at its first request. So the
- * apps of a process use them one after the other: they are put together with stand-ins for an app's parts, behind which are those of
- * whichever app is asked.
+ * Shares composed routes between the apps of a process, because composing them takes longer than most tests, and each
+ * route is compiled at its first request. They are composed with proxies for the container, which forward to the
+ * container of the app that handles the current request.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createApp } from '../../src/app.ts'
@@ -11,27 +11,29 @@ import type { AppDeps } from '../../src/providers.ts'
 type Composed = {
   readonly app: { fetch(request: Request): Response | Promise<Response> }
   readonly routeTable: AppDeps['routeTable']
-  /** What the routes asked of an app's parts while they were put together, and what they were told: another app that says the same may have them. */
+  /** Values that the routes read while they were composed. An app with the same values can use these routes. */
   readonly asked: ReadonlyMap<string, Asked>
-  /** Which app has them. */
+  /** The app that uses the routes now. */
   readonly user: { deps: AppDeps | undefined }
 }
 type Asked = { readonly path: readonly string[]; readonly told: unknown }
 
 const idle: Composed[] = []
-/** Whose request is under way: also of an app that was closed meanwhile. Where that is lost, in works that are written together, the user is asked. */
+/**
+ * The container of the current request. Writes that share a commit lose this context, and use the current user instead.
+ */
 const underWay = new AsyncLocalStorage<AppDeps>()
 
 /**
- * `createApp`, with routes that an earlier app of this process had and gave back, if that one was set up alike.
- * @returns besides, what gives them back
+ * Returns the routes of `createApp`, reused from an earlier app of this process with equal settings if possible.
+ * @returns also `release`, which makes them available to the next app
  */
 export function sharedRoutes(deps: AppDeps) {
   const at = idle.findLastIndex(({ asked }) => asked.values().every(({ path, told }) => toldOf(valueAt(deps, path)) === told))
   const composed = at < 0 ? composedFor(deps) : (idle.splice(at, 1)[0] as Composed)
   const { app, user } = composed
   user.deps = deps
-  // `fill` stays its own: what another app states, which a test makes of the same parts, is not for all.
+  // `fill` is not shared, because a test may compose another app of the same container.
   const { get, match, fastReads } = composed.routeTable
   Object.assign(deps.routeTable, { get, match, fastReads })
   return {
@@ -52,7 +54,7 @@ function composedFor(deps: AppDeps): Composed {
   composing = undefined
   return { app, routeTable, asked, user }
 
-  /** What is taken from it while the routes are put together stands for that in turn. */
+  /** Returns a proxy for a value of the container. Its members are proxies too while the routes are composed. */
   function standIn(path: readonly string[]): object {
     const parts = new Map<string, object>()
     const running = () => underWay.getStore() ?? user.deps
@@ -88,7 +90,7 @@ function composedFor(deps: AppDeps): Composed {
 }
 
 const isPart = (value: unknown): value is object => typeof value === 'function' || (typeof value === 'object' && value !== null)
-/** Of apps that are set up alike what is a part is one in both, and a setting is the same. */
+/** Returns a value for comparison: the same for all objects and functions, and the value itself for settings. */
 const toldOf = (value: unknown): unknown => (isPart(value) ? isPart : value)
 
 function valueAt(deps: AppDeps | undefined, path: readonly string[]): unknown {

@@ -1,6 +1,7 @@
 /**
- * Counts in a database, a commit at a time, and ships its log, until it is killed. Prints `made N` for each count that was acknowledged, with a
- * checkpoint now and then (each so many commits; each commit of so many bytes), and `shipped N`: all counts up to there are in the store.
+ * Increments a counter in a database, one commit each, and ships its log until it is killed. Prints `made N` for each
+ * acknowledged commit, and `shipped N` when all counts up to N are in the store. Arguments: file, store, number of
+ * commits between checkpoints, bytes per commit.
  */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
@@ -31,7 +32,7 @@ async function count(): Promise<void> {
     instance: '00000000',
     shipper: 'the same',
   })
-  /** When each was acknowledged. */
+  /** Each count with the time of its acknowledgement. */
   const made: { n: number; at: number }[] = []
   let told = -1
   for (;;) {
@@ -49,7 +50,8 @@ async function count(): Promise<void> {
     if (shipped > told) process.stdout.write(`shipped ${shipped}\n`)
     told = Math.max(told, shipped)
     if (n % Number(every) === 0) await db.checkpoint()
-    // Until something is shipped, slowly: a log of 4,000 pages SQLite moves by itself, and whoever is killed in that moment begins anew.
+    // Slowly until the first shipment: SQLite checkpoints a log of 4,000 pages on its own, and a kill then restarts
+    // shipping.
     await Bun.sleep(told < 0 ? 10 : 1)
   }
 }

@@ -5,7 +5,7 @@ import { temporaryDir } from './database.ts'
 
 const mounted: string[] = []
 
-/** Mounts a disk of a few megabytes. Returns its folder, or undefined where this process may not mount one. */
+/** Mounts a disk of a few megabytes. Returns its folder, or undefined if this process may not mount one. */
 export function mountSmallDisk(megabytes: number): string | undefined {
   const dir = temporaryDir()
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,size=${megabytes}m`, 'tmpfs', dir], {
@@ -17,7 +17,7 @@ export function mountSmallDisk(megabytes: number): string | undefined {
   return dir
 }
 
-/** Whether small disks can be mounted, and hold the database. Prints the reason if not. */
+/** Returns whether tests can fill a disk: the engine is SQLite, and disks can be mounted. Prints why not. */
 export function canFillDisks(): boolean {
   if (engine !== 'sqlite') return false
   if (mountSmallDisk(1)) return true

@@ -1,21 +1,21 @@
-/** People who work in a shop of an app under test. */
+/** Staff of a shop. */
 import type { StaffRole } from '../../src/core/roles.ts'
 import type { TestApp } from './app.ts'
 
 export const staffPassword = 'a password of somebody here'
 let nth = 0
 
-/** The token of the link that an invitation was answered with. */
+/** Returns the token of an invitation's link. */
 export const tokenOfUrl = (url: string): string => url.split('/').at(-1) ?? ''
 
-/** Invites somebody by the route; without mails, so that the answer has the link. */
+/** Invites a person by the route. Mail must be off, so that the response contains the link. */
 export async function invitePerson(app: TestApp, owner: { token: string }, role: StaffRole, email = `staff${++nth}@example.com`) {
   const answer = await app.call('POST', '/shops/v2/staff', { token: owner.token, body: { email, role } })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
   return { id: String(answer.body.id), email, token: tokenOfUrl(String(answer.body.inviteUrl)) }
 }
 
-/** A person who has accepted an invitation and logged in, which joins the shop. */
+/** Creates a staff member: invites a person, accepts the invitation and logs in. */
 export async function staffOf(app: TestApp, owner: { token: string }, role: StaffRole, email?: string) {
   const invitation = await invitePerson(app, owner, role, email)
   const joined = await app.call('POST', '/auth/invitation', { body: { token: invitation.token, password: staffPassword } })

@@ -7,7 +7,7 @@ import { sendMails } from './mails.ts'
 import { drawPng } from './pictures.ts'
 import { ok } from './selling.ts'
 
-/** Titles that would run if they were markup. */
+/** A title that would run a script if it were not escaped. */
 export const hostileTitle = '<img src=x onerror=alert(1)>"\'&{{shop}}</h1>'
 
 type Between = (request: Request, answer: () => Promise<Response>) => Promise<Response>

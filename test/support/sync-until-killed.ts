@@ -1,4 +1,4 @@
-/** Reads the chains of CHAINS, and names each step on standard output, until it is killed or there is nothing more to read. */
+/** Reads the chains of CHAINS until it is killed or has read everything. Prints the kind of each step. */
 import { writeSync } from 'node:fs'
 import { parseConfig } from '../../src/config.ts'
 import { openInstance } from '../../src/instance.ts'

@@ -1,12 +1,12 @@
-/** A processor of the test's own, and a shop that is paid through it. */
+/** A processor with scripted responses, and a shop that is paid through it. */
 import { type Processor, type ProcessorPayment, ProcessorUnavailable, sandboxCapabilities } from '../../src/clients/processors/processor.ts'
 import type { TestApp } from './app.ts'
 import { type Selling, sellingIn } from './selling.ts'
 
-/** Promises as the sandbox's. */
+/** Capabilities of the sandbox. */
 export const capabilities = sandboxCapabilities
 
-/** A processor that does what it is told to, a thing a call. */
+/** Creates a processor whose calls fail, except those of the script. */
 export function scriptedProcessor(script: Partial<Processor>): Processor {
   const unknown = async (): Promise<never> => {
     throw new ProcessorUnavailable('not in the script')

@@ -1,4 +1,4 @@
-/** A certificate for hook.example that nobody signed but itself, good from 2020 to 2120. It guards nothing. */
+/** A self-signed test certificate for hook.example, valid from 2020 to 2120, and its key. */
 const pem = (what: string, base64: string) => `-----BEGIN ${what}-----\n${base64}\n-----END ${what}-----\n`
 
 export const key = pem(

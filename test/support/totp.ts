@@ -1,4 +1,4 @@
-/** What an authenticator app does, written anew from RFC 6238 and RFC 4648: nothing of the program's own is believed. */
+/** An authenticator app, implemented from RFC 6238 and RFC 4648 without code of the program. */
 import { createHmac } from 'node:crypto'
 import type { TestApp } from './app.ts'
 import { ok } from './selling.ts'
@@ -10,7 +10,7 @@ function bytesOf(secret: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** The code that an app shows for a secret (base32) at a moment, so many steps of 30 seconds on. */
+/** Returns the code for a secret (base32) at a time. @param steps offset in steps of 30 seconds */
 export function codeAt(secret: string, at: number, steps = 0): string {
   const counter = (Math.floor(at / 30_000) + steps).toString(16).padStart(16, '0')
   const hash = createHmac('sha1', bytesOf(secret)).update(Buffer.from(counter, 'hex')).digest('hex')
@@ -21,11 +21,11 @@ export function codeAt(secret: string, at: number, steps = 0): string {
 
 type Person = { readonly token: string; readonly password: string }
 
-/** Begins a second factor; its secret. */
+/** Starts the setup of a second factor. Returns its secret. */
 export const beginTotp = async (app: TestApp, { token, password }: Person): Promise<string> =>
   ok(await app.call('POST', '/auth/totp', { token, body: { password } }), 201).body.secret
 
-/** Turns a second factor on, by the code of the step at hand, which is used up then. */
+/** Enables a second factor. This uses up the code of the current step. */
 export async function enableTotp(app: TestApp, person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
   const secret = await beginTotp(app, person)
   const code = codeAt(secret, app.clock.now())

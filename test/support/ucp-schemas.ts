@@ -1,6 +1,6 @@
 /**
- * Holds answers to agents against the protocol's own schemas of both releases. They lie beside the checkout and are not
- * part of it: without them a test that needs them is skipped, and its title says so.
+ * Validates responses to agents by the protocol's schemas of both releases. The schemas are outside of the repository.
+ * Without them, tests that need them are skipped, and their titles say so.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ function versions(): Readonly<Record<Release, Version>> {
 /** The operations of a release, as the protocol lists them. */
 export const ucpOperations = (release: Release): readonly UcpOperation[] => versions()[release].operations
 
-/** Schemas by the kind of an answer, relative to `https://ucp.dev/{release}/schemas/`. */
+/** Schemas by kind of response, relative to `https://ucp.dev/{release}/schemas/`. */
 const answers = {
   checkout: 'shopping/checkout.json',
   cart: 'shopping/cart.json',
@@ -42,7 +42,7 @@ const answers = {
 } as const
 export type UcpAnswerKind = keyof typeof answers
 
-/** The answer of each operation, by its tool. */
+/** The kind of response of each operation, by its tool. */
 const answerOf: Readonly<Record<string, UcpAnswerKind>> = {
   create_checkout: 'checkout',
   get_checkout: 'checkout',
@@ -59,7 +59,7 @@ const answerOf: Readonly<Record<string, UcpAnswerKind>> = {
   get_order: 'order',
 }
 
-/** What an extension adds to an answer: its field, and the definition in its schema. */
+/** Field of a response that an extension adds, and its definitions in the extension's schema. */
 const extensions = {
   fulfillment: { checkout: 'dev.ucp.shopping.checkout', field: 'fulfillment' },
   discount: { checkout: 'dev.ucp.shopping.checkout', cart: 'dev.ucp.shopping.cart', field: 'discounts' },
@@ -87,7 +87,7 @@ function validatorOf(release: Release, relative: string): ValidateFunction {
 }
 
 /**
- * Returns what a value breaks of a schema.
+ * Returns the errors of a value under a schema.
  * @param relative the schema, relative to `https://ucp.dev/{release}/`, such as `schemas/shopping/order.json`
  */
 export function breachesOf(release: Release, relative: string, value: unknown): string[] {
@@ -96,8 +96,8 @@ export function breachesOf(release: Release, relative: string, value: unknown): 
 }
 
 /**
- * Returns what an answer breaks: the schema of its operation, those of its active extensions, and the rule that it has
- * no field of an inactive one. An answer without a resource is held against the schema of errors.
+ * Returns the errors of a response: under the schemas of its operation and its active extensions, and fields of
+ * inactive extensions. An error response is validated by the schema of errors.
  * @param operation the tool, such as `create_checkout`
  */
 export function answerBreaches(release: Release, operation: string, answer: unknown): string[] {
@@ -113,7 +113,7 @@ export function answerBreaches(release: Release, operation: string, answer: unkn
   const strangers = names.filter((name) => !capabilityNames.some((capability) => fullNameOf(capability) === name))
   const extended = Object.entries(extensions).flatMap(([capability, extension]) => {
     if (!names.includes(`dev.ucp.shopping.${capability}`))
-      // An order's own `fulfillment` is of no extension.
+      // The `fulfillment` of an order belongs to no extension.
       return kind !== 'order' && extension.field in fields ? [`/${extension.field} is of an inactive capability`] : []
     const definition = kind === 'checkout' || kind === 'cart' ? (extension as Partial<Record<UcpAnswerKind, string>>)[kind] : undefined
     if (definition === undefined) return [`/ucp/capabilities names ${capability}, which does not extend a ${kind}`]
@@ -128,7 +128,7 @@ export function answerBreaches(release: Release, operation: string, answer: unkn
 }
 
 /**
- * Throws unless an answer is valid in its release. Does nothing where the schemas are absent.
+ * Throws an error unless a response is valid in its release. Does nothing if the schemas are absent.
  * @param operation the tool, such as `create_checkout`
  */
 export function assertUcpAnswer(release: Release, operation: string, answer: unknown): void {
@@ -137,7 +137,7 @@ export function assertUcpAnswer(release: Release, operation: string, answer: unk
   if (breaches.length > 0) throw new Error(`${operation} in ${release}:\n${breaches.join('\n')}\n${JSON.stringify(answer, null, 1)}`)
 }
 
-/** Returns what a profile of a shop breaks. */
+/** Returns the errors of a shop's profile. */
 export const profileBreaches = (release: Release, profile: unknown): string[] =>
   breachesOf(
     release,

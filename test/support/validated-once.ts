@@ -1,6 +1,6 @@
 /**
- * Every app of the tests makes the validators of its routes anew, at each route's first request: here what was made of a schema stands for
- * every later app that asks the same of it.
+ * Shares validators between the apps of the tests: Elysia compiles those of a route at its first request in each app,
+ * which is slow. Equal schemas with equal options get the same validator.
  */
 import { mock } from 'bun:test'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ const isSame = (a: unknown, b: unknown) => a === b || (Array.isArray(a) && Array
 
 function validatedOnce(schema: unknown, options: Options = {}): unknown {
   const { models, modules, validators, sanitize, ...asked } = options
-  // What an app brings to it of its own; none of ours does.
+  // Validators with models or hooks of an app are not shared. The routes use none.
   const hasOwn = !isEmpty(models) || !isEmpty(modules?.$defs) || validators?.some(Boolean) || sanitize?.() !== undefined
   if (typeof schema !== 'object' || schema === null || hasOwn) return make(schema, options)
   const all = known.get(schema) ?? []

@@ -1,4 +1,4 @@
-/** Shops that are told what happens, and receivers that listen. */
+/** Webhook endpoints of shops, and servers that receive the messages. */
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../db/schema/outbox.ts'
 import { deliverWebhooks } from '../../jobs/deliver-webhooks.ts'
 import { webhookSecret, webhookSecretBytes } from '../../src/lib/standard-webhooks.ts'
@@ -6,12 +6,12 @@ import { healthy, type WebhookEvent, webhookSecretSeal } from '../../src/modules
 import { enqueueMessage, type Message } from '../../src/modules/messaging/webhook/service.ts'
 import type { TestApp } from './app.ts'
 
-/** Lets tests call their own receivers. */
+/** Setting that allows calls to receivers on loopback. */
 export const loopbackAllowed = { OUTGOING_ALLOWED_NETWORKS: '127.0.0.0/8' }
 
 export type Received = { path: string; headers: Headers; body: string }
 
-/** A real server that remembers what it was sent. */
+/** Starts a server that records the requests it receives. */
 export function receiver(answer: (received: Received) => Response | Promise<Response> = () => new Response(null, { status: 204 })) {
   const received: Received[] = []
   const server = Bun.serve({
@@ -34,7 +34,7 @@ export function receiver(answer: (received: Received) => Response | Promise<Resp
 
 export type Shop = Awaited<ReturnType<TestApp['merchant']>>
 
-/** Registers an endpoint as the shop's server would. */
+/** Registers an endpoint with the shop's secret key. */
 export async function registerEndpoint(
   app: TestApp,
   shop: Shop,
@@ -46,7 +46,7 @@ export async function registerEndpoint(
   return body
 }
 
-/** Writes a message as another module would, whatever it holds. */
+/** Enqueues a message with any data. */
 export const enqueueEvent = (
   app: TestApp,
   shop: Shop,
@@ -54,7 +54,7 @@ export const enqueueEvent = (
   { event = 'order.confirmed', data = { key } }: { event?: WebhookEvent; data?: unknown } = {},
 ): Promise<void> => app.deps.db.write((tx) => enqueueMessage(tx, app.deps, { shopId: shop.shop.id, event, key, data } as Message))
 
-/** One round of the job, and the answers to what it sent. */
+/** Runs the delivery job and waits for the responses. */
 export async function deliver(app: TestApp): Promise<void> {
   await deliverWebhooks(app.deps)
   await app.deps.webhooks.idle()
@@ -73,14 +73,14 @@ export type RecordedDelivery = {
   updatedAt: string
 }
 
-/** What the shop sees of an endpoint's deliveries, newest first. */
+/** Returns an endpoint's deliveries as the shop sees them, newest first. */
 export async function deliveriesOf(app: TestApp, shop: Shop, { id }: { id: string }): Promise<RecordedDelivery[]> {
   const { status, body, text } = await app.call('GET', `/webhook-endpoints/${id}/deliveries?limit=100`, { key: shop.secretKey })
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body.data
 }
 
-/** A delivery that was given up, of an endpoint of its own. @returns the path of it, and the endpoint's id */
+/** Inserts a failed delivery of a new endpoint. Returns its path and the ids. */
 export async function insertFailedDelivery(app: TestApp, shop: Shop): Promise<{ path: string; endpointId: string; id: string }> {
   const now = app.clock.now()
   const endpointId = app.deps.newId('endpoint')

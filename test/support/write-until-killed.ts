@@ -1,4 +1,4 @@
-/** Writes from many callers at once and names every row on standard output once its write was acknowledged. */
+/** Writes rows from many concurrent callers until it is killed. Prints the id of each acknowledged row. */
 import { writeSync } from 'node:fs'
 import { engine } from '../../db/columns.ts'
 import { openDatabase } from '../../db/open.ts'
@@ -18,7 +18,7 @@ async function keepWriting(caller: number): Promise<never> {
   }
 }
 
-/** Every other time the log is moved into the file all the while: then it is that which is killed. */
+/** Runs checkpoints continuously in every other round, so that the kill also interrupts them. */
 async function keepMoving(): Promise<void> {
   while (engine === 'sqlite' && Number(round) % 2 === 1) {
     await db.checkpoint()

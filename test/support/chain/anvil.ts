@@ -1,4 +1,4 @@
-/** A real node of Ethereum, of the test alone: anvil on a free port. */
+/** A real Ethereum node for one test: anvil on a free port. */
 import { describe } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ type Hex = `0x${string}`
 
 const platforms: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'win32' }
 const processors: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
-/** Not its starter in JavaScript, which would outlive being killed. */
+/** The binary itself. A kill of its JavaScript launcher would leave the node running. */
 const binary = join(
   import.meta.dir,
   '../../../node_modules/@foundry-rs',
@@ -15,10 +15,10 @@ const binary = join(
   process.platform === 'win32' ? 'bin/anvil.exe' : 'bin/anvil',
 )
 
-/** Why there is none; undefined when there is. */
+/** Why anvil is not available; undefined if it is. */
 export const whyNoAnvil = existsSync(binary) ? undefined : `@foundry-rs/anvil has no binary for ${process.platform} on ${process.arch}`
 
-/** Tests that need a node; where there is none they say so, and are skipped. */
+/** Defines tests that need a node. Without one they are skipped, with a message. */
 export function describeChain(name: string, tests: () => void): void {
   if (whyNoAnvil !== undefined) process.stderr.write(`skipped: ${name} (${whyNoAnvil})\n`)
   describe.skipIf(whyNoAnvil !== undefined)(name, tests)
@@ -26,7 +26,7 @@ export function describeChain(name: string, tests: () => void): void {
 
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>
 
-/** What a node said no to. */
+/** An error response of the node. */
 export class RpcError extends Error {
   constructor(
     message: string,
@@ -39,13 +39,13 @@ export class RpcError extends Error {
 
 type AnvilOptions = {
   chainId?: number
-  /** Seconds from block to block; by default blocks are mined when the test says so. */
+  /** Seconds between blocks; by default the test mines each block. */
   blockTime?: number
-  /** `finalized` is two of these behind the head. */
+  /** Slots per epoch. The `finalized` block is two epochs behind the head. */
   slotsInAnEpoch?: number
 }
 
-/** Whoever is named as sender may send, whatever they have: nothing needs a key, and nothing costs. */
+/** Starts a node on which every address can send transactions, without a key and without gas costs. */
 export async function startAnvil({ chainId = 31_337, blockTime, slotsInAnEpoch = 1 }: AnvilOptions = {}) {
   const mining = blockTime === undefined ? ['--no-mining'] : ['--block-time', String(blockTime)]
   const free = ['--auto-impersonate', '--disable-block-gas-limit', '--block-base-fee-per-gas', '0', '--disable-pool-balance-checks']
@@ -58,7 +58,7 @@ export async function startAnvil({ chainId = 31_337, blockTime, slotsInAnEpoch =
     return response.json()
   }
 
-  /** Several calls at once; their answers in the same order. */
+  /** Sends several calls in one batch. Returns the results in the same order. */
   async function batch<T = unknown>(calls: readonly (readonly [method: string, params: readonly unknown[]])[]): Promise<T[]> {
     if (calls.length === 0) return []
     const answers = (await post(calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params })))) as Answer[]
@@ -74,25 +74,27 @@ export async function startAnvil({ chainId = 31_337, blockTime, slotsInAnEpoch =
     pid: child.pid,
     rpc,
     batch,
-    /** The newest block, or one by its number. */
+    /** Returns the newest block, or the block of this number. */
     block: async (number?: number) => {
       const tag = number === undefined ? 'latest' : hexOf(number)
       const block = await rpc<{ number: Hex; hash: Hex; timestamp: Hex; parentHash: Hex }>('eth_getBlockByNumber', tag, false)
       return { number: Number(block.number), hash: block.hash, at: Number(block.timestamp), parentHash: block.parentHash }
     },
-    /** @param seconds from one to the next, where more are mined */
+    /** Mines blocks. @param seconds between two of them */
     mine: (blocks = 1, seconds = 1) => rpc('anvil_mine', hexOf(blocks), hexOf(seconds)),
-    /** From now on a transaction is in a block of its own as soon as it is sent. */
+    /** Mines a block for each transaction from now on. */
     mineAtOnce: () => rpc('evm_setAutomine', true),
-    /** When the next block is, in seconds. Later ones go on from there. */
+    /** Sets the time of the next block, in seconds. Later blocks continue from it. */
     nextBlockAt: (seconds: number) => rpc('evm_setNextBlockTimestamp', hexOf(seconds)),
     snapshot: () => rpc<Hex>('evm_snapshot'),
-    /** Back to it; it is used up. */
+    /** Restores a snapshot, which can be used once. */
     revert: (snapshot: Hex) => rpc<boolean>('evm_revert', snapshot),
-    /** So many of the newest blocks are others now: empty ones, but for transactions given with the place, from 0, of their block. */
+    /**
+     * Replaces the newest `depth` blocks by empty ones. Each transaction goes into the new block of its index, from 0.
+     */
     reorg: (depth: number, transactions: readonly (readonly [transaction: unknown, at: number])[] = []) =>
       rpc('anvil_reorg', depth, transactions),
-    /** It is there and says nothing. */
+    /** Suspends the node: it accepts connections and does not respond. */
     hang: () => void process.kill(child.pid, 'SIGSTOP'),
     wake: () => void process.kill(child.pid, 'SIGCONT'),
     async [Symbol.asyncDispose]() {
@@ -111,7 +113,7 @@ function resultOf({ result, error }: Answer): unknown {
 
 export const hexOf = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
-/** Its URL, once it listens. What it prints later, a line a call, is read and dropped: a full pipe would stop it. */
+/** Returns the node's URL once it listens. Drains later output, because a full pipe would block the node. */
 async function listening(stream: ReadableStream<Uint8Array>): Promise<string> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()

@@ -1,4 +1,6 @@
-/** The Ethereum Attestation Service itself, on a node of the test: its own bytecode, our four schemas, and whoever attests. */
+/**
+ * The Ethereum Attestation Service (EAS) on a node of the test: its real bytecode, souk's four schemas, and attesters.
+ */
 import easArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/EAS.sol/EAS.json'
 import registryArtifact from '@ethereum-attestation-service/eas-contracts/artifacts/contracts/SchemaRegistry.sol/SchemaRegistry.json'
 import { encodeAbiParameters, encodeFunctionData, getContractAddress, parseAbi } from 'viem'
@@ -27,7 +29,7 @@ const abi = parseAbi([
   'function revoke(Revocation request) payable',
 ])
 
-/** All in one transaction; those of a schema that follow each other share an entry. */
+/** Encodes one transaction for all requests. Consecutive requests of a schema share an entry. */
 function multiAttestOf(requests: readonly AttestationRequest[]): Hex {
   const groups: { schema: Hex; data: ReturnType<typeof attestationArgs>[0]['data'][] }[] = []
   for (const request of requests) {
@@ -42,12 +44,12 @@ function multiAttestOf(requests: readonly AttestationRequest[]): Hex {
 const revocationOf = (schema: Hex, uid: Hex): Hex =>
   encodeFunctionData({ abi, functionName: 'revoke', args: [{ schema, data: { uid, value: 0n } }] })
 
-/** The first of anvil's accounts; it deploys and registers. */
+/** The first account of anvil, which deploys the contracts and registers the schemas. */
 export const deployer: Hex = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-/** Its key, which the whole world knows. */
+/** The public test key of that account. */
 export const deployerKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
-/** More would pass the most gas that a transaction may use. */
+/** More would exceed the gas limit of a transaction. */
 const attestationsPerTransaction = 50
 const gas = hexOf(16_000_000)
 
@@ -55,15 +57,15 @@ export type AttestationInput = {
   schema: SchemaName
   attester: Hex
   recipient?: Hex
-  /** What it says; by default something that no other of the test says. */
+  /** The data; by default different for each attestation. */
   data?: Hex
 }
-/** For which schema an address counts, in milliseconds, as souk keeps it. */
+/** A period, in milliseconds, in which attestations of an address count for a schema, as souk stores it. */
 export type Grant = { address: string; schema: SchemaName; fromAt: number; toAt: number | null }
 export type Counts = Record<SchemaName, number>
 export type Chain = Awaited<ReturnType<typeof startChain>>
 
-/** EAS and its SchemaRegistry, with the four schemas unless told otherwise, in one block. */
+/** Deploys EAS and its SchemaRegistry in one block. @param schemas whether the four schemas are registered */
 export async function deployEas(anvil: Anvil, { schemas = true } = {}): Promise<{ contract: Hex; registry: Hex; startBlock: number }> {
   const nonce = Number(await anvil.rpc<Hex>('eth_getTransactionCount', deployer, 'latest'))
   const registry = getContractAddress({ from: deployer, nonce: BigInt(nonce) })
@@ -79,7 +81,7 @@ export async function deployEas(anvil: Anvil, { schemas = true } = {}): Promise<
   return { contract: lower(contract), registry: lower(registry), startBlock }
 }
 
-/** @returns the last block that holds one of them. @throws where one failed or is in no block */
+/** Returns the last block that contains one of the transactions. @throws Error if one failed or is in no block */
 async function succeeded(anvil: Anvil, hashes: readonly Hex[]): Promise<number> {
   const receipts = await anvil.batch<{ status: Hex; blockNumber: Hex } | null>(hashes.map((hash) => ['eth_getTransactionReceipt', [hash]]))
   const failed = receipts.findIndex((receipt) => receipt?.status !== '0x1')
@@ -87,7 +89,7 @@ async function succeeded(anvil: Anvil, hashes: readonly Hex[]): Promise<number> 
   return Math.max(...receipts.map((receipt) => Number(receipt?.blockNumber)))
 }
 
-/** A node with EAS and the schemas. What is attested through it, `countsOfChain` knows of. */
+/** Starts a node with EAS and the schemas. Only attestations made through this object are in `countsOfChain`. */
 export async function startChain(options: Parameters<typeof startAnvil>[0] = {}) {
   const anvil = await startAnvil(options)
   const eas = await deployEas(anvil)
@@ -101,7 +103,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
     data,
   })
 
-  /** Hands them to the node and mines nothing. @returns the transactions: one for up to 50 of an attester, in the order given */
+  /** Sends attestations without mining. Returns the transactions in order, each with up to 50 of one attester. */
   async function sendAttests(all: readonly AttestationInput[]): Promise<Hex[]> {
     const groups: AttestationInput[][] = []
     for (const one of all) {
@@ -112,7 +114,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
     return anvil.batch<Hex>(groups.map((group) => send(group[0]?.attester ?? deployer, multiAttestOf(group.map(requestOf)))))
   }
 
-  /** The uids that transactions have made, in their order. @throws where one failed or is in no block */
+  /** Returns the uids that mined transactions created, in order. @throws Error if one failed or is in no block */
   async function uidsOf(transactions: readonly Hex[]): Promise<Hex[]> {
     const receipts = await anvil.batch<{ status: Hex; logs: { topics: Hex[]; data: Hex }[] } | null>(
       transactions.map((hash) => ['eth_getTransactionReceipt', [hash]]),
@@ -125,20 +127,20 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
     return uids
   }
 
-  /** In one block. @returns the uids, in the order given */
+  /** Attests in one block. Returns the uids in order. */
   async function attest(all: readonly AttestationInput[]): Promise<Hex[]> {
     const transactions = await sendAttests(all)
     await anvil.mine()
     return uidsOf(transactions)
   }
 
-  /** Hands them to the node and mines nothing. */
+  /** Sends revocations without mining. */
   async function sendRevokes(uids: readonly Hex[]): Promise<Hex[]> {
     const found = await attestationsOf(anvil, eas.contract, uids)
     return anvil.batch<Hex>(found.map(({ uid, schema, attester }) => send(attester, revocationOf(schema, uid))))
   }
 
-  /** By whoever attested them, in one block. */
+  /** Revokes attestations by their attesters, in one block. */
   async function revoke(uids: readonly Hex[]): Promise<void> {
     const transactions = await sendRevokes(uids)
     await anvil.mine()
@@ -153,11 +155,11 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
     attest,
     sendRevokes,
     revoke,
-    /** The uids of all that was ever attested through this, whether or not they are still there. */
+    /** Returns the uids of all attestations made through this object, also of those that a reorganisation removed. */
     known: (): Hex[] => [...known],
-    /** What of these the chain has, as of the newest block or an older one. */
+    /** Returns those attestations that exist at the newest or an older block. */
     attestations: (uids: Iterable<Hex> = known, block?: number) => attestationsOf(anvil, eas.contract, [...uids], block),
-    /** What is to be counted by these grants, as the contract itself says of every single one: no log is asked. */
+    /** Returns the expected counts under these grants. Reads each attestation from the contract, without logs. */
     countsOfChain: async (grants: readonly Grant[], block?: number): Promise<Counts> =>
       countsOf(await attestationsOf(anvil, eas.contract, [...known], block), grants),
     async [Symbol.asyncDispose]() {
@@ -168,7 +170,7 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
 
 const callsPerBatch = 500
 
-/** Those that the contract has at a block, in the order of their uids given. */
+/** Returns the attestations that the contract has at a block, in the order of the uids. */
 async function attestationsOf(anvil: Anvil, contract: Hex, uids: readonly Hex[], block?: number): Promise<Attestation[]> {
   const tag = block === undefined ? 'latest' : hexOf(block)
   const found: Attestation[] = []
@@ -183,7 +185,7 @@ async function attestationsOf(anvil: Anvil, contract: Hex, uids: readonly Hex[],
   return found
 }
 
-/** The rule of the contract of souk, written a second time. */
+/** Counts attestations by the rule of souk's contract, implemented independently. */
 function countsOf(attestations: readonly Attestation[], grants: readonly Grant[]): Counts {
   const counts: Counts = { A: 0, B: 0, C: 0, D: 0 }
   for (const { schema, attester, recipient, time, revocationTime } of attestations) {
@@ -197,7 +199,7 @@ function countsOf(attestations: readonly Attestation[], grants: readonly Grant[]
   return counts
 }
 
-/** What an attestation of the schema may say, another for every number. */
+/** Returns valid data of the schema, different for each number. */
 export function sampleData(schema: SchemaName, number: number): Hex {
   const [at, hash] = [BigInt(1_700_000_000 + number), refOf(`document ${number}`)]
   const says: Statements = {

@@ -1,4 +1,7 @@
-/** Prints how many modules of viem an instance has loaded after its chain jobs ran: without CHAINS, then with it. For a process of its own. */
+/**
+ * Prints how many modules of viem are loaded after the chain jobs, without CHAINS and then with it. Needs a new
+ * process.
+ */
 import { createRequire } from 'node:module'
 import { syncChains } from '../../../src/modules/trust/attestation/index.ts'
 import { testApp } from '../app.ts'

@@ -1,19 +1,19 @@
-/** Stands between souk and a node, and spoils what the test says. */
+/** A proxy between souk and a node that injects faults. */
 import type { Server } from 'bun'
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever a node says
+// biome-ignore lint/suspicious/noExplicitAny: any JSON of a node
 type Any = any
 export type RpcCall = { id: number; method: string; params: Any[] }
 export type RpcAnswer = { jsonrpc: string; id: number; result?: Any; error?: { code: number; message: string } }
 /**
- * What is done with a batch: answers of the node that may be changed, or an answer of its own.
- * @param forward asks the node
+ * Handles a batch: changes the node's responses, or returns another response.
+ * @param forward sends the batch to the node
  */
 export type Fault = (calls: RpcCall[], forward: () => Promise<RpcAnswer[]>) => Promise<RpcAnswer[] | Response> | RpcAnswer[] | Response
 
 export type Proxy = ReturnType<typeof startProxy>
 
-/** A node of the test's own behind a URL: faults are taken in their order, one a batch; then the standing one, if there is any. */
+/** Starts a proxy for a node. Each batch takes the next queued fault; without one, the fault of `always` applies. */
 export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
   const queued: Fault[] = []
   let standing: Fault | undefined
@@ -42,15 +42,15 @@ export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
   return {
     url: `http://127.0.0.1:${server.port}${path}`,
     host: `127.0.0.1:${server.port}`,
-    /** Every batch that came, oldest first. */
+    /** All received batches, oldest first. */
     batches,
-    /** For the next batches, one each. */
+    /** Queues faults for the next batches, one each. */
     spoil: (...faults: Fault[]) => void queued.push(...faults),
-    /** For all batches that none is queued for. */
+    /** Sets the fault of all batches without a queued one. */
     always(fault: Fault | undefined): void {
       standing = fault
     },
-    /** Whether every fault has been met. */
+    /** Returns whether all queued faults were used. */
     isSpent: () => queued.length === 0,
     forget(): void {
       queued.length = 0
@@ -73,7 +73,7 @@ const blocksAsked = (calls: readonly RpcCall[]) => {
 }
 const refusing = (calls: readonly RpcCall[], code: number, message: string): RpcAnswer[] =>
   calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code, message } }))
-/** Changes logs, each time that there are any in an answer; a batch without stays as it is. */
+/** Changes the logs of a batch. A batch without a request for logs is unchanged. */
 const withLogs =
   (change: (logs: Any[]) => Any): Fault =>
   async (calls, forward) => {
@@ -105,9 +105,9 @@ export const faults = {
   notABatch: (): Fault => () => Response.json({ jsonrpc: '2.0', id: 1, result: '0x1' }),
   mixedIds: (): Fault => async (_, forward) => (await forward()).map((answer) => ({ ...answer, id: 0 })),
   shortBatch: (): Fault => async (_, forward) => (await forward()).slice(1),
-  /** In another order, as they may be. */
+  /** Responses in another order, which is allowed. */
   reversed: (): Fault => async (_, forward) => (await forward()).reverse(),
-  /** As a node that has no blocks from one on: null headers, and no logs. */
+  /** A node without the blocks from a number on: null headers and no logs. */
   lagging:
     (from: number): Fault =>
     async (calls, forward) => {
@@ -117,9 +117,9 @@ export const faults = {
       return answers
     },
   noLogs: () => withLogs(() => []),
-  /** Of every block it says that it may hold whatever there is. */
+  /** Blooms that match every log. */
   fullBlooms: () => withBlooms('f'),
-  /** As of a chain that knows of no blooms. */
+  /** No logs and empty blooms, as of a chain without blooms. */
   noLogsNorBlooms: (): Fault => (calls, forward) =>
     withBlooms('0')(calls, async () => (await faults.noLogs()(calls, forward)) as RpcAnswer[]),
   withoutFirst: () => withLogs((logs) => logs.slice(1)),
@@ -128,7 +128,7 @@ export const faults = {
   otherBlock: () => firstLog((log) => ({ ...log, blockNumber: '0xfffffff' })),
   otherHash: () => firstLog((log) => ({ ...log, blockHash: `0x${'12'.repeat(32)}` })),
   otherSchema: () => firstLog((log) => ({ ...log, topics: [...log.topics.slice(0, 3), `0x${'12'.repeat(32)}`] })),
-  /** The first log is of another attester, which signed nothing. */
+  /** The first log names another attester, which did not sign. */
   ofAnother: (address: string) =>
     firstLog((log) => ({ ...log, topics: [log.topics[0], log.topics[1], `0x${'0'.repeat(24)}${address.slice(2)}`, log.topics[3]] })),
   shortData: () => firstLog((log) => ({ ...log, data: log.data.slice(0, 40) })),
@@ -144,7 +144,7 @@ export const faults = {
     for (const answer of of(calls, answers, 'eth_chainId')) answer.result = '0x539'
     return answers
   },
-  /** Refuses more blocks than that, in words that say how many would do or not. */
+  /** Refuses a range of more blocks. The message may name the allowed number. */
   cappedAt:
     (blocks: number, message = 'query exceeds max block range'): Fault =>
     async (calls, forward) =>
@@ -160,7 +160,7 @@ export const faults = {
       }
     return answers
   },
-  /** Holds the answer back until the test says so. */
+  /** Delays the response until `release` is called. */
   held(): { fault: Fault; reached: Promise<void>; release: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()

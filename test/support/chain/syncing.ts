@@ -1,4 +1,4 @@
-/** An instance that reads chains of the test, and what is true of them. */
+/** An instance that reads chains of the test, and the comparison of its counts with the contract. */
 import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { attestations, attesterAddresses, chainBackfills, chainSyncs, grants, trustCounts } from '../../../db/schema/trust.ts'
@@ -30,7 +30,7 @@ export const chainsSetting = (chains: readonly ChainOf[]): string =>
     })),
   )
 
-/** Wallets of everybody but the stranger, for all that they may attest, from ever on. */
+/** Unlimited grants for all wallets except the stranger's, for all schemas that each may attest. */
 export const allGrants: readonly Grant[] = [
   { address: wallets.platform, schema: 'A', fromAt: 0, toAt: null },
   { address: wallets.platform, schema: 'C', fromAt: 0, toAt: null },
@@ -52,7 +52,7 @@ function instanceOf(app: TestApp) {
     app,
     deps,
     granted,
-    /** As a change of the registry would. @param queue whether older blocks are read again */
+    /** Adds grants, as a change of the registry does. @param queue whether older blocks are read again */
     async grant(some: readonly Grant[], { queue = false } = {}): Promise<void> {
       granted.push(...some)
       await deps.db.write(async (tx) => {
@@ -78,7 +78,7 @@ function instanceOf(app: TestApp) {
               .onConflictDoNothing()
       })
     },
-    /** One run of the job, in which each step is told. The clock goes on where a node is to be left alone. */
+    /** Runs the job until no chain waits, and returns the steps. Advances the clock over waiting times. */
     async run({ chainId, most = 60 }: { chainId?: number; most?: number } = {}): Promise<Step[]> {
       const steps: Step[] = []
       for (let nth = 0; nth < most; nth++) {
@@ -89,7 +89,7 @@ function instanceOf(app: TestApp) {
       }
       throw new Error(`it waits for ever: ${JSON.stringify(steps.slice(-3))}`)
     },
-    /** A single step. */
+    /** Runs a single step. */
     async step(chainId?: number): Promise<Step> {
       const last = await syncChains(deps, { maxMs: 0, ...(chainId === undefined ? {} : { chainId }) })
       return [...last.values()][0] as Step
@@ -108,7 +108,7 @@ function instanceOf(app: TestApp) {
       return row
     },
     backfills: () => deps.db.read.select().from(chainBackfills),
-    /** Holds what is counted against what the contract says of every attestation, as of the block that is counted to. */
+    /** Compares the counts with the contract's attestations, at the block up to which the instance counted. */
     async expectTruth(chain: Chain): Promise<void> {
       const { countedTo } = await this.sync(chain.chainId)
       const truth = await chain.countsOfChain(granted, countedTo)

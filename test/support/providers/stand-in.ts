@@ -1,4 +1,7 @@
-/** A server that stands in for a provider of the operations' pages: it asks and answers as the provider's own description has it. */
+/**
+ * A stand-in for a provider of the operations pages. Validates requests and responses by the provider's API
+ * description.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -13,10 +16,10 @@ export type ReceivedRequest = {
   body: unknown
   text: string
 }
-/** What an operation of the description comes to. */
+/** The response of an operation. */
 export type SentResponse = { operation: string; status?: number; headers?: Record<string, string>; json: unknown }
 
-/** What goes wrong, and what of it can be seen from the other side. */
+/** Faults of the server, with a pattern of the resulting error message. */
 export const faults = {
   refused: /refused/,
   missing: /status 404/,
@@ -37,11 +40,11 @@ export type Fault = keyof typeof faults
 
 export type StandIn = {
   url: string
-  /** From the how manieth call on what goes wrong; undefined: nothing. */
+  /** The fault, and the number of the first call with it; undefined for no fault. */
   fault: { kind: Fault; from: number } | undefined
-  /** What each call was. */
+  /** All received requests. */
   readonly requests: ReceivedRequest[]
-  /** What was asked, or told, otherwise than the description has it. */
+  /** Requests and responses that violate the description. */
   readonly breaches: string[]
   close(): Promise<void>
 }
@@ -49,14 +52,14 @@ export type StandIn = {
 export type StandInOptions = {
   description: Description
   answer: (requests: ReceivedRequest) => SentResponse
-  /** How a call that comes too often is refused. */
+  /** The response to a throttled call. */
   throttled: { status: number; headers?: Record<string, string>; json: unknown }
   contentType?: string
-  /** Listens on a socket of this path. */
+  /** Path of a Unix socket to listen on, instead of a port. */
   socket?: string
 }
 
-/** Names of parameters that stand in a query as lists of texts. */
+/** Converts a query to an object. Parameters that the schema declares as arrays become arrays. */
 const asWritten = (schema: Schema, query: URLSearchParams): Schema => {
   const kinds = (schema['properties'] ?? {}) as Record<string, { type?: string }>
   return Object.fromEntries(
@@ -67,9 +70,9 @@ const asWritten = (schema: Schema, query: URLSearchParams): Schema => {
   )
 }
 
-// Numbers in a query are text; in an answer they are none.
+// Numbers in a query are text and are converted. Numbers in a response must be numbers.
 const [lenient, strict] = [new Ajv({ strict: false, coerceTypes: true }), new Ajv({ strict: false })]
-/** Compiling takes longer than all else. */
+/** Cache, because compiling takes most of the time. */
 const compiled = new Map<object, ValidateFunction>()
 
 function validatorOf(schema: Schema, ajv: Ajv): ValidateFunction {

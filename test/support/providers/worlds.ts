@@ -1,4 +1,4 @@
-/** Each provider over HTTP with a small world behind it, and what has to be told of that. */
+/** A stand-in for each provider with sample data, and the values that its client must return. */
 import { join } from 'node:path'
 import { createEcs } from '../../../src/clients/operations/ecs.ts'
 import { createGithub } from '../../../src/clients/operations/github.ts'
@@ -17,11 +17,11 @@ import { type Description, type ReceivedRequest, type SentResponse, type StandIn
 export type ProviderFixture = {
   provider: Provider<unknown>
   server: StandIn
-  /** What it is to tell. */
+  /** Values that the client must return. */
   expected: unknown[]
-  /** Takes everything away. */
+  /** Removes all data. */
   empty(): void
-  /** Of ECS: why its first service is not described. */
+  /** ECS only: makes its first service fail with a reason. */
   failing?(reason: string): void
 }
 type Start = (totalMs: number) => Promise<ProviderFixture>
@@ -29,10 +29,10 @@ type Start = (totalMs: number) => Promise<ProviderFixture>
 export const now = Date.UTC(2026, 0, 6, 12)
 const iso = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
 const calling = (totalMs: number) => ({ safeFetch: createSafeFetch({ allowedNetworks: [] }), now: () => now, totalMs })
-/** A description as it was read from JSON. */
+/** Types a description that was read from JSON. */
 const described = (description: unknown) => description as Description
 
-/** Twelve services, so that they are listed on two pages and described in two calls. */
+/** ECS with twelve services, which need two pages and two calls to describe them. */
 const ecs: Start = async (totalMs) => {
   const secret = 'wJalr/secret+key'
   let names = Array.from({ length: 12 }, (_, nth) => `service-${nth}`)
@@ -162,7 +162,7 @@ type Issue = { id: string; shortId: string; title: string; count: string; lastSe
 const issue = (nth: number, count: number, hoursAgo: number, title = `TypeError ${nth}`): Issue => ({
   ...{ id: String(1_000 + nth), shortId: `SHOP-${nth}`, title, count: String(count), lastSeen: iso(hoursAgo) },
 })
-/** Seven of the last day, and two that were seen before it. */
+/** Seven issues of the last day, and two older ones. */
 const issues = [
   ...[1, 2, 3, 4, 5, 6].map((nth) => issue(nth, nth, nth)),
   issue(7, 90, 20, `Bad \u202Egpj.exe\u0007 ${'x'.repeat(500)}`),
@@ -184,7 +184,7 @@ const linkTo = (path: string, next: string | undefined) => ({
   ].join(', '),
 })
 
-/** Both projects on a page each; issues three to a page. */
+/** Projects with one per page, and issues with five (Sentry) or three (GlitchTip) per page. */
 function errorsWorld(isSentry: boolean) {
   let projects = [projectOf('11', 'shop'), projectOf('12', 'quiet')]
   const base = '/api/0/organizations/my-shop'
@@ -237,7 +237,7 @@ const sentry: Start = async (totalMs) => {
   return { provider: createSentry({ apiUrl: server.url, ...account }, calling(totalMs)), server, ...world }
 }
 
-/** It has no description of its own: its answers are held to Sentry's where it says that they are the same. */
+/** GlitchTip, whose API equals Sentry's. It publishes no description, so responses are not validated. */
 const glitchtip: Start = async (totalMs) => {
   const { answer, ...world } = errorsWorld(false)
   const loose = Object.fromEntries(Object.keys(sentryDescription.operations).map((name) => [name, { answer: {} }]))
@@ -245,7 +245,10 @@ const glitchtip: Start = async (totalMs) => {
   return { provider: createGlitchtip({ apiUrl: server.url, ...account }, calling(totalMs)), server, ...world }
 }
 
-/** Of one repository the first page holds only what failed; the other one's last deploy came without a pull request. */
+/**
+ * GitHub with a repository whose first page has only failed deployments, and one that was deployed without a pull
+ * request.
+ */
 const github: Start = async (totalMs) => {
   const sha = (nth: number) => String(nth).padStart(40, 'a')
   const page = githubDescription.operations['GET /repos/{owner}/{repo}/deployments'].answer
@@ -332,9 +335,9 @@ const github: Start = async (totalMs) => {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a value of a schema that is data
+// biome-ignore lint/suspicious/noExplicitAny: any JSON value
 type Filled = any
-/** The least that fits a schema. */
+/** Returns a minimal value of a schema. */
 function filled(schema: { [name: string]: unknown }): Filled {
   const {
     type,

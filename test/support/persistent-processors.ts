@@ -1,4 +1,4 @@
-/** Processors outside, as data that outlives a program: each keeps other promises, and all of a program's accounts lead to them. */
+/** Simulates all processors with state that survives a program. Each has other guarantees. */
 import { type Processor, ProcessorUnavailable } from '../../src/clients/processors/processor.ts'
 import type { ProcessorName } from '../../src/modules/payments/payment-method/domain.ts'
 import type { TestApp } from './app.ts'
@@ -21,14 +21,14 @@ const promised = {
 } as const satisfies Record<ProcessorName, ProcessorGuarantees>
 const names = Object.keys(promised) as ProcessorName[]
 
-/** What is true outside. */
+/** State of all processors and of the DNS. */
 export type ProcessorStates = {
   at: Record<ProcessorName, ProcessorState>
-  /** Which of them begin payments, and never answer that. */
+  /** Processors that create payments but never respond to the request. */
   mute: ProcessorName[]
-  /** Whether shoppers whose page shows a payment make it. */
+  /** Whether shoppers pay the payments that their page shows. */
   isPaid: boolean
-  /** What the DNS has, whatever it is asked. */
+  /** TXT records that the DNS returns for every name. */
   txt: string[]
 }
 export const newProcessorStates = (): ProcessorStates => ({
@@ -42,7 +42,7 @@ type Around = <Answer>(call: () => Promise<Answer>, hasChanged: () => boolean) =
 
 export type SimulatedProcessors = ReturnType<typeof simulateProcessors>
 
-/** Has every account of a program lead to these processors, which others may lead to as well. */
+/** Connects every processor account of an app to these states. Several apps can share them. */
 export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: ProcessorStates) {
   const at = Object.fromEntries(names.map((name) => [name, simulateProcessor(promised[name], { name, state: states.at[name] })])) as Record<
     ProcessorName,
@@ -84,13 +84,13 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
   return {
     states,
     at,
-    /** Puts something around every call that could change something there. */
+    /** Wraps every call that can change a processor's state. */
     around(this: void, put: Around): void {
       around = put
     },
     /**
-     * What takes its time is done, and shoppers pay and fetch what is theirs.
-     * @param known by which names payments are known here: only those pages has anybody seen
+     * Settles pending work. Shoppers pay, if `isPaid`, and claim their refunds.
+     * @param known processor references that are stored: a shopper has seen only their pages
      */
     passTime(known: readonly string[]): void {
       for (const name of names) {
@@ -102,7 +102,7 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
   }
 }
 
-/** All of it as one processor's. */
+/** Merges the states of all processors into one. */
 export const mergedState = ({ at }: ProcessorStates): ProcessorState => ({
   there: names.flatMap((name) => at[name].there),
   given: new Map(names.flatMap((name) => [...at[name].given])),

@@ -66,7 +66,7 @@ export function openCountries(file: string, log: Log, monotonic: () => number): 
       log.warn('geography.not_reloaded', {
         file,
         error,
-        advice: 'the countries of the file before are used on: put a whole file in its place',
+        advice: 'the previous content stays in use: replace the file with a complete one',
       })
     }
   }
@@ -78,7 +78,7 @@ export function openCountries(file: string, log: Log, monotonic: () => number): 
       log.warn('geography.unreadable', {
         file,
         error,
-        advice: 'the file is damaged: whoever is asked for there counts as of no known country',
+        advice: 'the file is damaged: replace it. Until then this address has no known country',
       })
       return undefined
     }

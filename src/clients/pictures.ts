@@ -21,9 +21,9 @@ const fs = require('fs'), { createHash } = require('crypto')
 try { require('os').setPriority(10) } catch {}
 const [, file, order] = process.argv
 const { decodes, widths, maxPixels, quality, sideMax } = JSON.parse(order)
-const said = (bytes) => ({ bytes: bytes.length, digest: createHash('sha256').update(bytes).digest('hex') })
+const factsOf = (bytes) => ({ bytes: bytes.length, digest: createHash('sha256').update(bytes).digest('hex') })
 const source = fs.readFileSync(file)
-const told = { original: said(source), sizes: [] }
+const result = { original: factsOf(source), sizes: [] }
 try {
   const options = { maxPixels }
   if (decodes && widths.length === 0) await new Bun.Image(source, options).resize(1, 1, { filter: 'box' }).png().bytes()
@@ -35,12 +35,12 @@ try {
     const bytes = await image.bytes()
     if (image.height > sideMax) continue
     fs.writeFileSync(file + '.' + width, bytes)
-    told.sizes.push({ width: image.width, height: image.height, ...said(bytes) })
+    result.sizes.push({ width: image.width, height: image.height, ...factsOf(bytes) })
   }
 } catch (error) {
-  told.failed = String(error?.code ?? error).slice(0, 100)
+  result.failed = String(error?.code ?? error).slice(0, 100)
 }
-process.stdout.write(JSON.stringify(told))
+process.stdout.write(JSON.stringify(result))
 `
 
 type RenderResult = {
@@ -54,7 +54,7 @@ type RenderResult = {
  * @param directory created with the first picture
  * @param maxPixels larger pictures are not decoded
  */
-export function createPictureBench(directory: string, maxPixels: number): PictureWorkspace {
+export function createPictureWorkspace(directory: string, maxPixels: number): PictureWorkspace {
   return {
     async receive(chunks, use) {
       await makeDirectory(directory)
@@ -63,7 +63,7 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
       const sizes: string[] = []
       try {
         await write(incoming, chunks)
-        const onBench: UploadedPicture = {
+        const upload: UploadedPicture = {
           bytes: () => Bun.file(incoming).bytes(),
           async render(pieces, how) {
             await write(picture, pieces)
@@ -76,7 +76,7 @@ export function createPictureBench(directory: string, maxPixels: number): Pictur
             }
           },
         }
-        return await use(onBench)
+        return await use(upload)
       } catch (error) {
         if (isFull(error))
           throw new AppError('UNAVAILABLE', 'The disk is full: nothing was changed, try again later', { retryAfterSeconds: 5 })

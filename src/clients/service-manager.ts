@@ -46,7 +46,7 @@ export function openServiceManager(env: Environment, log: Log, pid = process.pid
       log.error('service_manager.not_told', {
         error,
         advice:
-          'systemd takes the service for one that does not start, or hangs: see that systemd-notify can be run, and NotifyAccess=all in the unit',
+          'systemd regards the service as not started, or as hanging: make systemd-notify executable, and set NotifyAccess=all in the unit',
       })
     hasFailed = true
   }

@@ -11,9 +11,9 @@ export const createBucketStore = (account: S3Account, port: Port): BackupStore =
     },
     isName: isBackupName,
     failed: 'backup.store_failed',
-    unavailable: (code) => `The bucket of the backups does not answer, refuses the key of the settings, or takes no more (${code})`,
+    unavailable: (code) => `The bucket of the backups does not answer, refuses the configured key, or is full (${code})`,
     missing: 'No such copy',
-    namesOnce: false,
+    neverReusesNames: false,
     isWaitedFor: false,
   }),
 })

@@ -15,7 +15,7 @@ const addressParameter = parseAbiParameters('address')
 export const topicOf = (address: string): Hex => pad(address as Hex)
 
 const throwFault = (what: string): never => {
-  throw new NodeError('FAULT', `it answered what was not asked for: ${what}`)
+  throw new NodeError('FAULT', `its answer is not valid: ${what}`)
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -54,7 +54,7 @@ export function createClient(
     const error = errorIn(answer) ?? (Array.isArray(answer) && (status !== 200 || answer.length === 1) ? errorIn(answer[0]) : undefined)
     if (status !== 200 || (error && !isAnswer))
       throw new Refusal({ status, ...(error ?? { code: undefined, message: text }), retryAfterMs: retryAfterOf(headers, now()) })
-    if (!isAnswer) throw new NodeError('FAULT', 'it answered what is no answer to a batch')
+    if (!isAnswer) throw new NodeError('FAULT', 'its answer does not match the batch')
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   }
   return createPublicClient<HttpTransport, undefined, undefined, undefined, undefined>({

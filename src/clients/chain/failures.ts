@@ -34,13 +34,13 @@ const historyWords = /prun|archiv|ancient|histor|missing trie|state .{0,20}not a
 const rateCodes: readonly unknown[] = [429, -32_007, -32_029]
 const keyStatuses = [401, 402, 403, 407]
 
-const advices = {
+const adviceBy = {
   key: 'Check the key in the URL of this node in CHAINS',
-  rate: 'souk asks less for a while; raise the limit of the plan, or name another node in CHAINS',
+  rate: 'souk sends fewer requests for a while; raise the limit of the plan, or name another node in CHAINS',
   path: 'Check the path of the URL of this node in CHAINS',
-  history: 'It keeps no blocks so old: name an archive node in CHAINS',
+  history: 'It does not store blocks this old: name an archive node in CHAINS',
   oneBlock: 'It refuses the logs of a single block: name another node in CHAINS',
-  trouble: 'Wait until the provider has mended it, or name another node in CHAINS',
+  trouble: 'Wait until the provider has fixed it, or name another node in CHAINS',
 } as const
 
 /**
@@ -57,12 +57,12 @@ export function failureOf(
   const excerpt = sanitize(text, url)
   const description = excerpt === '' ? named : `${named}: ${excerpt}`
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: advices.key })
+  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceBy.key })
   // Example: "exceeds the range of your plan, upgrade for more compute units". Fewer blocks may succeed.
   const mayShrink = blocksRequested !== undefined && blocksRequested > 1 && /\branges?\b/i.test(text)
   const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text) && !mayShrink)
   if (isLimited || (code === -32_005 && blocksRequested === undefined))
-    return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${description}` : description, { ...wait, advice: advices.rate })
+    return new NodeError('RATE_LIMITED', status === 429 ? `status 429, ${description}` : description, { ...wait, advice: adviceBy.rate })
   if (behindWords.test(text)) return new NodeError('BEHIND', `${description}: it does not have the blocks yet`)
   if (mayBeTooMuch({ status, code }) && blocksRequested !== undefined && blocksRequested > 1) {
     const blocks = rangeIn(text)
@@ -79,9 +79,9 @@ export const mayBeTooMuch = ({ status = 200, code }: Omit<NodeResponse, 'message
   !keyStatuses.includes(status) && (status < 500 || code !== undefined)
 
 function adviceFor(status: number, text: string, blocksRequested: number | undefined): string {
-  if (historyWords.test(text)) return advices.history
-  if (status === 404 || status === 405) return advices.path
-  return blocksRequested === 1 && status < 500 ? advices.oneBlock : advices.trouble
+  if (historyWords.test(text)) return adviceBy.history
+  if (status === 404 || status === 405) return adviceBy.path
+  return blocksRequested === 1 && status < 500 ? adviceBy.oneBlock : adviceBy.trouble
 }
 
 /**

@@ -35,7 +35,7 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       })
       const answers = await Promise.all(
         batch.map((request) =>
-          request(client).catch((error: unknown) => failureIn(error) ?? new NodeError('FAULT', 'it answered what was not asked for')),
+          request(client).catch((error: unknown) => failureIn(error) ?? new NodeError('FAULT', 'its answer is not valid')),
         ),
       )
       for (const answer of answers) if (answer instanceof NodeError) throw answer
@@ -127,7 +127,7 @@ const logsRequest =
   }
 
 async function readLogs(list: unknown, filter: LogFilter, scheduler: Parameters<ChainNode['ask']>[1]): Promise<ChainLog[]> {
-  if (!Array.isArray(list)) throw new NodeError('FAULT', 'it answered what was not asked for: logs that are no list')
+  if (!Array.isArray(list)) throw new NodeError('FAULT', 'its answer is not valid: logs that are no list')
   const read = logReader(filter)
   const logs: ChainLog[] = []
   const turn = await scheduler.enter()

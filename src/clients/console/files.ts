@@ -44,7 +44,7 @@ export function packFiles({ entry, files }: ConsoleFiles): Uint8Array<ArrayBuffe
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let position = 0
   const append = (bytes: Uint8Array<ArrayBuffer> | Blob): Span => {
-    if (bytes instanceof Blob) throw new TypeError('what was carried already is not packed again')
+    if (bytes instanceof Blob) throw new TypeError('files that are already packed cannot be packed again')
     chunks.push(bytes)
     position += bytes.length
     return [position - bytes.length, bytes.length]

@@ -64,7 +64,7 @@ type BucketUse = {
   /**
    * Whether names are never reused, so that remains of a failed put are removed. Otherwise the earlier object stays.
    */
-  readonly namesOnce: boolean
+  readonly neverReusesNames: boolean
   /**
    * Whether a request waits for the put: a late part ends it. Otherwise the time depends on the length, and parts are
    * retried.
@@ -80,7 +80,7 @@ const documentUse: BucketUse = {
   failed: 'documents.store_failed',
   unavailable: () => 'The document storage does not respond: nothing was changed, try again later',
   missing: 'No such document',
-  namesOnce: true,
+  neverReusesNames: true,
   isWaitedFor: true,
 }
 
@@ -167,7 +167,7 @@ export function createBucket(
       for (;;) {
         const { done, value } = await withTimeout(reader.read())
         // Bun treats a truncated body as complete.
-        if (done && remaining > 0) throw new Error('what was kept broke off')
+        if (done && remaining > 0) throw new Error('the stored object ended early')
         if (done) return
         remaining -= value.length
         yield value
@@ -225,7 +225,7 @@ export function createBucket(
           (await requestWithRetries('put', () => send('POST', key, { uploads: '' }))).text,
         )?.[1]
         if (uploadId === undefined) throw unavailable('put', new Error('S3 named no upload'))
-        if (tags.length === partsMax) throw unavailable('put', new Error('longer than was said: S3 takes no more parts'))
+        if (tags.length === partsMax) throw unavailable('put', new Error('longer than declared: S3 takes no more parts'))
         const query = { partNumber: String(tags.length + 1), uploadId }
         tags.push((await upload(key, query, part)).etag)
       },
@@ -273,12 +273,12 @@ export function createBucket(
           await multipart.complete()
         }
         const stored = await statOf(key)
-        if (stored?.size !== bytes) throw unavailable('put', new Error('what was kept is not as long as what was sent'))
+        if (stored?.size !== bytes) throw unavailable('put', new Error('the stored object has another length than what was sent'))
         release(buffer)
         return bytes
       } catch (error) {
         // Removes the incomplete upload, because no record has its name.
-        await Promise.allSettled([multipart.abort(), ...(use.namesOnce ? [withTimeout(client().delete(key), removalMs)] : [])])
+        await Promise.allSettled([multipart.abort(), ...(use.neverReusesNames ? [withTimeout(client().delete(key), removalMs)] : [])])
         throw error
       }
     },

@@ -96,13 +96,13 @@ async function projectsOf(ask: AskOrganization, slugs: readonly string[]): Promi
       ...listAt(json).map((project) => ({ id: requireValue(idAt(project, 'id'), 'no id'), slug: displayTextAt(project, 'slug') })),
     )
     if (projects.length > projectsMax && slugs.length === 0)
-      throw new ProviderError(`more than ${projectsMax} projects: name those that count`)
+      throw new ProviderError(`more than ${projectsMax} projects: name the ones to read in ERRORS_PROJECTS`)
   }
   if (slugs.length === 0) return projects
   return slugs.map((slug) =>
     requireValue(
       projects.find((project) => project.slug === slug),
-      'a project that is named in the settings is not there',
+      'a project named in the settings does not exist',
     ),
   )
 }

@@ -28,7 +28,7 @@ export function createSystemd({ units, command = 'systemctl' }: { units: readonl
       const output = await runCommand([command, 'show', '--no-pager', `--property=${properties.join()}`, '--', ...units])
       const blocks = output.trim().split(/\n\n+/).map(fieldsOf)
       // One block per unit in the same order; an alias shows another name.
-      if (blocks.length !== units.length) throw new ProviderError('systemctl told of other units than were asked for')
+      if (blocks.length !== units.length) throw new ProviderError('systemctl listed other units than requested')
       return blocks.map((fields, index) => statusOf(units[index] ?? '', fields))
     },
   }
@@ -47,7 +47,7 @@ async function runCommand(command: readonly string[]): Promise<string> {
     const output = await boundedText(child.stdout)
     if (output === undefined) child.kill('SIGKILL')
     const status = await child.exited
-    if (output === undefined) throw new ProviderError('systemctl told too much')
+    if (output === undefined) throw new ProviderError('the output of systemctl is too long')
     if (status !== 0) throw new ProviderError(child.signalCode === null ? `systemctl ended with status ${status}` : 'timeout')
     return output
   } catch (error) {
@@ -72,8 +72,8 @@ const fieldsOf = (block: string): ReadonlyMap<string, string> =>
 
 function statusOf(service: string, fields: ReadonlyMap<string, string>): ServiceStatus {
   const active = fields.get('ActiveState')
-  if (active === undefined) throw new ProviderError('systemctl told no state')
-  const isThere = fields.get('LoadState') === 'loaded'
+  if (active === undefined) throw new ProviderError('systemctl gave no state')
+  const isLoaded = fields.get('LoadState') === 'loaded'
   const isRunning = active === 'active' || active === 'reloading' || active === 'refreshing'
   return {
     service,
@@ -81,6 +81,6 @@ function statusOf(service: string, fields: ReadonlyMap<string, string>): Service
     running: isRunning ? 1 : 0,
     pending: active === 'activating' ? 1 : 0,
     revision: 'unknown',
-    state: isThere ? (stateOf[active] ?? 'unknown') : 'unknown',
+    state: isLoaded ? (stateOf[active] ?? 'unknown') : 'unknown',
   }
 }

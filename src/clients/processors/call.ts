@@ -60,7 +60,7 @@ function unavailableFor(cause: OutgoingError): ProcessorUnavailable {
 }
 
 /** Returns a port for all calls of one operation, which share one timeout, so that its duration is known. */
-export function portOfVerb({ now, timeoutMs = callTimeoutMs, ...port }: ProcessorPort & { now(): number }): ProcessorPort {
+export function portOfOperation({ now, timeoutMs = callTimeoutMs, ...port }: ProcessorPort & { now(): number }): ProcessorPort {
   const until = now() + timeoutMs
   return {
     ...port,

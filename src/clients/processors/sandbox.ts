@@ -97,7 +97,7 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
 
 function paymentOf({ id, status, authorized, captured, failureCode, needsAction }: Answer): ProcessorPayment {
   const state = states[status]
-  if (!state) throw new ProcessorUnavailable('the sandbox answered with a status that there is not')
+  if (!state) throw new ProcessorUnavailable('the sandbox answered with an unknown status')
   return {
     reference: id,
     state: needsAction ? 'REQUIRES_ACTION' : state,

@@ -50,9 +50,9 @@ describe('the provider systemd', () => {
 
   test('a systemctl that fails, returns invalid or long output or is missing is an error without its output', async () => {
     expect(await failureOf('echo "Failed to connect to bus" >&2; exit 1')).toBe('systemctl ended with status 1')
-    expect(await failureOf(printing('hello\n'))).toBe('systemctl told of other units than were asked for')
-    expect(await failureOf(printing('a=1\n\nb=1\n\nc=1\n\nd=1\n\ne=1\n'))).toBe('systemctl told no state')
-    expect(await failureOf('yes')).toBe('systemctl told too much')
+    expect(await failureOf(printing('hello\n'))).toBe('systemctl listed other units than requested')
+    expect(await failureOf(printing('a=1\n\nb=1\n\nc=1\n\nd=1\n\ne=1\n'))).toBe('systemctl gave no state')
+    expect(await failureOf('yes')).toBe('the output of systemctl is too long')
     const missing = createSystemd({ units, command: join(temporaryDir(), 'systemctl') })
     await expect(missing.ask()).rejects.toThrow('systemctl could not be run')
   })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { portOfVerb } from '../../../src/clients/processors/call.ts'
+import { portOfOperation } from '../../../src/clients/processors/call.ts'
 import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { createQpay, qpayCapabilities } from '../../../src/clients/processors/qpay/client.ts'
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
@@ -602,7 +602,7 @@ describe('a QPay account', () => {
 
   test('all requests of one call share its time limit', () => {
     let now = 1_000
-    const verb = portOfVerb({ ...realPort, timeoutMs: 25_000, now: () => now })
+    const verb = portOfOperation({ ...realPort, timeoutMs: 25_000, now: () => now })
     expect(verb.timeoutMs).toBe(25_000)
     now += 24_000
     expect(verb.timeoutMs).toBe(1_000)

@@ -1,5 +1,5 @@
 /** Calls to a BTCPay Server. */
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from '../call.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
 import { UnknownAnswer } from '../processor.ts'
 
 /** Minor units of ISO 4217. */
@@ -23,9 +23,9 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
   const { origin, pathname } = new URL(apiUrl)
   const api = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
   return (): ApiCall => {
-    const verb = portOfVerb(port)
+    const operationPort = portOfOperation(port)
     return (method, path, body, options = undefined) =>
-      callProcessor(verb, {
+      callProcessor(operationPort, {
         method,
         url: `${api}${path}`,
         headers: { authorization: `token ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },

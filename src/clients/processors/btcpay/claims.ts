@@ -30,7 +30,7 @@ export function claimMade(answer: unknown, money: Money): RefundAnswer {
 }
 
 /** Queries a claim; undefined if the server does not know it. */
-export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
+export async function refundOfClaim(ask: ApiCall, claim: Claim, money: Money): Promise<RefundAnswer | undefined> {
   const path = `/pull-payments/${encodeURIComponent(claim.id)}`
   const payouts = readList(await ask('GET', `${path}/payouts`))
   if (!payouts) return undefined
@@ -39,13 +39,13 @@ export async function becomesOf(ask: ApiCall, claim: Claim, money: Money): Promi
   if (sumOf(done, money) >= money.amount) return { reference, state: 'SUCCEEDED' }
   if (payouts.some((payout) => !['Completed', 'Cancelled'].includes(stateOf(payout)))) return { reference, state: 'PENDING' }
   // It is not fully claimed, or the claim was cancelled: it can be claimed if it still exists.
-  const { viewLink, archived } = claim.archived === undefined ? await shown(ask, path, claim, money) : claim
+  const { viewLink, archived } = claim.archived === undefined ? await withLink(ask, path, claim, money) : claim
   if (archived) return { reference, state: 'FAILED', failureCode: 'archived' }
   return { reference, state: 'CLAIMABLE', ...(viewLink === undefined ? {} : { claimUrl: viewLink }) }
 }
 
 /** Reads the claim with its link, or returns it unchanged. */
-async function shown(ask: ApiCall, path: string, claim: Claim, money: Money): Promise<Claim> {
+async function withLink(ask: ApiCall, path: string, claim: Claim, money: Money): Promise<Claim> {
   const answer = await ask('GET', path)
   const found = readObject(answer)
   return answer.status === 404 ? claim : readClaim(found, money)

@@ -13,7 +13,7 @@ import { type CallAnswer, inconclusive, type ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
 import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, type Money, readList, readObject } from './calls.ts'
-import { becomesOf, claimMade, claimNamed, messageIdOf } from './claims.ts'
+import { claimMade, claimNamed, messageIdOf, refundOfClaim } from './claims.ts'
 import { isOf, paymentOf } from './invoices.ts'
 
 /** `apiUrl`: the server's own URL. `mode`: given by the merchant; the server does not show it. */
@@ -71,15 +71,15 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     return payments.sort((one, other) => rankOf(one) - rankOf(other))[0]
   }
 
-  async function look(ask: ApiCall, { paymentId, reference, amount, currency }: NamedAmount): Promise<ProcessorPayment | undefined> {
+  async function lookUp(ask: ApiCall, { paymentId, reference, amount, currency }: NamedAmount): Promise<ProcessorPayment | undefined> {
     if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
     const answer = await ask('GET', pathOf(reference))
     const invoice = readObject(answer)
     return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
   }
 
-  async function mustLook(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
-    const payment = await look(ask, name)
+  async function lookUpExisting(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
+    const payment = await lookUp(ask, name)
     if (!payment) throw new ProcessorRefused('not_found')
     return payment
   }
@@ -91,12 +91,12 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
     const ask = asker()
     // A repeated request would create a second invoice that can be paid.
-    const there = await furthest(
+    const existing = await furthest(
       ask,
       (await findAll(ask, paymentId)).filter((invoice) => isOf(invoice, money)),
       money,
     )
-    if (there) return there
+    if (existing) return existing
     const answer = await ask('POST', `${store}/invoices`, {
       amount: decimalOf(amount, decimalsOf(currency)),
       currency,
@@ -112,17 +112,17 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     const reference = needed(textAt(answer.json, 'id'), 'invoice id')
     if (isOf(answer.json, money)) return paymentOf(ask, pathOf, answer.json, money)
     // The server may have rounded the amount: the invoice must not be paid.
-    if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be given up')
+    if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be invalidated')
     throw new ProcessorRefused('amount_not_supported')
   }
 
   /** An invoice with coins in flight cannot be voided; its result is awaited. */
-  async function forbid(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
-    const before = await mustLook(ask, name)
+  async function voidInvoice(ask: ApiCall, name: NamedAmount): Promise<ProcessorPayment> {
+    const before = await lookUpExisting(ask, name)
     if (before.state !== 'REQUIRES_ACTION') return before
     const { reference } = before
     const answer = await markInvalid(ask, reference)
-    const after = await mustLook(ask, { ...name, reference })
+    const after = await lookUpExisting(ask, { ...name, reference })
     if (after.state !== 'REQUIRES_ACTION') return after
     throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open') : refused(answer)
   }
@@ -136,17 +136,17 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     mode: account.mode,
     capabilities: btcpayCapabilities,
     create,
-    retrieve: (name) => look(asker(), name),
-    capture: (name) => mustLook(asker(), name),
-    void: (name) => forbid(asker(), name),
+    retrieve: (name) => lookUp(asker(), name),
+    capture: (name) => lookUpExisting(asker(), name),
+    void: (name) => voidInvoice(asker(), name),
     async refund({ refundId, reference, amount, currency }) {
       const money = { amount, currency }
       if (reference === undefined) throw new ProcessorRefused('not_found')
       if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
       const ask = asker()
       // A repeated request would create a second claim: the server does not check the sum of claims.
-      const there = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
-      if (there) return needed(await becomesOf(ask, there, money), 'claim')
+      const existing = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
+      if (existing) return needed(await refundOfClaim(ask, existing, money), 'claim')
       const answer = await ask('POST', `${pathOf(reference)}/refund`, {
         name: refundId,
         refundVariant: 'Custom',
@@ -159,9 +159,9 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     async retrieveRefund({ refundId, refundReference, amount, currency }) {
       const ask = asker()
       const money = { amount, currency }
-      if (refundReference !== undefined) return becomesOf(ask, { id: refundReference }, money)
-      const there = claimNamed(needed(await claimsOf(ask), 'list of claims'), refundId, money)
-      return there && becomesOf(ask, there, money)
+      if (refundReference !== undefined) return refundOfClaim(ask, { id: refundReference }, money)
+      const existing = claimNamed(needed(await claimsOf(ask), 'list of claims'), refundId, money)
+      return existing && refundOfClaim(ask, existing, money)
     },
     readMessage: async (message) => readMessage(account, message),
     async probe() {

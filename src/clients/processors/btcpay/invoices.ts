@@ -43,9 +43,9 @@ export async function paymentOf(
     case 'Invalid': {
       const ended = status === 'Invalid' && detail === 'Marked' ? 'VOIDED' : 'FAILED'
       // Servers before 2.1 do not report the paid amount.
-      const came = paid ?? (detail === 'PaidLate' || detail === 'PaidOver' ? amount : 0)
-      if (came > 0 && (await isConfirmed(ask, pathOf(reference)))) return taken(reference, came, amount, ended)
-      if (came >= amount && status === 'Expired') return { ...nothing, state: 'PROCESSING' }
+      const receivedAmount = paid ?? (detail === 'PaidLate' || detail === 'PaidOver' ? amount : 0)
+      if (receivedAmount > 0 && (await isConfirmed(ask, pathOf(reference)))) return taken(reference, receivedAmount, amount, ended)
+      if (receivedAmount >= amount && status === 'Expired') return { ...nothing, state: 'PROCESSING' }
       return { ...nothing, state: ended, ...(ended === 'FAILED' ? { failureCode: status.toLowerCase() } : {}) }
     }
     default:

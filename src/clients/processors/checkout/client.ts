@@ -91,7 +91,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (status === 403) throw inconclusive(status)
     if (status === 404) return undefined
     const seen = readPayment(json, expected)
-    return seen.id === id ? seen : strange()
+    return seen.id === id ? seen : failOtherPayment()
   }
 
   /** Reads every payment under our id: a session may have been tried with several cards, and paid more than once. */
@@ -105,7 +105,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       const items = listAt(json, 'data')
       payments.push(...items)
       if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => readPayment(payment, expected))
-      if (items.length === 0) throw new UnknownAnswer('a list ends before its end')
+      if (items.length === 0) throw new UnknownAnswer('a list ended early')
     }
     throw new ProcessorUnavailable('there are more payments under one reference than are read')
   }
@@ -115,7 +115,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (name.reference?.startsWith('pay_')) return await read(pathId(name.reference), name)
     const [best, ...others] = ranked(await readAll(name.paymentId, name), name.references?.['payment'])
     // One payment of ours holds one card: other authorizations are voided. If that fails, the next read does it.
-    for (const { id, state } of others) if (state === 'AUTHORIZED') await askVoid(id, name.paymentId).catch(expected)
+    for (const { id, state } of others) if (state === 'AUTHORIZED') await askVoid(id, name.paymentId).catch(ignoreFailure)
     return best
   }
 
@@ -162,7 +162,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const json = await post('/payments', {
       idempotencyKey: paymentId,
       body: {
-        source: { type: 'token', token: await theirToken(token) },
+        source: { type: 'token', token: await processorToken(token) },
         amount,
         currency,
         capture: false,
@@ -173,12 +173,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       },
     })
     const seen = readPayment(json, payment)
-    if ((seen.ourId ?? paymentId) !== paymentId) strange()
+    if ((seen.ourId ?? paymentId) !== paymentId) failOtherPayment()
     return paymentOf(seen, { paymentId, reference: undefined })
   }
 
   /** Exchanges a wallet's JSON for a token; returns a token as it is. */
-  async function theirToken(token: string): Promise<string> {
+  async function processorToken(token: string): Promise<string> {
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     if (!publishableKey) throw new ProcessorRefused('wallet_tokens_need_publishable_key')
@@ -194,9 +194,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       idempotencyKey: `${id}-capture`,
     })
     if (status === 404) throw new ProcessorRefused('not_found')
-    if (status === 403) return await otherwise(id, name, status)
+    if (status === 403) return await readAfterRefusal(id, name, status)
     const actionId = needed(idAt(json, 'action_id'), 'capture action id')
-    return await sinceAsked(id, { ...name, references: { ...name.references, capture: actionId } })
+    return await readAfterRequest(id, { ...name, references: { ...name.references, capture: actionId } })
   }
 
   async function voidPayment(name: PaymentName & Amount): Promise<ProcessorPayment> {
@@ -206,21 +206,21 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (id === undefined) return unpaidSession(name)
     const { status, json } = await askVoid(id, name.paymentId)
     if (status === 404) throw new ProcessorRefused('not_found')
-    if (status === 403) return await otherwise(id, name, status)
+    if (status === 403) return await readAfterRefusal(id, name, status)
     const actionId = needed(idAt(json, 'action_id'), 'void action id')
-    return await sinceAsked(id, { ...name, references: { ...name.references, void: actionId } })
+    return await readAfterRequest(id, { ...name, references: { ...name.references, void: actionId } })
   }
 
   /** Reads a payment after an accepted request (202). A failed read does not undo it. */
-  async function sinceAsked(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
+  async function readAfterRequest(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
     const seen = await read(id, names)
       .then((now) => now && undecided(now, names))
-      .catch(expected)
+      .catch(ignoreFailure)
     return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
 
   /** Handles 403: the payment's state forbids the request. Reads the state; one that would allow it proves nothing. */
-  async function otherwise(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
+  async function readAfterRefusal(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
     const seen = await read(id, name)
     if (seen === undefined) throw new ProcessorRefused('not_found')
     const now = await undecided(seen, name)
@@ -238,7 +238,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const action = actionOf(actions, 'Capture', { id: capturing })
     if (action?.approved !== false) return { ...seen, state: 'PROCESSING' }
     // A retry of the declined capture would be declined too, so the payment is voided. If that fails, it expires.
-    if (voiding === undefined) await askVoid(seen.id, paymentId).catch(expected)
+    if (voiding === undefined) await askVoid(seen.id, paymentId).catch(ignoreFailure)
     return { ...seen, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
   }
 
@@ -295,7 +295,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       supportsCurrency,
     },
     async create(payment) {
-      mustSay(payment)
+      assertSupported(payment)
       return payment.token === undefined ? await createSession(payment) : await createByToken(payment, payment.token)
     },
     async retrieve(name) {
@@ -304,18 +304,18 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       return isSession(name) ? unpaidSession(name) : undefined
     },
     async capture(name) {
-      mustSay(name)
+      assertSupported(name)
       return await capture(name)
     },
     void: voidPayment,
     async refund(refund) {
-      mustSay(refund)
+      assertSupported(refund)
       const { refundId, amount } = refund
       const id = await refundable(refund)
       if (id === undefined) throw new ProcessorRefused('not_found')
-      const look = async () => actionOf(await actionsOf(id), 'Refund', { ourId: refundId, id: undefined })
+      const findRefund = async () => actionOf(await actionsOf(id), 'Refund', { ourId: refundId, id: undefined })
       // Only a 2xx is stored under its key: a request that failed after its effect would have a second one.
-      const before = await look()
+      const before = await findRefund()
       if (before !== undefined) return refundOf(before, refund)
       const { status, json } = await call('POST', `/payments/${id}/refunds`, {
         body: { amount, reference: refundId },
@@ -323,7 +323,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       })
       if (status === 404) throw new ProcessorRefused('not_found')
       if (status === 403) {
-        const made = await look()
+        const made = await findRefund()
         if (made === undefined) throw await whyNotRefunded(id, refund)
         return refundOf(made, refund)
       }
@@ -352,7 +352,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 }
 
 /** @throws ProcessorRefused before any call */
-function mustSay(amount: Amount): void {
+function assertSupported(amount: Amount): void {
   if (!supportsAmount(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
@@ -390,11 +390,12 @@ function paymentOf(
   }
 }
 
-function strange(): never {
+function failOtherPayment(): never {
   throw new UnknownAnswer('another payment')
 }
 
-function expected(error: unknown): undefined {
+/** Ignores the failure of an optional call. */
+function ignoreFailure(error: unknown): undefined {
   if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
 }
 

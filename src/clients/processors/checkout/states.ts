@@ -8,16 +8,18 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const withoutDecimals = words('BIF DJF GNF ISK JPY KMF KRW PYG RWF UGX VUV VND XAF XOF XPF')
 const withThreeDecimals = words('BHD IQD JOD KWD LYD OMR TND')
 /** Currencies that it does not support, and CLP, whose decimals there could not be confirmed. */
-const unsaid = words('BOV CHE CHW CLP COU MXV SLE SSP USN UYI UYW VED VES XCG ZWG')
+const unsupported = words('BOV CHE CHW CLP COU MXV SLE SSP USN UYI UYW VED VES XCG ZWG')
 /** Nine digits. */
 const amountMax = 999_999_999
 
 const theirDecimals = (currency: string): number => (withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2)
 
 /** Currencies with the same minor units as ours: amounts are never converted. */
-const said: ReadonlySet<string> = new Set(currencies.filter((code) => !unsaid.has(code) && decimalsOf(code) === theirDecimals(code)))
+const supported: ReadonlySet<string> = new Set(
+  currencies.filter((code) => !unsupported.has(code) && decimalsOf(code) === theirDecimals(code)),
+)
 
-export const supportsCurrency = (currency: string): boolean => isCurrency(currency) && said.has(currency)
+export const supportsCurrency = (currency: string): boolean => isCurrency(currency) && supported.has(currency)
 
 /** Returns whether Checkout.com supports an amount. 0 would verify a card. The last of three decimals must be 0. */
 export const supportsAmount = ({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean =>
@@ -113,7 +115,7 @@ function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
   return protocol === 'https:' || protocol === 'http:' ? link : undefined
 }
 
-const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
+const statesByProgress: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']
 
 /**
  * Sorts the payments of a session, which may be paid more than once: furthest state, then the known one, then oldest.
@@ -121,7 +123,7 @@ const standing: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED
 export const ranked = (payments: readonly CheckoutPaymentState[], known: string | undefined): readonly CheckoutPaymentState[] =>
   payments.toSorted(
     (a, b) =>
-      standing.indexOf(a.state) - standing.indexOf(b.state) ||
+      statesByProgress.indexOf(a.state) - statesByProgress.indexOf(b.state) ||
       Number(b.id === known) - Number(a.id === known) ||
       compare(a.since, b.since) ||
       compare(a.id, b.id),

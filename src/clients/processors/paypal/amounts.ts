@@ -7,15 +7,17 @@ import type { Capabilities } from '../processor.ts'
 type Amount = Parameters<Capabilities['supportsAmount']>[0]
 export type PaypalMoney = { readonly currency_code: string; readonly value: string }
 
-const taken = new Set('AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '))
+const supportedCurrencies = new Set(
+  'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
+)
 /** Without decimals, unlike ISO 4217. */
 const wholeOnly = new Set(['HUF', 'JPY', 'TWD'])
 
-export const paypalSupportsCurrency = (currency: string): boolean => taken.has(currency)
+export const paypalSupportsCurrency = (currency: string): boolean => supportedCurrencies.has(currency)
 
 /** Converts an amount to PayPal's; undefined if it cannot be expressed exactly. */
 export function paypalMoney({ amount, currency }: Amount): PaypalMoney | undefined {
-  if (!taken.has(currency) || amount < 1) return undefined
+  if (!supportedCurrencies.has(currency) || amount < 1) return undefined
   const decimals = wholeOnly.has(currency) ? 0 : 2
   const units = rescaled(amount, decimalsOf(currency), decimals)
   return units === undefined ? undefined : { currency_code: currency, value: decimalOf(units, decimals) }

@@ -79,18 +79,18 @@ export const captureIn = ({ captures }: Order): string | undefined => captures.f
 export function paymentOf(order: Order, { expected, clientId }: { expected: Amount; clientId: string }): ProcessorPayment {
   const { authorization, captures } = order
   const captured = sumOf(captures.filter(({ status }) => capturedStatuses.includes(status)))
-  const standing = captures.length > 0 && captured > 0 ? capturedAs(captured, expected) : standingOf(order)
-  const authorized = standing.state === 'AUTHORIZED' ? (authorization?.amount ?? 0) : captured
+  const current = captures.length > 0 && captured > 0 ? capturedAs(captured, expected) : stateWithoutCapture(order)
+  const authorized = current.state === 'AUTHORIZED' ? (authorization?.amount ?? 0) : captured
   const capture = captureIn(order) ?? captures.at(-1)?.id
   const references = referencesOf(authorization?.id, capture)
   return {
     reference: order.id,
     ...(references === undefined ? {} : { references }),
-    ...standing,
+    ...current,
     authorized,
     captured,
     refunded: order.refunded,
-    ...(standing.state === 'REQUIRES_ACTION' ? { clientParameters: clientParametersOf(order, clientId) } : {}),
+    ...(current.state === 'REQUIRES_ACTION' ? { clientParameters: clientParametersOf(order, clientId) } : {}),
   }
 }
 
@@ -100,7 +100,7 @@ const capturedAs = (captured: number, { amount }: Amount): StateAndFailure =>
   captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
 
 /** The state of a payment without a capture. */
-function standingOf({ status, authorization, captures }: Order): StateAndFailure {
+function stateWithoutCapture({ status, authorization, captures }: Order): StateAndFailure {
   const capture = captures.at(-1)
   if (capture) return neededIn(captureStates, capture.status)
   if (authorization) return neededIn(authorizationStates, authorization.status)

@@ -19,7 +19,7 @@ type Token = { readonly token: string; readonly until: number }
 /** A token is not used in its last minute, for requests in transit. */
 const marginMs = 60_000
 /** The assumed lifetime if PayPal does not report it. An expired token is renewed anyway. */
-const livesSeconds = 300
+const lifetimeDefaultSeconds = 300
 
 /** The account is unknown or lacks the permission: nothing happened. */
 export class NotAllowed extends ProcessorUnavailable {}
@@ -48,8 +48,8 @@ export function createPaypalCalls(
     if (answer.status !== 200) throw new UnknownAnswer(`status ${answer.status} for a token`, { neverSent: true })
     const token = textAt(answer.json, 'access_token')
     if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new UnknownAnswer('no token', { neverSent: true })
-    const lives = (countAt(answer.json, 'expires_in') ?? livesSeconds) * 1000
-    return { token, until: requestedAt + Math.max(lives - marginMs, lives / 2) }
+    const lifetimeMs = (countAt(answer.json, 'expires_in') ?? lifetimeDefaultSeconds) * 1000
+    return { token, until: requestedAt + Math.max(lifetimeMs - marginMs, lifetimeMs / 2) }
   }
 
   /**
@@ -85,8 +85,8 @@ export function createPaypalCalls(
       ...(method === 'POST' ? { 'content-type': 'application/json', prefer: 'return=representation' } : {}),
       ...(key === undefined ? {} : { 'paypal-request-id': key }),
     }
-    const patient = timeoutMs === undefined ? port : { ...port, timeoutMs: Math.min(timeoutMs, port.timeoutMs ?? timeoutMs) }
-    return callProcessor(patient, { method, url: baseUrl + path, headers, ...(body === undefined ? {} : { body }) })
+    const limitedPort = timeoutMs === undefined ? port : { ...port, timeoutMs: Math.min(timeoutMs, port.timeoutMs ?? timeoutMs) }
+    return callProcessor(limitedPort, { method, url: baseUrl + path, headers, ...(body === undefined ? {} : { body }) })
   }
 
   /**
@@ -98,7 +98,7 @@ export function createPaypalCalls(
     const first = await send(request, token)
     // Usually an expired token. Only a refused new one says something about the account.
     const answer = first.status === 401 ? await send(request, await tokenOtherThan(token)) : first
-    judge(answer)
+    assertConclusive(answer)
     return answer
   }
 
@@ -106,7 +106,7 @@ export function createPaypalCalls(
 }
 
 /** @throws ProcessorUnavailable for answers that say nothing about the request */
-function judge({ status, json }: CallAnswer): void {
+function assertConclusive({ status, json }: CallAnswer): void {
   if (status === 204) return
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
   if (status === 409 || status === 429) throw inconclusive(status)

@@ -43,14 +43,14 @@ const capabilities: Capabilities = {
 }
 
 /** Issues that describe the payment's state rather than the request: the payment is read again. */
-const standsElsewhere = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
+const describesState = /^(ORDER_ALREADY_|ORDER_NOT_APPROVED$|PAYER_ACTION_REQUIRED$|PREVIOUSLY_|AUTHORIZATION_)/
 
 /** Creates the processor for an account. All its calls share one token, so keep one for each account. */
 export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now(): number }): Processor {
   const { clientId, secret, webhookId = '', apiUrl = 'https://api-m.paypal.com' } = account
   const { call, renew } = createPaypalCalls({ clientId, secret, apiUrl }, port)
 
-  const seen = (order: Order, expected: Amount): ProcessorPayment => paymentOf(order, { expected, clientId })
+  const paymentIn = (order: Order, expected: Amount): ProcessorPayment => paymentOf(order, { expected, clientId })
 
   /** Returns the order of a payment by any of its references: PayPal finds nothing by our id. */
   async function orderIdOf({ reference, references = {} }: PaymentName): Promise<string | undefined> {
@@ -60,7 +60,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
       capture === undefined
         ? authorization && `authorizations/${encodeURIComponent(authorization)}`
         : `captures/${encodeURIComponent(capture)}`
-    if (path === undefined) throw new ProcessorUnavailable('PayPal cannot be asked by our id alone')
+    if (path === undefined) throw new ProcessorUnavailable('PayPal cannot find a payment by our id alone')
     return textAt(foundIn(await call({ method: 'GET', path: `/v2/payments/${path}` })), 'supplementary_data', 'related_ids', 'order_id')
   }
 
@@ -93,7 +93,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     // A repeated request may return the order as it was created.
     const isNew = answer.status === 201 && valueAt(answer.json, 'purchase_units') !== undefined
     const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await knownOrder({ ...payment, reference }, total)
-    return seen(made, payment)
+    return paymentIn(made, payment)
   }
 
   /**
@@ -103,22 +103,22 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   async function authorize(order: Order, name: PaymentName & Amount): Promise<ProcessorPayment> {
     const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
     const issue = answer.status < 400 ? undefined : issueOf(answer)
-    if (issue === undefined || standsElsewhere.test(issue)) return seen(await knownOrder({ ...name, reference: order.id }), name)
+    if (issue === undefined || describesState.test(issue)) return paymentIn(await knownOrder({ ...name, reference: order.id }), name)
     if (answer.status !== 422) throw refusal(answer)
-    const { clientParameters, ...before } = seen(order, name)
+    const { clientParameters, ...before } = paymentIn(order, name)
     return { ...before, state: 'FAILED', failureCode: issue }
   }
 
   async function retrieve(name: PaymentName & Amount): Promise<ProcessorPayment | undefined> {
     const order = await readOrder(name, name.amount)
     if (!order) return undefined
-    return order.status === 'APPROVED' && !order.authorization ? authorize(order, name) : seen(order, name)
+    return order.status === 'APPROVED' && !order.authorization ? authorize(order, name) : paymentIn(order, name)
   }
 
   /** Reads the payment after a refused step. If it did not move, the step was refused. */
   async function afterRefusal(refused: ProcessorRefused, name: PaymentName & Amount): Promise<ProcessorPayment> {
-    if (!standsElsewhere.test(refused.code)) throw refused
-    const payment = seen(await knownOrder(name), name)
+    if (!describesState.test(refused.code)) throw refused
+    const payment = paymentIn(await knownOrder(name), name)
     if (payment.state === 'AUTHORIZED') throw refused
     return payment
   }
@@ -126,7 +126,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const amount = moneyOf(name)
     const order = await knownOrder(name)
-    const before = seen(order, name)
+    const before = paymentIn(order, name)
     const { authorization } = order
     if (before.state !== 'AUTHORIZED' || !authorization) return before
     // PayPal would take up to 15 % more than the shopper agreed to.
@@ -140,14 +140,14 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
         ? { ...before, state: 'FAILED', failureCode: refused.code }
         : afterRefusal(refused, named)
     }
-    if (answer.status !== 201) return seen(await knownOrder(named), name)
-    return seen({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
+    if (answer.status !== 201) return paymentIn(await knownOrder(named), name)
+    return paymentIn({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
   }
 
   /** Before approval there is nothing to void: nothing is authorized without us, and the order expires. */
-  async function giveUp(name: PaymentName & Amount): Promise<ProcessorPayment> {
+  async function voidPayment(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const order = await knownOrder(name)
-    const { clientParameters, ...before } = seen(order, name)
+    const { clientParameters, ...before } = paymentIn(order, name)
     if (before.state === 'REQUIRES_ACTION') return { ...before, state: 'VOIDED' }
     const { authorization } = order
     const isHeld =
@@ -209,7 +209,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     create,
     retrieve,
     capture,
-    void: giveUp,
+    void: voidPayment,
     refund,
     retrieveRefund,
     async readMessage(message) {

@@ -43,12 +43,12 @@ export async function verifyPaypalMessage(
     if (!form.test(value)) throw new BadSignature(`paypal: ${header}`)
     return [field, value]
   })
-  if (!isPaypals(headers.get('paypal-cert-url') ?? '', apiUrl)) throw new BadSignature('paypal: a certificate of somebody else')
+  if (!isPaypals(headers.get('paypal-cert-url') ?? '', apiUrl)) throw new BadSignature('paypal: a certificate of another issuer')
   // PayPal states no maximum age.
-  if (Number.isNaN(Date.parse(headers.get('paypal-transmission-time') ?? ''))) throw new BadSignature('paypal: of no time')
+  if (Number.isNaN(Date.parse(headers.get('paypal-transmission-time') ?? ''))) throw new BadSignature('paypal: no valid time')
   const event = eventText(body)
   const fieldsJson = JSON.stringify({ ...Object.fromEntries(fields), webhook_id: webhookId })
-  // The event as received: serialized anew its signature could fail.
+  // The event as received: serialized again, its signature could fail.
   const text = `${fieldsJson.slice(0, -1)},"webhook_event":${event}}`
   const end = await turn?.()
   const answer = await call({

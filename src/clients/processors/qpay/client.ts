@@ -6,7 +6,7 @@
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { rescaled } from '../amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfVerb } from '../call.ts'
+import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
 import { unitsOf } from '../decimals.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
 import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
@@ -62,18 +62,18 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
    * credentials.
    */
   function asker(): ApiCall {
-    const verb = portOfVerb(port)
+    const operationPort = portOfOperation(port)
     return async (method, path, body) => {
       const send = (token: string) =>
-        callProcessor(verb, {
+        callProcessor(operationPort, {
           method,
           url: `${base}${path}`,
           headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
           ...(body ? { body: JSON.stringify(body) } : {}),
         })
-      const token = await beforeACall(tokens.get())
+      const token = await tokenOrNotSent(tokens.get())
       let answer = await send(token)
-      if (answer.status === 401) answer = await send(await beforeACall(tokens.renewed(token)))
+      if (answer.status === 401) answer = await send(await tokenOrNotSent(tokens.renewed(token)))
       if ([401, 403, 429].includes(answer.status)) throw inconclusive(answer.status)
       return answer
     }
@@ -101,7 +101,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
 
   async function retrieve(name: AmountQuery): Promise<ProcessorPayment | undefined> {
     const ask = asker()
-    return look(ask, { ...name, reference: await invoiceOf(ask, name) })
+    return lookUp(ask, { ...name, reference: await invoiceOf(ask, name) })
   }
 
   return {
@@ -117,11 +117,11 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     },
     async void(name) {
       const ask = asker()
-      return forbid(ask, { reference: await invoiceOf(ask, name), amount: name.amount })
+      return voidInvoice(ask, { reference: await invoiceOf(ask, name), amount: name.amount })
     },
     async refund({ reference, amount, currency, whole }) {
       if (!whole || reference === undefined || !qpayCapabilities.supportsAmount({ amount, currency })) throw cannotRefund()
-      return sendBack(asker(), { reference, amount })
+      return refundPayment(asker(), { reference, amount })
     },
     async retrieveRefund({ reference, amount }) {
       if (reference === undefined) return undefined
@@ -129,10 +129,10 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       if (sumOf(rows.refunded) >= amount) return refundDone
       if (rows.paid.length > 0) return undefined
       // Neither paid nor refunded: the rows of a refunded payment are not documented.
-      throw new UnknownAnswer('QPay does not say what became of the refund')
+      throw new UnknownAnswer('QPay does not report the state of the refund')
     },
     async readMessage() {
-      throw new BadSignature('QPay signs nothing: its callbacks are known by the address that they come to')
+      throw new BadSignature('QPay signs nothing: its callbacks are recognised by their secret URL')
     },
     async probe() {
       await tokens.refresh()
@@ -158,7 +158,7 @@ async function invoiceOf(ask: ApiCall, { paymentId, reference, references }: Pay
 }
 
 /** Reads an invoice. `captured` is what came in; less than `amount` is not paid. */
-async function look(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
+async function lookUp(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<ProcessorPayment | undefined> {
   const { paid, refunded } = await rowsOf(ask, reference)
   const captured = sumOf(paid) + sumOf(refunded)
   const [payment] = [...paid, ...refunded]
@@ -179,19 +179,19 @@ async function look(ask: ApiCall, { reference, amount }: { reference: string; am
 }
 
 /** Deletes an invoice so that it cannot be paid. Reads it before and after: it may be paid in between. */
-async function forbid(ask: ApiCall, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
-  const before = await look(ask, name)
+async function voidInvoice(ask: ApiCall, name: { reference: string; amount: number }): Promise<ProcessorPayment> {
+  const before = await lookUp(ask, name)
   if (!before) throw new ProcessorRefused('not_found')
   if (before.state !== 'REQUIRES_ACTION') return before
   const answer = await ask('DELETE', `/invoice/${encodeURIComponent(name.reference)}`)
-  const after = (await look(ask, name)) ?? before
+  const after = (await lookUp(ask, name)) ?? before
   if (after.state !== 'REQUIRES_ACTION') return after
   if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
   return { ...after, state: 'VOIDED' }
 }
 
 /** Refunds a card payment in full. With several payments it refuses: a repeated request would refund the next one. */
-async function sendBack(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
+async function refundPayment(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
   const before = await rowsOf(ask, reference)
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
   const [payment, ...others] = before.paid
@@ -254,7 +254,7 @@ function expiryOf(expiresIn: unknown, now: number): number {
 }
 
 /** Without a token the call is never sent. Wrong credentials are neither about the payment nor an outage. */
-async function beforeACall(token: Promise<string>): Promise<string> {
+async function tokenOrNotSent(token: Promise<string>): Promise<string> {
   try {
     return await token
   } catch (cause) {

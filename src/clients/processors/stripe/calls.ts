@@ -15,7 +15,7 @@ export const stripeVersion = '2026-10-28.endive'
 /** Keys to try when Stripe's own failure is stored under one. */
 const keysMax = 4
 const pageSize = 100
-/** 10,000 items. An older one counts as not found out, not as unknown. */
+/** 10,000 items. For an older one the outcome stays open: it is not reported as missing. */
 const pagesMax = 100
 
 /** A stored failure of Stripe's own (5xx): this key never succeeds. */
@@ -50,25 +50,25 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
     const answer = await callProcessor({ ...port, fetch }, { method, ...sent }).catch((error: unknown) => {
       throw replayed && error instanceof ProcessorUnavailable ? new StoredFailure(error.message, { cause: error }) : error
     })
-    judge(answer)
+    assertConclusive(answer)
     return { ...answer, replayed }
   }
 
   /**
    * Sends a request that must take effect once, under keys that follow from ours. Stripe repeats a stored response for
-   * a day, even a failure of its own. After such a failure, `look` searches for an effect; without one the next key is
-   * used.
+   * a day, even a failure of its own. After such a failure, `findEffect` searches for an effect; without one the next
+   * key is used.
    */
   async function postOnce<Found extends object>(
     request: Request & { readonly key: string },
-    look: () => Promise<Found | undefined>,
+    findEffect: () => Promise<Found | undefined>,
   ): Promise<{ readonly answer: Answer } | { readonly found: Found }> {
     for (let at = 1; at <= keysMax; at++) {
       try {
         return { answer: await call({ ...request, key: at === 1 ? request.key : `${request.key}-${at}` }) }
       } catch (error) {
         if (!(error instanceof StoredFailure || error instanceof KeyTaken)) throw error
-        const found = await look()
+        const found = await findEffect()
         if (found !== undefined) return { found }
         // The effect of that other request is unknown, and another key could cause a second one.
         if (error instanceof KeyTaken) throw error
@@ -81,7 +81,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
    * Searches a list, newest first.
    * @returns undefined if it has no such item, or does not exist
    */
-  async function findIn(path: string, fields: Fields, isIt: (item: unknown) => boolean): Promise<object | undefined> {
+  async function findIn(path: string, fields: Fields, matches: (item: unknown) => boolean): Promise<object | undefined> {
     let after: Fields = {}
     for (let page = 0; page < pagesMax; page++) {
       const answer = await call({ method: 'GET', path, fields: { ...fields, limit: pageSize, ...after } })
@@ -89,19 +89,19 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
       if (answer.status !== 200) throw refusal(answer)
       if (!Array.isArray(valueAt(answer.json, 'data'))) throw new UnknownAnswer('no list')
       const items = listAt(answer.json, 'data')
-      const found = items.find(isIt)
+      const found = items.find(matches)
       if (found !== undefined) return found as object
       if (valueAt(answer.json, 'has_more') !== true) return undefined
       after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id of a list item') }
     }
-    throw new ProcessorUnavailable('there is too much since then to tell')
+    throw new ProcessorUnavailable('the list is too long to find it')
   }
 
   return { call, postOnce, findIn }
 }
 
 /** @throws ProcessorUnavailable for answers that say nothing about the request */
-function judge({ status, json }: CallAnswer): void {
+function assertConclusive({ status, json }: CallAnswer): void {
   if (status === 200) {
     if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return

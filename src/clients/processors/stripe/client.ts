@@ -28,7 +28,7 @@ type RefundName = Parameters<Processor['retrieveRefund']>[0]
 /** Keys are kept for at least 24 hours; the margin is for slow requests and clock differences. */
 const keysLiveMs = 23 * 3_600_000
 /** How far Stripe's clock may be behind ours. */
-const clocksDifferMs = 3_600_000
+const clockSkewMs = 3_600_000
 
 const capabilities: Capabilities = {
   capturesItself: false,
@@ -61,12 +61,12 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   /** Finds an intent by our id in the list: Stripe's search lags by minutes and misses new ones. */
   async function findIntent(paymentId: string): Promise<object | undefined> {
     const madeAt = timeOfId(paymentId)
-    const since = madeAt === undefined ? {} : { 'created[gte]': Math.max(Math.floor((madeAt - clocksDifferMs) / 1000), 0) }
+    const since = madeAt === undefined ? {} : { 'created[gte]': Math.max(Math.floor((madeAt - clockSkewMs) / 1000), 0) }
     const fields = { ...since, 'expand[0]': 'data.latest_charge' }
     return findIn('/v1/payment_intents', fields, (intent) => textAt(intent, 'metadata', 'payment_id') === paymentId)
   }
 
-  const lookFor = ({ paymentId, reference }: PaymentName): Promise<object | undefined> =>
+  const findOrRead = ({ paymentId, reference }: PaymentName): Promise<object | undefined> =>
     reference === undefined ? findIntent(paymentId) : readIntent(reference)
 
   async function referenceOf(name: PaymentName): Promise<string> {
@@ -76,7 +76,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   }
 
   /** A wallet token without Stripe.js (`tok_`) becomes a payment method first. */
-  async function payingWith(token: string, paymentId: string): Promise<Fields> {
+  async function paymentMethodOf(token: string, paymentId: string): Promise<Fields> {
     if (!/^\w{1,255}$/.test(token)) throw new ProcessorRefused('token_invalid')
     if (token.startsWith('ctoken_')) return { confirmation_token: token }
     if (!token.startsWith('tok_')) return { payment_method: token }
@@ -88,7 +88,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   }
 
   const confirmed = async (token: string, { paymentId, returnUrl }: NewPayment): Promise<Fields> => ({
-    ...(await payingWith(token, paymentId)),
+    ...(await paymentMethodOf(token, paymentId)),
     confirm: true,
     // Without a return URL the shopper must not be redirected.
     ...(returnUrl === undefined ? { 'automatic_payment_methods[allow_redirects]': 'never' } : { return_url: returnUrl }),
@@ -106,13 +106,13 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
       ...(token === undefined ? {} : await confirmed(token, payment)),
     }
     const made = await postOnce({ method: 'POST', path: '/v1/payment_intents', fields, key: paymentId }, () => findIntent(paymentId))
-    const intent = 'found' in made ? made.found : await madeBy(made.answer)
+    const intent = 'found' in made ? made.found : await createdIntent(made.answer)
     if (valueAt(intent, 'amount') !== fields.amount) throw new UnknownAnswer('another amount')
     return paymentIn(intent, { ...payment, reference: undefined })
   }
 
   /** Returns the payment of a create as it is now. A declined one was created too. */
-  async function madeBy(answer: Answer): Promise<unknown> {
+  async function createdIntent(answer: Answer): Promise<unknown> {
     const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
     const reference = textAt(intent, 'id')
     if (reference === undefined) throw answer.status === 200 ? new UnknownAnswer('a payment without an id') : refusal(answer)
@@ -127,8 +127,8 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const reference = await referenceOf(name)
     const answer = await call({ method: 'POST', path: `${intentPath(reference)}/${step}`, fields })
     if (answer.status === 200) return paymentIn(answer.json, name)
-    const standsElsewhere = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
-    if (answer.status !== 402 && !standsElsewhere) throw refusal(answer)
+    const isInOtherState = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
+    if (answer.status !== 402 && !isInOtherState) throw refusal(answer)
     const inside = valueAt(answer.json, 'error', 'payment_intent')
     const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'PaymentIntent')
     const payment = paymentIn(intent, name)
@@ -139,8 +139,8 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
   }
 
   function findRefund(paymentIntent: string, refundId: string): Promise<object | undefined> {
-    const isIt = (refund: unknown) => textAt(refund, 'metadata', 'refund_id') === refundId
-    return findIn('/v1/refunds', { payment_intent: paymentIntent }, isIt)
+    const matches = (refund: unknown) => textAt(refund, 'metadata', 'refund_id') === refundId
+    return findIn('/v1/refunds', { payment_intent: paymentIntent }, matches)
   }
 
   async function readRefund(reference: string): Promise<object | undefined> {
@@ -177,7 +177,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     capabilities,
     create,
     async retrieve(name) {
-      const intent = await lookFor(name)
+      const intent = await findOrRead(name)
       return intent === undefined ? undefined : paymentIn(intent, name)
     },
     capture: async (name) => move(name, 'capture', { amount_to_capture: unitsOf(name) }),

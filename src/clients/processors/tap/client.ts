@@ -95,7 +95,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       `/${isCharge(id) ? 'charges' : isAuthorization(id) ? 'authorize' : 'refunds'}/${encodeURIComponent(id)}`,
     )
     if (status < 300 && textAt(json, 'id') === id) return json
-    if (status < 300) throw strange()
+    if (status < 300) throw otherPayment()
     if (status === 404 || saysNotFound(json)) return undefined
     throw new UnknownAnswer(`status ${status}`)
   }
@@ -117,10 +117,10 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       if (valueAt(json, 'has_more') !== true) return
       after = needed(idAt(items.at(-1), 'id'), 'id of a list item')
     }
-    throw new ProcessorUnavailable('there is more in a list than is read')
+    throw new ProcessorUnavailable('a list has more items than are read')
   }
 
-  async function theirToken(token: string, shopper: NewPayment['shopper']): Promise<string> {
+  async function processorToken(token: string, shopper: NewPayment['shopper']): Promise<string> {
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     const json = await make('/tokens', { ...wallet, ...(shopper?.ip === undefined ? {} : { client_ip: shopper.ip }) })
@@ -129,10 +129,10 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   async function create(payment: NewPayment): Promise<ProcessorPayment> {
     const { paymentId, method = 'card', token, returnUrl, messagesUrl, shopper } = payment
-    mustSay(payment)
+    assertSupported(payment)
     const local = Object.hasOwn(localSources, method) ? localSources[method] : undefined
     if (local === undefined && !authorized.has(method)) throw new ProcessorRefused('method_not_supported')
-    const source = token === undefined ? (local ?? 'src_card') : await theirToken(token, shopper)
+    const source = token === undefined ? (local ?? 'src_card') : await processorToken(token, shopper)
     const json = await make(local === undefined ? '/authorize/' : '/charges/', {
       amount: numberOf(payment),
       currency: payment.currency,
@@ -149,12 +149,12 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       ...(local === undefined ? { auto: { type: 'VOID', time: authorizationHours } } : {}),
     })
     const seen = readPayment(json, payment)
-    if (local === undefined ? !isAuthorization(seen.id) : !isCharge(seen.id)) throw strange()
+    if (local === undefined ? !isAuthorization(seen.id) : !isCharge(seen.id)) throw otherPayment()
     return paymentOf(seen, { paymentId, reference: undefined })
   }
 
   /** Reads a payment; the charge of a captured authorization decides. */
-  async function look(name: NamedAmount, reference: string): Promise<ProcessorPayment | undefined> {
+  async function lookUp(name: NamedAmount, reference: string): Promise<ProcessorPayment | undefined> {
     if (isCharge(reference)) {
       const json = await read(reference)
       return json === undefined ? undefined : paymentOf(readPayment(json, name), name)
@@ -176,7 +176,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   /** An undecided capture is neither authorized nor captured. */
   function capturedBy(json: unknown, name: NamedAmount): ProcessorPayment {
     const seen = readPayment(json, name)
-    if (!isCharge(seen.id)) throw strange()
+    if (!isCharge(seen.id)) throw otherPayment()
     const waits = seen.state === 'PENDING' || seen.state === 'REQUIRES_ACTION'
     const { redirectUrl: _, ...shown } = waits ? { ...seen, state: 'PROCESSING' as const, authorized: name.amount } : seen
     return paymentOf(shown, { ...name, references: { ...name.references, charge: seen.id } })
@@ -195,13 +195,13 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   async function capture(name: NamedAmount): Promise<ProcessorPayment> {
-    const reference = named(name)
+    const reference = referenceOf(name)
     const charge = name.references?.['charge']
-    if (isCharge(reference) || charge !== undefined) return needed(await look(name, reference), 'payment')
+    if (isCharge(reference) || charge !== undefined) return needed(await lookUp(name, reference), 'payment')
     const authorization = await read(reference)
     if (authorization === undefined) throw new ProcessorRefused('not_found')
     const seen = readPayment(authorization, undefined)
-    if (seen.state !== 'AUTHORIZED') return needed(await look(name, reference), 'payment')
+    if (seen.state !== 'AUTHORIZED') return needed(await lookUp(name, reference), 'payment')
     // The effect of a second capture could not be confirmed. Once an earlier key may have expired, the charge is
     // searched first.
     if (!keyLives(name.paymentId, port.now())) {
@@ -220,10 +220,10 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) {
       const taken = capturedBy(json, name)
       // A retry would be declined too, so the authorization is voided. If that fails, it expires.
-      if (taken.state === 'FAILED') await askVoid(reference).catch(expected)
+      if (taken.state === 'FAILED') await askVoid(reference).catch(ignoreFailure)
       return taken
     }
-    const now = await look(name, reference)
+    const now = await lookUp(name, reference)
     if (now === undefined || now.state === 'AUTHORIZED') throw new ProcessorRefused(refusalOf(json))
     return now
   }
@@ -231,18 +231,18 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   const askVoid = (authorization: string): Promise<Answer> => call('POST', `/authorize/${encodeURIComponent(authorization)}/void`, {})
 
   async function voidPayment(name: NamedAmount): Promise<ProcessorPayment> {
-    const reference = named(name)
+    const reference = referenceOf(name)
     // A waiting charge cannot be cancelled; the payment is watched.
     if (isCharge(reference) || name.references?.['charge'] !== undefined) {
-      const standing = await look(name, reference)
-      if (standing === undefined) throw new ProcessorRefused('not_found')
-      return standing
+      const current = await lookUp(name, reference)
+      if (current === undefined) throw new ProcessorRefused('not_found')
+      return current
     }
     const { status, json } = await askVoid(reference)
     if (status < 300) return paymentOf(readPayment(json, name), name)
-    const standing = await look(name, reference)
-    if (standing === undefined) throw new ProcessorRefused('not_found')
-    if (standing.state !== 'AUTHORIZED') return standing
+    const current = await lookUp(name, reference)
+    if (current === undefined) throw new ProcessorRefused('not_found')
+    if (current.state !== 'AUTHORIZED') return current
     // An authorization is not known to show its capture.
     const found = await findCharge(name, reference)
     if (found === undefined) throw new ProcessorRefused(refusalOf(json))
@@ -251,7 +251,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   /** The charge of a refund; undefined if nothing was charged. */
   async function chargeIdOf(name: PaymentName): Promise<string | undefined> {
-    const reference = named(name)
+    const reference = referenceOf(name)
     const known = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
     return known ?? idAt(await findCharge(name, reference), 'id')
   }
@@ -263,7 +263,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   async function refund(request: NamedAmount & { readonly refundId: string }): Promise<RefundAnswer> {
-    mustSay(request)
+    assertSupported(request)
     const { refundId } = request
     const charge = await chargeIdOf(request)
     if (charge === undefined) throw new ProcessorRefused('not_captured')
@@ -310,9 +310,9 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       supportsCurrency,
     },
     create,
-    retrieve: async (name) => await look(name, named(name)),
+    retrieve: async (name) => await lookUp(name, referenceOf(name)),
     async capture(name) {
-      mustSay(name)
+      assertSupported(name)
       return await capture(name)
     },
     void: voidPayment,
@@ -343,12 +343,12 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 }
 
 /** @throws ProcessorRefused before any call */
-function mustSay(amount: Amount): void {
+function assertSupported(amount: Amount): void {
   if (!supportsAmount(amount)) throw new ProcessorRefused('amount_not_supported')
 }
 
 /** @throws ProcessorUnavailable; `undefined` would mean that there is none */
-function named({ reference }: PaymentName): string {
+function referenceOf({ reference }: PaymentName): string {
   if (reference === undefined) throw new ProcessorUnavailable('Tap finds no payment by our id')
   return reference
 }
@@ -376,10 +376,10 @@ function paymentOf({ id, redirectUrl, ...seen }: TapPaymentState, { reference = 
   }
 }
 
-const strange = () => new UnknownAnswer('another payment')
+const otherPayment = () => new UnknownAnswer('another payment')
 
 /** Ignores the failure of an optional call. */
-function expected(error: unknown): undefined {
+function ignoreFailure(error: unknown): undefined {
   if (!(error instanceof ProcessorUnavailable)) throw error
 }
 

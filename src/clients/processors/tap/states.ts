@@ -9,10 +9,10 @@ import { UnknownAnswer } from '../processor.ts'
 export type Amount = { readonly amount: number; readonly currency: string }
 
 /** By Tap's documents; JOD and TND by ours. */
-const said: ReadonlySet<string> = new Set(['AED', 'BHD', 'EGP', 'EUR', 'GBP', 'JOD', 'KWD', 'OMR', 'QAR', 'SAR', 'TND', 'USD'])
+const supported: ReadonlySet<string> = new Set(['AED', 'BHD', 'EGP', 'EUR', 'GBP', 'JOD', 'KWD', 'OMR', 'QAR', 'SAR', 'TND', 'USD'])
 /** Of other currencies with three decimals the last one must be 0. */
 const withThreeDecimals: ReadonlySet<string> = new Set(['BHD', 'KWD', 'OMR'])
-export const supportsCurrency = (currency: string): boolean => said.has(currency)
+export const supportsCurrency = (currency: string): boolean => supported.has(currency)
 
 export const supportsAmount = ({ amount, currency }: Amount): boolean =>
   supportsCurrency(currency) &&

@@ -1,4 +1,4 @@
-import { createPictureBench } from '../../../clients/pictures.ts'
+import { createPictureWorkspace } from '../../../clients/pictures.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import { createFairQueue } from '../../../core/limits/fair-queue.ts'
@@ -16,7 +16,7 @@ const tooManyUploads = 'Too many pictures are being uploaded'
 
 export const mediaProviders = ({ db, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>) => ({
   mediaStore: createMediaStore(db),
-  pictureBench: createPictureBench(`${config.dataDir}/media-bench`, pictureBounds.pixelsMax),
+  pictureBench: createPictureWorkspace(`${config.dataDir}/media-bench`, pictureBounds.pixelsMax),
   uploadSlots: createSemaphore({ perOwner: 8, total: 32, refusals: { ofOwner: () => tooManyUploads, ofAll: tooManyUploads } }),
   /** Pictures whose missing file was logged, with the time. Every visitor of a shop requests them. */
   loggedPictures: new Map<string, number>(),

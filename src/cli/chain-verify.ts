@@ -148,10 +148,10 @@ async function groupByChain(urls: readonly string[]): Promise<Map<number, string
 }
 
 /** Returns differences that make counting pointless. */
-function findDifferences(said: SoukCounts, hash: string, targets: readonly Target[]): string[] {
+function findDifferences(serverCounts: SoukCounts, hash: string, targets: readonly Target[]): string[] {
   const problems: string[] = []
-  if (said.registryHash !== hash) problems.push(`The server uses the registry ${said.registryHash}: export it again`)
-  for (const { chainId, contract, schemas } of said.chains) {
+  if (serverCounts.registryHash !== hash) problems.push(`The server uses the registry ${serverCounts.registryHash}: export it again`)
+  for (const { chainId, contract, schemas } of serverCounts.chains) {
     const target = targets.find((one) => one.chainId === chainId)
     if (!target) problems.push(`The server also counts chain ${chainId}, for which no node is configured: its counts include all chains`)
     else if (target.contract !== contract.toLowerCase())
@@ -159,7 +159,8 @@ function findDifferences(said: SoukCounts, hash: string, targets: readonly Targe
     if (schemaNames.some((name) => schemas[name] !== schemaUids[name])) problems.push(`Chain ${chainId}: the server counts other schemas`)
   }
   for (const { chainId } of targets)
-    if (!said.chains.some((chain) => chain.chainId === chainId)) problems.push(`The server doesn't count chain ${chainId}: leave it out`)
+    if (!serverCounts.chains.some((chain) => chain.chainId === chainId))
+      problems.push(`The server doesn't count chain ${chainId}: leave it out`)
   return problems
 }
 

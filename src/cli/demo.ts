@@ -20,7 +20,9 @@ import { notesOf } from './start-notes.ts'
 
 const notReadyText = 'Stopped before the sample data was complete. Run `souk demo` again to resume'
 
-/** Networks of this machine, whose platform profiles the demo reads by http. `localhost` often has an address in each. */
+/**
+ * Networks of this machine, whose platform profiles the demo reads by http. `localhost` often has an address in each.
+ */
 export const profileNetworks = ['127.0.0.0/8', '::1']
 
 /** `souk demo`: serves shops with a year of history and simulated processors. Later runs serve the same shops. */

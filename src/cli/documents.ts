@@ -125,24 +125,29 @@ function keyringOf(config: Config) {
  * @returns whether all documents are intact
  */
 export function printVerification({ repaired, damaged, unverifiable }: VerificationResult): boolean {
-  const tell = ({ length }: readonly string[], text: string) => {
+  const print = ({ length }: readonly string[], text: string) => {
     if (length > 0) stream.write(`${countText(length, 'file')} ${text}\n`)
   }
-  tell(repaired, 'changed in the backup and copied again. Check the disk of the backup.')
-  tell(damaged, 'unreadable in this instance; the copy in the backup was kept. Run `souk check` for details.')
-  tell(unverifiable, 'not verified: the key or the bucket is not available.')
+  print(repaired, 'changed in the backup and copied again. Check the disk of the backup.')
+  print(damaged, 'unreadable in this instance; the copy in the backup was kept. Run `souk check` for details.')
+  print(unverifiable, 'not verified: the key or the bucket is not available.')
   return damaged.length === 0
 }
 
 /**
  * Copies the documents of a database next to its copy.
  * @param files that the database names
- * @param verification for documents that are already there
+ * @param verification for documents that are already present
  */
-export function backUpDocuments(config: Config, target: string, files: readonly NamedFile[], looking?: Verification): Promise<CopyResult> {
+export function backUpDocuments(
+  config: Config,
+  target: string,
+  files: readonly NamedFile[],
+  verification?: Verification,
+): Promise<CopyResult> {
   const into = createFileStore(documentsPathOf(target))
   return withProgress('Copying documents and images', files, (onBytes) =>
-    copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, verification: looking }, onBytes),
+    copyFiles(files, { from: documentStores(config, port), to: { of: () => into }, verification }, onBytes),
   )
 }
 
@@ -160,8 +165,8 @@ export function restoreDocuments(config: Config, source: DocumentSource, kept: s
 }
 
 /**
- * Marks the configured stores as those of a database, after its documents were copied. An unavailable store stays
- * unmarked, and the next start reports it.
+ * Marks the configured stores as those of a database, after its documents were copied. An unavailable store
+ * stays unmarked, and the next start reports it.
  */
 export async function adoptStores(config: Config, file: string): Promise<void> {
   async function* nothing(): AsyncGenerator<Uint8Array> {}
@@ -201,21 +206,21 @@ export async function keepDocuments(
 ): Promise<number> {
   const to = documentsPathOf(kept)
   const folders = { FILES: documentsDirectory(config), MEDIA_FILES: picturesDirectory(config) }
-  const there = files.flatMap(({ store, storageName: name }) => {
+  const present = files.flatMap(({ store, storageName: name }) => {
     const path = store === 'FILES' || store === 'MEDIA_FILES' ? join(folders[store], name) : undefined
     return path !== undefined && isThere(path) ? [{ name, path }] : []
   })
-  if (there.length > 0) {
+  if (present.length > 0) {
     makeDirectory(to)
-    for (const { name, path } of there) linkOrCopy(path, join(to, name))
+    for (const { name, path } of present) linkOrCopy(path, join(to, name))
     syncPath(to)
   }
-  const stays = new Set(restored.map(({ storageName }) => storageName))
-  const leave = files.filter(({ store, storageName }) => (store === 'S3' || store === 'MEDIA_S3') && !stays.has(storageName))
-  if (leave.length === 0) return 0
+  const restoredNames = new Set(restored.map(({ storageName }) => storageName))
+  const toSave = files.filter(({ store, storageName }) => (store === 'S3' || store === 'MEDIA_S3') && !restoredNames.has(storageName))
+  if (toSave.length === 0) return 0
   const into = createFileStore(to)
-  const { missing } = await withProgress('Saving documents', leave, (onBytes) =>
-    copyFiles(leave, { from: documentStores(config, port), to: { of: () => into } }, onBytes),
+  const { missing } = await withProgress('Saving documents', toSave, (onBytes) =>
+    copyFiles(toSave, { from: documentStores(config, port), to: { of: () => into } }, onBytes),
   )
   return missing.length
 }

@@ -53,9 +53,9 @@ export async function orders({ config: settings, positionals: [what], values, sw
 }
 
 /** @throws UsageError */
-function integerFlag(values: ReadonlyMap<string, string>, flag: string, byDefault: number, min: number, max: number): number {
+function integerFlag(values: ReadonlyMap<string, string>, flag: string, fallback: number, min: number, max: number): number {
   const text = values.get(flag)
-  const value = text === undefined ? byDefault : Number(text)
+  const value = text === undefined ? fallback : Number(text)
   if (text !== undefined && (!/^\d{1,9}$/.test(text) || value < min || value > max))
     throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}`)
   return value

@@ -15,9 +15,9 @@ export function createPrinter(stdout: NodeJS.WriteStream): (text: string) => Pro
 
 const nextEvent = (stream: NodeJS.WriteStream, events: readonly string[]): Promise<void> =>
   new Promise((resolve) => {
-    const goOn = () => {
-      for (const event of events) stream.off(event, goOn)
+    const proceed = () => {
+      for (const event of events) stream.off(event, proceed)
       resolve()
     }
-    for (const event of events) stream.on(event, goOn)
+    for (const event of events) stream.on(event, proceed)
   })

@@ -14,13 +14,13 @@ const failedStatus = 1
 export async function processors({ config: settings }: Input): Promise<number> {
   const config = settings()
   const checked: Probed[] = []
-  const tell = (probed: Probed) => {
+  const report = (probed: Probed) => {
     checked.push(probed)
     const { problem } = probed
     if (problem === undefined) process.stdout.write(`ok    ${subjectOf(probed)}\n`)
     else process.stderr.write(`FAIL  ${subjectOf(probed)}\n      ${problem}\n`)
   }
-  await withSettings(config, ({ deps }) => probeAccounts(deps, tell))
+  await withSettings(config, ({ deps }) => probeAccounts(deps, report))
   if (checked.length === 0) process.stdout.write('No payment processor account is configured, neither in the settings nor by a shop.\n')
   return checked.some(({ problem }) => problem !== undefined) ? failedStatus : 0
 }

@@ -61,10 +61,10 @@ type Options = {
  * Counts the granted attestations of a chain from its first relevant block.
  * @throws OperatorError if the nodes do not respond or the chain changes meanwhile
  */
-export async function recount(target: Target, grants: readonly Grant[], { to: asked, progress }: Options): Promise<RecountResult> {
+export async function recount(target: Target, grants: readonly Grant[], { to: requested, progress }: Options): Promise<RecountResult> {
   const nodes = createNodeRotation(target)
   // Does not wait for a block that no node has.
-  const to = await nodes.inTurn((node) => lastBlock(node, asked), asked === undefined ? failuresMax : target.urls.length)
+  const to = await nodes.inTurn((node) => lastBlock(node, requested), requested === undefined ? failuresMax : target.urls.length)
   const tally = createTally(grants)
   const { contract, startBlock } = target
   let reach = initialRangeSize

@@ -21,7 +21,7 @@ const isoOf = (ms: number) => new Date(ms).toISOString()
 export function readRegistry(text: string): { readonly grants: Grant[]; readonly hash: string } | { readonly problem: string } {
   const file = parseJson(text)
   if (!isRecord(file) || !hasOnly(file, ['registryHash', 'grants'])) return { problem: 'it must be { "registryHash", "grants" } only' }
-  const { registryHash: said, grants: list } = file
+  const { registryHash: statedHash, grants: list } = file
   if (!Array.isArray(list)) return { problem: 'its grants must be a list' }
   const grants: Grant[] = []
   for (const [at, one] of list.entries()) {
@@ -33,7 +33,7 @@ export function readRegistry(text: string): { readonly grants: Grant[]; readonly
     grants.push(grant)
   }
   const hash = registryHash(grants)
-  if (hash !== said) return { problem: `the hash of its grants is ${hash}, but the file states another: it was changed` }
+  if (hash !== statedHash) return { problem: `the hash of its grants is ${hash}, but the file states another: it was changed` }
   return { grants, hash }
 }
 

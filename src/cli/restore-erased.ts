@@ -17,8 +17,8 @@ export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlyS
   let isWhole = true
   for (const place of backupPlacesOf(config)) {
     try {
-      const isShut = config.backupPassphrase === undefined && (await isSealedPlace(place))
-      const target = findOpenTarget(config, place) ?? (isShut ? undefined : await openBackupTarget(config, place))
+      const isLocked = config.backupPassphrase === undefined && (await isSealedPlace(place))
+      const target = findOpenTarget(config, place) ?? (isLocked ? undefined : await openBackupTarget(config, place))
       if (!target) {
         isWhole = false
         process.stderr.write(`The list of erased customers in ${place.store.place} is encrypted: set BACKUP_PASSPHRASE.\n`)

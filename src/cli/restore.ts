@@ -72,15 +72,15 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
     if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
     if ((to === undefined) === (named === '')) throw new OperatorError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
     const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
-    const present = isThere(target) && !switches.has('force')
-    if (present && isNamed) refuseRunning(config)
+    const mustNotReplace = isThere(target) && !switches.has('force')
+    if (mustNotReplace && isNamed) refuseExistingDatabase(config)
     const moment = to === undefined ? undefined : { to, untilDamage: switches.has('until-damage'), instance: values.get('instance') }
     const source = moment
       ? await buildSourceAsOf(config, moment, target)
       : isNamed && !isThere(named)
         ? await fetchNamedSource(config, named, target)
         : copySourceFile(named, target)
-    if (present) refuseRunning(config)
+    if (mustNotReplace) refuseExistingDatabase(config)
     const keysSource = values.get('keys')
     const givenSecrets = keysSource === undefined ? undefined : await openKeys(keysSource)
     const interruption = onInterruption(
@@ -114,7 +114,7 @@ async function openKeys(file: string): Promise<Secrets> {
   return secrets
 }
 
-function refuseRunning(config: Config): never {
+function refuseExistingDatabase(config: Config): never {
   throw new OperatorError(
     `${config.dataDir} already contains a database. Use --force to replace it; a copy is kept in ${backupsOf(config)}`,
   )

@@ -109,19 +109,19 @@ export async function serve(
   const { log } = instance.deps
   if (instance.migrated.length > 0)
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
-  let takingUp = Promise.resolve()
+  let resumingOrders = Promise.resolve()
   let counting = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
     const adopted = await assignMissingOwners(instance.deps)
-    if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'opened by a process of a version from before there was staff' })
+    if (adopted > 0) log.info('shops.adopted', { shops: adopted, reason: 'created by a process of an older version, which has no staff' })
     counting = backfillKpis(instance.deps).catch((error: unknown) => log.error('kpis.not_counted', { error }))
     await Promise.race([counting, Bun.sleep(countedMaxMs)])
     // A restored database may be older than recent erasures.
     await replayErasures(instance.deps)
     await prepare?.(instance)
     // Looks for interrupted work before requests are accepted, and resumes it afterwards.
-    takingUp = resumeOrdersAtStart(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
+    resumingOrders = resumeOrdersAtStart(instance).catch((error: unknown) => log.error('orders.not_resumed', { error }))
     return listen(instance, config)
   })
   instance.deps.life.url = serving.url
@@ -141,7 +141,7 @@ export async function serve(
   const manager = openServiceManager(env, log)
   const end = async () => {
     // A hanging job must not use up the time that the service manager grants.
-    const jobsDone = Promise.race([Promise.all([jobs.stop(), takingUp, counting]), Bun.sleep(jobsStopMaxMs)])
+    const jobsDone = Promise.race([Promise.all([jobs.stop(), resumingOrders, counting]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
     const endNote = recordStop(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))

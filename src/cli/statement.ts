@@ -67,8 +67,8 @@ const time: FieldResult = (given) => {
 const optionalTime: FieldResult = (given) => (given === null ? { value: 0n } : time(given))
 
 const url: FieldResult = (given) => {
-  const parseJson = typeof given === 'string' && given.length <= urlMax ? URL.parse(given) : null
-  const isUrl = parseJson !== null && /^https?:$/.test(parseJson.protocol) && !parseJson.username && !parseJson.password
+  const parsedUrl = typeof given === 'string' && given.length <= urlMax ? URL.parse(given) : null
+  const isUrl = parsedUrl !== null && /^https?:$/.test(parsedUrl.protocol) && !parsedUrl.username && !parsedUrl.password
   return isUrl ? { value: given as string } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
 }
 

@@ -99,14 +99,14 @@ const machine = () => ({
 
 /** Parts of credentials that are not secret themselves. */
 const accountName = /_(KEY_ID|USERNAME|CLIENT_ID|PUBLISHABLE_KEY)$/
-const omittedFields = 'set, not shown'
+const setButHidden = 'set, not shown'
 
 /** Returns every setting; of secrets, only whether they are set. */
 export function settingsOf(config: Config): Record<string, unknown> {
   const entries = Object.entries(known).map(([name, setting]) => {
     const value: unknown = config[setting.field]
     const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
-    if ('secret' in setting || accountName.test(name)) return [name, isSet ? omittedFields : null]
+    if ('secret' in setting || accountName.test(name)) return [name, isSet ? setButHidden : null]
     if (name === 'DATABASE_URL') return [name, withoutLogin(config.databaseUrl)]
     return [name, value ?? null]
   })
@@ -146,14 +146,14 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
     check: async () => (withCheck ? checkOf(config) : 'skipped: --no-check'),
   }
   const contents: Record<string, unknown> = {}
-  let away: unknown
+  let unavailableError: unknown
   for (const [name, section] of Object.entries(sections)) {
     try {
       // Waits for an unavailable server once, not for each section.
-      if (away !== undefined && !offlineSections.has(name)) throw away
+      if (unavailableError !== undefined && !offlineSections.has(name)) throw unavailableError
       contents[name] = await section()
     } catch (error) {
-      if (isDatabaseAway(error)) away = error
+      if (isDatabaseAway(error)) unavailableError = error
       contents[name] = { failed: explain(error, env).text }
     }
   }
@@ -230,12 +230,12 @@ async function postgresFacts(read: Reader) {
 
 async function migrations(read: Reader, { databaseUrl }: Config) {
   const applied = await read.rows<{ tag: string }>(sql`select tag from souk_migrations where tag <> 'lock' order by tag`)
-  const appliedTags = (databaseUrl.startsWith('file:') ? sqliteMigrations : postgresMigrations).map(({ tag }) => tag)
+  const knownTags = (databaseUrl.startsWith('file:') ? sqliteMigrations : postgresMigrations).map(({ tag }) => tag)
   const tags = applied.map(({ tag }) => tag)
   return {
     applied: tags,
-    pending: appliedTags.filter((tag) => !tags.includes(tag)),
-    unknown: tags.filter((tag) => !appliedTags.includes(tag)),
+    pending: knownTags.filter((tag) => !tags.includes(tag)),
+    unknown: tags.filter((tag) => !knownTags.includes(tag)),
   }
 }
 

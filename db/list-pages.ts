@@ -75,7 +75,7 @@ export async function countInBlock(tx: Pick<Writer, 'rows'>, { list, shopId }: S
 }
 
 /** Running calls by database. */
-const folding = new WeakMap<Database, Set<string>>()
+const runningCalls = new WeakMap<Database, Set<string>>()
 
 /**
  * Creates blocks for the records after the last one, in small writes. Does nothing if a call is running.
@@ -84,8 +84,8 @@ const folding = new WeakMap<Database, Set<string>>()
  * @throws DatabaseUnavailable on PostgreSQL if a write holds the lock for more than a second
  */
 export async function extendBlocks(db: Database, of: ShopList, before: string): Promise<number> {
-  const names = folding.get(db) ?? new Set()
-  folding.set(db, names)
+  const names = runningCalls.get(db) ?? new Set()
+  runningCalls.set(db, names)
   const name = `${of.list} ${of.shopId}`
   if (names.has(name)) return 0
   names.add(name)

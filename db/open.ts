@@ -97,7 +97,7 @@ function openFile(
       await db.close()
       if (as === 'server') lock?.release()
     }
-    const warnings = [...directories, file].flatMap((path) => openToAll(path) ?? [])
+    const warnings = [...directories, file].flatMap((path) => permissionWarning(path) ?? [])
     return { db: { ...db, close }, migrated: migration.applied, backup: migration.backup, folded, warnings }
   } catch (error) {
     lock?.release()
@@ -160,7 +160,7 @@ const [writableByOthers, readableByOthers, enteredByOthers] = [0o002, 0o004, 0o0
 const modeText = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
 
 /** Returns the chmod command for a path that everyone can read; undefined if it is private. */
-function openToAll(path: string): string | undefined {
+function permissionWarning(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat || (stat.mode & readableByOthers) === 0) return undefined
   // A private directory protects its files.

@@ -17,7 +17,7 @@ export async function selectSlice<Table extends SQLiteTable>(
 ): Promise<{ rows: Table['$inferSelect'][]; total: number }> {
   if (after !== undefined) {
     const { id = key } = getTableColumns(table) as { id?: SQLiteColumn }
-    if (!id) throw new Error('a table without a key is not read whole')
+    if (!id) throw new Error('a table without a key cannot be read in chunks')
     const rest = await from
       .select()
       .from(table)

@@ -395,12 +395,12 @@ export const sureChangeOf = <Table extends SQLiteTable>(
   )
 
 /** Caches one statement per combination of set columns. Undefined columns are ignored. */
-function setting<Query, Told>(
+function setting<Query, Result>(
   build: (names: readonly string[]) => Query,
-  run: (tx: Writer, query: Query, values: Values) => MaybePromise<Told>,
+  run: (tx: Writer, query: Query, values: Values) => MaybePromise<Result>,
 ) {
   const prepared = new Map<string, Query>()
-  return async (tx: Writer, change: Values, values: Values): Promise<Told> => {
+  return async (tx: Writer, change: Values, values: Values): Promise<Result> => {
     const names = Object.keys(change).filter((name) => change[name] !== undefined)
     return run(
       tx,

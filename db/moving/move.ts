@@ -50,7 +50,7 @@ export const moveDatabase = ({ source, url, now, products, watch, before }: Move
     const rows = plans.reduce((sum, { table }) => sum + table.rows, 0)
     const documents = plans.find(({ table }) => table.name === 'product_documents')?.table.rows ?? 0
     if (plans.every(({ table }) => target.reached(table.name).rows === 0)) {
-      await lookAt(source, plans, watch, rows)
+      await checkValues(source, plans, watch, rows)
       await target.clear(plans.map(({ table }) => table.name).reverse())
     }
 
@@ -79,16 +79,16 @@ const listed = (lines: readonly string[]): string =>
  * Maps tables and columns of the source to the target.
  * @throws DatabaseRefused if one is missing
  */
-export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string, ReadonlyMap<string, string>>): Plan[] {
+export function planOf(source: Pick<Source, 'tables'>, targetTables: ReadonlyMap<string, ReadonlyMap<string, string>>): Plan[] {
   const names = new Set(source.tables.map(({ name }) => name))
   const missing = [
-    ...[...there.keys()]
+    ...[...targetTables.keys()]
       .filter((name) => !names.has(name) && name !== wordsTable && !filledTables.has(name))
       .map((name) => `the source has no table ${name}`),
-    ...[...names].filter((name) => !there.has(name)).map((name) => `the target has no table ${name}`),
+    ...[...names].filter((name) => !targetTables.has(name)).map((name) => `the target has no table ${name}`),
   ]
   const plans = sortByReferences(source.tables).map((table) => {
-    const types = there.get(table.name) ?? new Map<string, string>()
+    const types = targetTables.get(table.name) ?? new Map<string, string>()
     const extra = [...types.keys()].filter((name) => !table.columns.includes(name))
     missing.push(...extra.map((name) => `the source has no column ${table.name}.${name}`))
     const columns = table.columns.flatMap((name): Column[] => {
@@ -105,7 +105,7 @@ export function planOf(source: Pick<Source, 'tables'>, there: ReadonlyMap<string
 }
 
 /** @throws DatabaseRefused with all rows that the target would refuse */
-async function lookAt(source: Source, plans: readonly Plan[], watch: Watch, rows: number): Promise<void> {
+async function checkValues(source: Source, plans: readonly Plan[], watch: Watch, rows: number): Promise<void> {
   watch.onBegin('looking', rows, 0)
   const problems = source.dangling()
   let done = 0

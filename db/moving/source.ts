@@ -3,7 +3,7 @@ import { Database as Sqlite } from 'bun:sqlite'
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { DatabaseRefused, engineErrorCode } from '../engine.ts'
-import { danglingIn, named, rowidsText } from '../sqlite/copy-manifest.ts'
+import { collectRowid, danglingIn, rowidsText } from '../sqlite/copy-manifest.ts'
 import { configure } from '../sqlite/engine.ts'
 import type { Kind } from './copy-text.ts'
 
@@ -97,13 +97,13 @@ function sourceOn(connection: Sqlite, file: string): Source {
   }
 
   /** Describes text columns with invalid UTF-8, which would be read as other text. */
-  function notText(table: string, column: string): string[] {
+  function invalidTextIn(table: string, column: string): string[] {
     // Only non-ASCII values need the check; SQLite accepts any bytes as text.
     const query = connection.query<{ id: bigint; bytes: Uint8Array }, []>(
       `SELECT rowid AS id, CAST("${column}" AS BLOB) AS bytes FROM "${table}" WHERE "${column}" GLOB '*[^' || char(1) || '-' || char(127) || ']*'`,
     )
     let rows: bigint[] = []
-    for (const { id, bytes } of query.iterate()) if (!isUtf8(bytes)) rows = named(rows, id)
+    for (const { id, bytes } of query.iterate()) if (!isUtf8(bytes)) rows = collectRowid(rows, id)
     return problemLines(`${table}.${column} holds bytes that are no text (UTF-8)`, rows)
   }
 
@@ -115,7 +115,7 @@ function sourceOn(connection: Sqlite, file: string): Source {
         if (kind === 'text')
           return [
             ...found(table, name, `instr("${name}", char(0)) > 0`, 'holds NUL characters, which PostgreSQL does not take'),
-            ...notText(table, name),
+            ...invalidTextIn(table, name),
           ]
         if (kind === 'truth') return found(table, name, `"${name}" NOT IN (0, 1)`, 'is neither true nor false')
         if (isShort) return found(table, name, `"${name}" NOT BETWEEN ${intMin} AND ${intMax}`, 'is too large for its column there')

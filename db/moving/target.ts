@@ -92,7 +92,7 @@ async function isBegun(client: pg.Client): Promise<boolean> {
 }
 
 /** Ignores tables of extensions. */
-const tablesThere = `
+const existingTables = `
   SELECT c.relname AS name FROM pg_class c
   WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
@@ -122,7 +122,7 @@ async function begin(client: pg.Client, fingerprint: string, now: number): Promi
 }
 
 async function refuseTables(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(tablesThere)
+  const { rows } = await client.query<{ name: string }>(existingTables)
   if (rows.some(({ name }) => name === stateTable)) throw new DatabaseRefused(concurrentMove)
   if (rows.length > 0)
     throw new DatabaseRefused(
@@ -147,7 +147,7 @@ async function targetOn(client: pg.Client): Promise<Target> {
   const reached = new Map(rows.map((row) => [row.name, { upTo: BigInt(row.up_to), rows: Number(row.rows), sum: BigInt(row.sum) }]))
 
   /** Stores progress. The condition detects a concurrent move. */
-  async function note(table: string, { upTo, rows, sum }: MoveProgress): Promise<void> {
+  async function storeProgress(table: string, { upTo, rows, sum }: MoveProgress): Promise<void> {
     const before = reached.get(table)
     const { rowCount } = before
       ? await client.query(`UPDATE ${stateTable} SET up_to = $2, rows = $3, sum = $4 WHERE name = $1 AND up_to = $5`, [
@@ -173,9 +173,9 @@ async function targetOn(client: pg.Client): Promise<Target> {
     }
   }
 
-  async function noting(table: string, at: MoveProgress, put: () => Promise<unknown>): Promise<void> {
+  async function putWithProgress(table: string, at: MoveProgress, put: () => Promise<unknown>): Promise<void> {
     await within(beginQuick, async () => {
-      await note(table, at)
+      await storeProgress(table, at)
       await put()
     })
     reached.set(table, { upTo: at.upTo, rows: at.rows, sum: at.sum })
@@ -216,9 +216,9 @@ async function targetOn(client: pg.Client): Promise<Target> {
         await client.query(tables.map((table) => `DELETE FROM "${table}"`).join('; '))
       })
     },
-    put: (table, columns, piece, onSent) => noting(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
+    put: (table, columns, piece, onSent) => putWithProgress(table, piece, () => copyIn(client, table, columns, piece.lines, onSent)),
     putWords: (piece, products) =>
-      noting(wordsTable, piece, () =>
+      putWithProgress(wordsTable, piece, () =>
         client.query(
           `INSERT INTO ${wordsTable} (product_id, shop_id, visible_from, words)
            SELECT id, shop, at, array_to_tsvector(string_to_array(words, ' ')) FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS p(id, shop, at, words)`,

@@ -33,7 +33,7 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
   let isUnfit = false
   const unfit = (): never => {
     isUnfit = true
-    throw new Error('a work of a line asks by what cannot be noted')
+    throw new Error('a write of a group uses a query that cannot be recorded')
   }
   const record = (query: Prepared<unknown>, values: Values = {}, answer?: PromiseWithResolvers<QueryResult>): void => {
     assertOpen(scope)

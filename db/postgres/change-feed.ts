@@ -20,7 +20,7 @@ export const transactionColumn = 'written_in'
 type Snapshot = { readonly next: bigint; readonly open: readonly bigint[] }
 
 const base = 36
-const placeOf = ({ next, open }: Snapshot): string => [next, ...open.map((one) => next - one)].map((one) => one.toString(base)).join('.')
+const cursorOf = ({ next, open }: Snapshot): string => [next, ...open.map((one) => next - one)].map((one) => one.toString(base)).join('.')
 
 const digits = /^[0-9a-z]{1,13}$/
 const numberIn = (text: string): bigint => [...text].reduce((sum, digit) => sum * BigInt(base) + BigInt(Number.parseInt(digit, base)), 0n)
@@ -32,8 +32,8 @@ function snapshotIn(place: string): Snapshot | undefined {
   if (parts.length > openMax || !parts.every((part) => digits.test(part))) return undefined
   const [next = 0n, ...below] = parts.map(numberIn)
   const open = below.map((distance) => next - distance).sort(byNumber)
-  const isOne = next > 0n && next < 1n << 62n && open.every((one, at) => one > 0n && one < next && one !== open[at - 1])
-  return isOne ? { next, open } : undefined
+  const isValid = next > 0n && next < 1n << 62n && open.every((one, at) => one > 0n && one < next && one !== open[at - 1])
+  return isValid ? { next, open } : undefined
 }
 
 /** Formats a snapshot like PostgreSQL: lowest open transaction, next transaction, open transactions. */
@@ -53,12 +53,12 @@ function snapshotAfter(transaction: bigint, before: Snapshot, now: Snapshot): Sn
 
 const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-type Found = { readonly kind: ChangeFeedTable | 'now'; readonly id: string; readonly said: string }
+type Found = { readonly kind: ChangeFeedTable | 'now'; readonly id: string; readonly value: string }
 
 export const postgresChangeFeed: ChangeFeed = {
   async now(read) {
-    const [row] = await read.rows<{ said: string }>(sql`select pg_current_snapshot()::text as said`)
-    return placeOf(snapshotOf(row?.said ?? '1:1:'))
+    const [row] = await read.rows<{ value: string }>(sql`select pg_current_snapshot()::text as value`)
+    return cursorOf(snapshotOf(row?.value ?? '1:1:'))
   },
 
   async since(read, from, { until, limit, notBefore }) {
@@ -77,14 +77,14 @@ export const postgresChangeFeed: ChangeFeed = {
     const found = await read.rows<Found>(
       sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(changeFeedTables.map(ofTable), sql``)}`,
     )
-    const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.said ?? '1:1:')
+    const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.value ?? '1:1:')
     // A server that was restored from a dump starts with lower transaction numbers.
     if (before.next > seen.next) return undefined
-    const rows = found.flatMap(({ kind, id, said }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(said) }]))
+    const rows = found.flatMap(({ kind, id, value }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(value) }]))
     // If a table reached the limit, its last transaction may be incomplete.
     const cut = changeFeedTables.flatMap((table) => {
-      const ofIt = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
-      return ofIt.length < limit ? [] : ofIt.sort(byNumber).slice(-1)
+      const tableRows = rows.filter((row) => row.table === table && row.transaction >= before.next).map(({ transaction }) => transaction)
+      return tableRows.length < limit ? [] : tableRows.sort(byNumber).slice(-1)
     })
     const [end] = cut.sort(byNumber)
     const groups = groupsOf(
@@ -92,7 +92,7 @@ export const postgresChangeFeed: ChangeFeed = {
       before,
       last ?? seen,
     )
-    if (end === undefined) return { groups, cursor: placeOf(last ?? seen), isWhole: true }
+    if (end === undefined) return { groups, cursor: cursorOf(last ?? seen), isWhole: true }
     // A single transaction has more rows than the limit.
     const place = groups.at(-1)?.cursor
     return place === undefined
@@ -104,8 +104,8 @@ export const postgresChangeFeed: ChangeFeed = {
 function groupsOf(rows: readonly (ChangedRow & { readonly transaction: bigint })[], before: Snapshot, now: Snapshot): ChangeGroup[] {
   return [...Map.groupBy(rows, ({ transaction }) => transaction)]
     .sort(([a], [b]) => byNumber(a, b))
-    .map(([transaction, ofIt]) => ({
-      rows: ofIt.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
-      cursor: placeOf(snapshotAfter(transaction, before, now)),
+    .map(([transaction, tableRows]) => ({
+      rows: tableRows.sort((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? -1 : 1)).map(({ table, id }) => ({ table, id })),
+      cursor: cursorOf(snapshotAfter(transaction, before, now)),
     }))
 }

@@ -41,7 +41,7 @@ export const ignoreRejection = (sent: Promise<unknown>): void => void sent.catch
  */
 export async function commit(session: Session, transaction: Transaction, stats: Pick<DatabaseStats, 'commitSeconds'>): Promise<void> {
   throwFailure(transaction)
-  const askedAt = performance.now()
+  const sentAt = performance.now()
   const { command } = await session.query({ text: 'COMMIT' }).catch((error: unknown) => {
     for (const failure of [transaction.failed?.error, error]) if (isCertainRollback(failure)) throw failure
     throw new DatabaseOutcomeUnknown('the database server went away during a commit', { cause: error })
@@ -49,7 +49,7 @@ export async function commit(session: Session, transaction: Transaction, stats: 
   // If a statement has failed, the server responds ROLLBACK; if BEGIN has, it responds COMMIT. Neither is an error.
   throwFailure(transaction)
   if (command !== 'COMMIT') throw new Error('a transaction was rolled back without an error')
-  recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
+  recordValue(stats.commitSeconds, (performance.now() - sentAt) / 1_000)
 }
 
 function throwFailure({ failed }: Transaction): void {

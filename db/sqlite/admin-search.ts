@@ -7,31 +7,31 @@ import { prepare } from '../prepared.ts'
 /**
  * Contentless FTS5 tables. The rowid of an order is the shop's serial times 2^32 plus the order number, so FTS5 returns
  * a shop's orders newest first without sorting. Every term starts with the serial, so a search costs what the shop
- * holds. Prefixes are terms too (`1_ha`), beside whole words (`1__haddad`), because FTS5 gathers all rows of a prefix
- * query first.
+ * holds. Prefixes are terms too (`1_ha`), beside whole words (`1__haddad`), because FTS5 gathers all rows of a
+ * prefix query first.
  */
 const orderWords = table('order_words', { rowid: int('rowid'), words: text('words') })
 const shopSerials = table('search_shops', { serial: int('serial'), shopId: text('shop_id') })
 
-const placed = (name: string) => sql.placeholder(name)
+const param = (name: string) => sql.placeholder(name)
 const serialOf = prepare((queries) =>
   queries
     .select({ serial: shopSerials.serial })
     .from(shopSerials)
-    .where(sql`${shopSerials.shopId} = ${placed('shopId')}`)
+    .where(sql`${shopSerials.shopId} = ${param('shopId')}`)
     .limit(1),
 )
 const addShop = prepare((queries) =>
   queries
     .insert(shopSerials)
-    .values({ serial: sql`(select coalesce(max(serial), 0) + 1 from search_shops)`, shopId: placed('shopId') as never }),
+    .values({ serial: sql`(select coalesce(max(serial), 0) + 1 from search_shops)`, shopId: param('shopId') as never }),
 )
 /** The rowid of an order whose row exists. */
-const orderRow = sql`(select number from orders where id = ${placed('id')}) + ${placed('serial')} * 4294967296`
+const orderRow = sql`(select number from orders where id = ${param('id')}) + ${param('serial')} * 4294967296`
 /** Terms of the order number. */
-const numberTerms = sql`(select ' ' || ${placed('name')} || '_' || number || ' ' || ${placed('name')} || '__' || number from orders where id = ${placed('id')})`
+const numberTerms = sql`(select ' ' || ${param('name')} || '_' || number || ' ' || ${param('name')} || '__' || number from orders where id = ${param('id')})`
 const insertOrder = prepare((queries) =>
-  queries.insert(orderWords).values({ rowid: orderRow, words: sql`${placed('text')} || ${numberTerms}` }),
+  queries.insert(orderWords).values({ rowid: orderRow, words: sql`${param('text')} || ${numberTerms}` }),
 )
 const removeOrder = prepare((queries) => queries.delete(orderWords).where(sql`rowid = ${orderRow}`))
 
@@ -42,22 +42,22 @@ async function serialFor(tx: Writer, shopId: string): Promise<number> {
   return serialFor(tx, shopId)
 }
 
-const beginning = (serial: number, word: string) => `${serial.toString(36)}_${word}`
-const whole = (serial: number, word: string) => `${serial.toString(36)}__${word}`
+const prefixTerm = (serial: number, word: string) => `${serial.toString(36)}_${word}`
+const wholeTerm = (serial: number, word: string) => `${serial.toString(36)}__${word}`
 
 function textOf(serial: number, wording: IndexedWords): string {
   const terms = new Set<string>()
   for (const word of wording.words) {
-    let begun = ''
+    let letters = ''
     for (const letter of word) {
-      begun += letter
-      terms.add(beginning(serial, begun))
+      letters += letter
+      terms.add(prefixTerm(serial, letters))
     }
-    terms.add(whole(serial, word))
+    terms.add(wholeTerm(serial, word))
   }
   for (const word of wording.whole) {
-    terms.add(beginning(serial, word))
-    terms.add(whole(serial, word))
+    terms.add(prefixTerm(serial, word))
+    terms.add(wholeTerm(serial, word))
   }
   return [...terms].join(' ')
 }
@@ -65,8 +65,8 @@ function textOf(serial: number, wording: IndexedWords): string {
 /** Quoted, so that terms contain no syntax. */
 const matchOf = (serial: number, { words, whole: wholes }: Omit<WordQuery, 'limit'>): string =>
   [
-    ...wholes.map((word) => whole(serial, word)),
-    ...words.map((word, at) => (at === words.length - 1 ? beginning(serial, word) : whole(serial, word))),
+    ...wholes.map((word) => wholeTerm(serial, word)),
+    ...words.map((word, at) => (at === words.length - 1 ? prefixTerm(serial, word) : wholeTerm(serial, word))),
   ]
     .map((term) => `"${term}"`)
     .join(' AND ')
@@ -93,12 +93,12 @@ export const sqliteOrderSearch: OrderSearch = {
   purge: (tx, isFirst) => purge(tx, 'order_words', isFirst),
   async add(tx, { id, shopId }, words) {
     const serial = await serialFor(tx, shopId)
-    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, wholeTerm: [] }) })
   },
   async replace(tx, { id, shopId }, words) {
     const serial = await serialFor(tx, shopId)
     await tx.run(removeOrder, { id, serial })
-    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, wholeTerm: [] }) })
   },
   async find(read, { first, last, limit, ...query }) {
     const serial = await knownSerial(read, query.shopId)
@@ -120,18 +120,18 @@ export const sqliteOrderSearch: OrderSearch = {
 export function sqliteRecordSearch(name: 'managed' | 'customer'): RecordSearch {
   const words = table(`${name}_words`, { rowid: int('rowid'), words: text('words') })
   const ranks = table(`${name}_ranks`, { rank: int('rank'), id: text('id') })
-  const row = sql`(select rank from ${ranks} where id = ${placed('id')})`
-  const first = sql`${placed('createdAt')} * 1048576`
+  const row = sql`(select rank from ${ranks} where id = ${param('id')})`
+  const first = sql`${param('createdAt')} * 1048576`
   const rank = prepare((queries) =>
     queries
       .insert(ranks)
       .values({
         rank: sql`coalesce((select max(rank) + 1 from ${ranks} where rank between ${first} and ${first} + 1048575), ${first})`,
-        id: placed('id') as never,
+        id: param('id') as never,
       })
       .onConflictDoNothing(),
   )
-  const insert = prepare((queries) => queries.insert(words).values({ rowid: row, words: placed('text') as never }))
+  const insert = prepare((queries) => queries.insert(words).values({ rowid: row, words: param('text') as never }))
   const remove = prepare((queries) => queries.delete(words).where(sql`rowid = ${row}`))
   return {
     purge: (tx, isFirst) => purge(tx, `${name}_words`, isFirst),

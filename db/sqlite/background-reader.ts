@@ -44,7 +44,7 @@ export function openBackgroundReader(file: string, isWaitedFor = false): Backgro
         worker ??= begin()
         worker.postMessage({ id, file, text, params, isWaitedFor } satisfies ReadRequest)
       }),
-    close: () => end(new Error('what was asked aside was closed')),
+    close: () => end(new Error('the background reader was closed')),
   }
 }
 

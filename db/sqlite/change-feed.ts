@@ -12,11 +12,11 @@ const markLength = 10
 const markOf = (id: string): string => suffixOf(id).slice(-markLength)
 const none: Mark = { number: 0, mark: '' }
 
-const placeOf = (marks: ReadonlyMap<ChangeFeedTable, Mark>): string =>
+const cursorOf = (marks: ReadonlyMap<ChangeFeedTable, Mark>): string =>
   changeFeedTables.map((table) => `${marks.get(table)?.number ?? 0}-${marks.get(table)?.mark ?? ''}`).join('.')
 
-function marksIn(place: string): Map<ChangeFeedTable, Mark> | undefined {
-  const parts = place.split('.').map((part) => /^(\d{1,15})-([0-9a-z]*)$/.exec(part))
+function marksIn(cursor: string): Map<ChangeFeedTable, Mark> | undefined {
+  const parts = cursor.split('.').map((part) => /^(\d{1,15})-([0-9a-z]*)$/.exec(part))
   if (parts.length !== changeFeedTables.length || parts.includes(null)) return undefined
   return new Map(changeFeedTables.map((table, at) => [table, { number: Number(parts[at]?.[1]), mark: parts[at]?.[2] ?? '' }]))
 }
@@ -28,7 +28,7 @@ export const sqliteChangeFeed: ChangeFeed = {
       const [last] = await read.rows<Row>(sql`select rowid as number, id from ${sql.raw(table)} order by rowid desc limit 1`)
       if (last) marks.set(table, { number: last.number, mark: markOf(last.id) })
     }
-    return placeOf(marks)
+    return cursorOf(marks)
   },
 
   async since(read, from, { until, limit, notBefore }) {
@@ -57,11 +57,11 @@ export const sqliteChangeFeed: ChangeFeed = {
       const row = next?.rows.shift()
       if (!next || !row) break
       marks.set(next.table, { number: row.number, mark: markOf(row.id) })
-      pieces.push({ rows: [{ table: next.table, id: row.id }], cursor: placeOf(marks) })
+      pieces.push({ rows: [{ table: next.table, id: row.id }], cursor: cursorOf(marks) })
     }
     // Omitted old rows are also before the cursor.
     for (const { table, end } of found) if (end) marks.set(table, { number: end.number, mark: markOf(end.id) })
-    return { groups: pieces, cursor: placeOf(marks), isWhole }
+    return { groups: pieces, cursor: cursorOf(marks), isWhole }
   },
 }
 

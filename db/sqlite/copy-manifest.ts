@@ -48,18 +48,18 @@ export function rowsIn(connection: Sqlite): Record<string, number> {
   )
 }
 
-const rowsNamed = 3
+const rowidsShown = 3
 
 /**
  * Names the first rows.
  * @param rows rowids
  */
 export const rowidsText = (rows: readonly (number | bigint)[]): string =>
-  `in rowid ${rows.slice(0, rowsNamed).join(', ')}${rows.length > rowsNamed ? ' and more' : ''}`
+  `in rowid ${rows.slice(0, rowidsShown).join(', ')}${rows.length > rowidsShown ? ' and more' : ''}`
 
 /** Collects rowids, one more than messages name. */
-export const named = <Row extends number | bigint>(rows: readonly Row[], row: Row): Row[] =>
-  rows.length > rowsNamed ? [...rows] : [...rows, row]
+export const collectRowid = <Row extends number | bigint>(rows: readonly Row[], row: Row): Row[] =>
+  rows.length > rowidsShown ? [...rows] : [...rows, row]
 
 /** Describes dangling references, one line per column. */
 export function danglingIn(connection: Sqlite): string[] {
@@ -71,7 +71,7 @@ export function danglingIn(connection: Sqlite): string[] {
   )
   for (const { table, row, parent, columns } of rows.iterate()) {
     const what = `${table}.${columns} refers to rows of ${parent} that are not there`
-    found.set(what, named(found.get(what) ?? [], row ?? 0))
+    found.set(what, collectRowid(found.get(what) ?? [], row ?? 0))
   }
   return [...found].map(([what, rowids]) => `${what}, ${rowidsText(rowids)}`)
 }

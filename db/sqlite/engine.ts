@@ -75,7 +75,7 @@ function rowsOn(queries: BunSQLiteDatabase) {
 }
 
 /** Runs prepared queries on a connection and caches their statements. */
-function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
+function preparedOn(connection: Sqlite, reportFatal: (error: unknown) => void) {
   const statements = new WeakMap<Prepared<unknown>, ReturnType<typeof prepareStatement>>()
   function prepareStatement({ compiled: { text, bind, finish, isRowless, sure } }: Prepared<unknown>) {
     const statement = connection.prepare<Record<string, unknown>, [never]>(text)
@@ -104,7 +104,7 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
         const row = statement.get(bound(values))
         return row ? (finish(row) as Row) : undefined
       } catch (error) {
-        tell(error)
+        reportFatal(error)
         throw error
       }
     },
@@ -113,26 +113,26 @@ function preparedOn(connection: Sqlite, tell: (error: unknown) => void) {
         const { statement, bound, finish } = statementOf(query)
         return statement.all(bound(values)).map(finish) as Row[]
       } catch (error) {
-        tell(error)
+        reportFatal(error)
         throw error
       }
     },
     run(query: Prepared<never>, values: Values = {}): void {
       try {
         const { statement, bound, mustFind, mustChange } = statementOf(query)
-        const isThere = mustFind ? statement.get(bound(values)) !== null : statement.run(bound(values)).changes > 0 || !mustChange
-        if (!isThere) throw new NothingChanged('a row is not as it was known')
+        const isAffected = mustFind ? statement.get(bound(values)) !== null : statement.run(bound(values)).changes > 0 || !mustChange
+        if (!isAffected) throw new NothingChanged('a row is not as it was known')
       } catch (error) {
-        tell(error)
+        reportFatal(error)
         throw error
       }
     },
   }
 }
 
-function readerOn(connection: Sqlite, guard: Guard, tell: (error: unknown) => void): Reader {
+function readerOn(connection: Sqlite, guard: Guard, reportFatal: (error: unknown) => void): Reader {
   const queries = drizzle({ client: clientOf(statementCache(connection, guard)) })
-  const { first, all } = preparedOn(connection, tell)
+  const { first, all } = preparedOn(connection, reportFatal)
   const begin = connection.prepare('BEGIN')
   const commit = connection.prepare('COMMIT')
   return Object.assign(queries as unknown as Reader, rowsOn(queries), {
@@ -164,19 +164,19 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   const reader = new Sqlite(file, { readonly: true, strict: true })
   for (const pragma of ['busy_timeout = 5000', 'cache_size = -8000', 'trusted_schema = 0']) reader.run(`PRAGMA ${pragma}`)
 
-  const tell = (error: unknown) => {
+  const reportFatal = (error: unknown) => {
     if (isFatal(error)) onFatal?.(error)
   }
   const guard: Guard = (run) => {
     try {
       return run()
     } catch (error) {
-      tell(error)
+      reportFatal(error)
       throw error
     }
   }
   const prepare = statementCache(writer, guard)
-  const prepared = preparedOn(writer, tell)
+  const prepared = preparedOn(writer, reportFatal)
   const dataVersion = writer.prepare<{ data_version: number }, []>('PRAGMA data_version')
   const begin = writer.prepare('BEGIN IMMEDIATE')
   const commit = writer.prepare('COMMIT')
@@ -265,9 +265,9 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         }
         settle.push(done)
       }
-      const askedAt = performance.now()
+      const commitStartedAt = performance.now()
       commit.run()
-      recordValue(stats.commitSeconds, (performance.now() - askedAt) / 1_000)
+      recordValue(stats.commitSeconds, (performance.now() - commitStartedAt) / 1_000)
     } catch (error) {
       rejectAll(jobs, error)
       // Last, because it may fail after an I/O error, and all callers must get their errors first.
@@ -370,7 +370,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
     const reason = isFull(error) ? new DatabaseFull('the disk is full', { cause: error }) : error
     for (const job of jobs) job.reject(reason)
     stats.queued = queue.length
-    tell(error)
+    reportFatal(error)
   }
 
   async function closeAll(): Promise<void> {
@@ -387,7 +387,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
   }
 
   return {
-    read: readerOn(reader, guard, tell),
+    read: readerOn(reader, guard, reportFatal),
     write: (work) =>
       new Promise((resolve, reject) => {
         refuseNestedWrite()
@@ -412,7 +412,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
         return Math.max(0, state?.log ?? 0) * page
       } catch (error) {
         // A failing disk is often noticed here first: COMMIT does not report errors of its checkpoint.
-        tell(error)
+        reportFatal(error)
         throw error
       }
     },

@@ -4,7 +4,7 @@ import { type CommitLog, LogBroken, type LogLengths, type LogRange, type Shipped
 
 export type LogRequest = {
   id: number
-  ask: 'open' | 'read' | 'next' | 'piece' | 'kept' | 'tend' | 'finish' | 'letGo' | 'close'
+  ask: 'open' | 'read' | 'next' | 'piece' | 'markShipped' | 'checkpointLong' | 'finish' | 'discard' | 'close'
   file: string
   kept?: ShippedLog | undefined
 }
@@ -79,9 +79,9 @@ export async function followLog(file: string, kept?: ShippedLog): Promise<Commit
         yield piece
       }
     },
-    markShipped: () => ask('kept'),
-    checkpointLong: () => ask('tend'),
-    discard: () => ask<void>('letGo').finally(close),
+    markShipped: () => ask('markShipped'),
+    checkpointLong: () => ask('checkpointLong'),
+    discard: () => ask<void>('discard').finally(close),
     finish: () => ask('finish'),
     async *file() {
       const copy = Bun.spawn([process.execPath, '-e', copying, resolve(file)], {

@@ -60,7 +60,7 @@ export function openLogTail(
   const spool = openSpool(file)
   const queue: Segment[] = []
   /** Whether the first range of the queue was handed out. It must not change until it is shipped. */
-  let isAsked = false
+  let isFirstTaken = false
   /** Another connection's read prevents the log from restarting. */
   let isHeldByOthers = false
   let pinned: { header: LogHeader | undefined; frames: number } = { header: undefined, frames: 0 }
@@ -109,7 +109,7 @@ export function openLogTail(
     // The log restarted after its last frames were read. After a crash in the first transaction of a restarted log,
     // SQLite picks new salts. Nothing is missing if the database file has not changed since.
     if (known && !follows(header, known) && markOfLife(file, lastEnd) !== markOf(file))
-      throw new LogBroken('the log began anew more than once')
+      throw new LogBroken('the log restarted more than once')
     return rangeTo({ header, frame: 0, sum: header.sum }, header, now.frames)
   }
 
@@ -204,7 +204,7 @@ export function openLogTail(
 
   /** Joins adjacent spooled ranges, so that fewer are shipped. */
   function joinWaiting(): void {
-    for (let nth = isAsked ? 1 : 0; nth + 1 < queue.length; ) {
+    for (let nth = isFirstTaken ? 1 : 0; nth + 1 < queue.length; ) {
       const joined = joinedOf(queue[nth] as Segment, queue[nth + 1] as Segment)
       const isShort = joined && (joined.range.to - joined.range.from) * frameBytes(joined.range.header) <= rangeMaxBytes
       if (joined && isShort) queue.splice(nth, 2, joined)
@@ -299,13 +299,13 @@ export function openLogTail(
   }
 
   pinned = look() ?? pinned
-  const goesOn = kept !== undefined && continueAfter(kept)
-  if (!goesOn) spool.clear()
+  const continues = kept !== undefined && continueAfter(kept)
+  if (!continues) spool.clear()
   // If the whole log was in the file, the first read transaction does not use the log.
-  if (goesOn && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)
+  if (continues && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)
 
   return {
-    goesOn,
+    continues,
     finish(): string | undefined {
       if (!isLocked(locker, lock)) return undefined
       try {
@@ -329,22 +329,22 @@ export function openLogTail(
     /** Returns the first unshipped range; undefined if there is none. @throws LogBroken */
     next(): LogRange | undefined {
       if (queue.length === 0) read()
-      isAsked = queue.length > 0
+      isFirstTaken = queue.length > 0
       return queue[0]?.range
     },
     *pieces(): Generator<Uint8Array> {
       for (const piece of queue[0]?.pieces ?? []) yield piece()
     },
-    kept(): void {
+    markShipped(): void {
       const done = queue.shift()
-      if (!done) throw new Error('what was not read is not kept')
-      isAsked = false
+      if (!done) throw new Error('no range is waiting to be marked as shipped')
+      isFirstTaken = false
       done.drop?.()
       renew()
       fold()
     },
     /** Checkpoints a long log so that it restarts, and returns the lengths. @throws LogBroken */
-    tend(): LogLengths {
+    checkpointLong(): LogLengths {
       fold()
       return {
         logBytes: bytesOf(counts('NOOP').frames),
@@ -353,7 +353,7 @@ export function openLogTail(
       }
     },
     /** Discards what is not shipped, then checkpoints and truncates the log. */
-    letGo(): void {
+    discard(): void {
       queue.length = 0
       spool.clear()
       for (const connection of [held, spare]) if (connection.inTransaction) unpin(connection)

@@ -23,7 +23,7 @@ function handleRequest(ask: LogRequest['ask'], file: string, kept: LogRequest['k
   tail ??= openLogTail(file, { kept })
   switch (ask) {
     case 'open':
-      return tail.goesOn
+      return tail.continues
     case 'read':
       return tail.read()
     case 'next':
@@ -34,14 +34,14 @@ function handleRequest(ask: LogRequest['ask'], file: string, kept: LogRequest['k
       const { done, value } = pieces.next()
       return done ? undefined : value
     }
-    case 'kept':
-      return void tail.kept()
-    case 'tend':
-      return tail.tend()
+    case 'markShipped':
+      return void tail.markShipped()
+    case 'checkpointLong':
+      return tail.checkpointLong()
     case 'finish':
       return tail.finish()
-    case 'letGo':
-      return void tail.letGo()
+    case 'discard':
+      return void tail.discard()
     case 'close':
       return void tail.close()
   }

@@ -67,7 +67,7 @@ const amongMatchesMax = 40_000
 const { readProgress } = backfillProgressOf('PRODUCTS')
 
 /** Maximum length of prefix terms. Longer prefixes match few words, which FTS5 gathers. */
-const begunMax = 20
+const prefixMax = 20
 /** In shops up to this size FTS5 gathers the words of a prefix within about ten milliseconds. */
 const gatheredMax = 10_000
 
@@ -76,10 +76,10 @@ export function productTerms(product: SearchableProduct): string {
   const prefix = shopPrefix(product.shopId)
   const terms = new Set(productTermsOf(product).map((word) => prefix + word))
   for (const word of product.words) {
-    let begun = `${prefix}__`
-    for (const letter of [...word].slice(0, begunMax)) {
-      begun += letter
-      terms.add(begun)
+    let term = `${prefix}__`
+    for (const letter of [...word].slice(0, prefixMax)) {
+      term += letter
+      terms.add(term)
     }
   }
   return [...terms].join(' ')
@@ -98,7 +98,7 @@ const putTerms = (tx: Writer, product: SearchableProduct) =>
 type PrefixIndexState = 'TERMS' | 'GATHERED' | 'SOME'
 
 async function prefixIndexStateOf(read: Reader, shopId: string, word: string): Promise<PrefixIndexState> {
-  if ([...word].length > begunMax) return 'GATHERED'
+  if ([...word].length > prefixMax) return 'GATHERED'
   if ((await readProgress(read)) === undefined) return 'TERMS'
   const [first] = await read.rows<{ n: number }>(
     sql`select count(*) as n from (select 1 from product_documents where shop_id = ${shopId} limit ${gatheredMax + 1})`,

@@ -64,7 +64,7 @@ function applyRange(tail: LogTail, range: LogRange, pages: Pages): void {
     ends = applied.endsCommit
   }
   expect(ends).toBe(true)
-  tail.kept()
+  tail.markShipped()
   pages.finish()
 }
 
@@ -138,8 +138,8 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
     const beginReading = (from: ShippedLog | undefined) => {
       tail = open(from)
       end = undefined
-      hasShipped = tail.goesOn
-      if (tail.goesOn) {
+      hasShipped = tail.continues
+      if (tail.continues) {
         continuations++
         return
       }
@@ -242,8 +242,8 @@ test('the followed log stays bounded, even if there are always new commits', () 
     tail.next()
     // Commits between reading a range and acknowledging it.
     for (const _ of tail.pieces()) writer.run('UPDATE counter SET n = n + 1')
-    tail.kept()
-    frames.push(tail.tend().logBytes / 4_120)
+    tail.markShipped()
+    frames.push(tail.checkpointLong().logBytes / 4_120)
   }
   expect(Math.max(...frames)).toBeLessThan(200)
   tail.close()
@@ -275,7 +275,7 @@ test('a log that another program checkpointed and restarted while nothing held i
   const range = tail.next()
   expect(range).toBeDefined()
   for (const _ of tail.pieces());
-  tail.kept()
+  tail.markShipped()
   // All frames are in the file, and a log with other salts replaces it.
   for (let nth = 0; nth < 2; nth++) {
     writer.run('PRAGMA wal_checkpoint(PASSIVE)')
@@ -302,7 +302,7 @@ for (const isHeld of [true, false])
     const range = tail.next()
     if (!range) throw new Error('nothing was committed')
     for (const _ of tail.pieces());
-    tail.kept()
+    tail.markShipped()
     // Writes far more than triggers a checkpoint, and reads nothing.
     fill(writer, 200)
     const left = join(folder, `left-${isHeld}`)
@@ -334,7 +334,7 @@ test('after a crash in a new generation of the log, following continues from the
   const range = tail.next()
   if (!range) throw new Error('nothing was committed')
   for (const _ of tail.pieces());
-  tail.kept()
+  tail.markShipped()
   // Starts the next generation of the log, and writes far more than triggers a checkpoint.
   fill(writer, 60)
   const shipped = { header: range.header, frame: range.to, sum: range.end }
@@ -368,9 +368,9 @@ test('a log that is checkpointed and stored does not restart with the next write
   read()
   // During the acknowledgement of the last part, later frames move into the file before they are read.
   fill()
-  tail.kept()
+  tail.markShipped()
   const range = read()
-  tail.kept()
+  tail.markShipped()
   fill()
   const reopened = databaseFileAt(file)
   reopened.holdLog()
@@ -392,7 +392,7 @@ test('a log that was fully checkpointed at a start may restart with the next wri
   const range = tail.next()
   if (!range) throw new Error('nothing was committed')
   for (const _ of tail.pieces());
-  tail.kept()
+  tail.markShipped()
   writer.run('PRAGMA wal_checkpoint(PASSIVE)')
   tail.close()
   const shipped = { header: range.header, frame: range.to, sum: range.end }
@@ -466,9 +466,9 @@ test('the log stays short while its target does not respond, and nothing is lost
       writer.run('UPDATE counter SET n = n + 1')
       // Repeated requests, as for a target that does not respond, return the same part.
       if (nth % 10 === 0) tail.next()
-      lengths.push(tail.tend().logBytes / 4_120)
+      lengths.push(tail.checkpointLong().logBytes / 4_120)
     }
-    return tail.tend().waitingBytes
+    return tail.checkpointLong().waitingBytes
   }
   expect(fill(first)).toBeGreaterThan(1_000_000)
   expect(Math.max(...lengths)).toBeLessThan(200)
@@ -481,7 +481,7 @@ test('the log stays short while its target does not respond, and nothing is lost
     tail.close()
     tail = openLogTail(file, { ...options, kept: end })
     reopened.releaseLog()
-    expect(tail.goesOn).toBe(true)
+    expect(tail.continues).toBe(true)
     fill(tail)
     // The reader takes a part.
     for (let nth = 0; nth < 5; nth++) {
@@ -494,7 +494,7 @@ test('the log stays short while its target does not respond, and nothing is lost
   for (let next = tail.next(); next; next = tail.next()) applyRange(tail, next, pages)
   expect(withCopy(copy, countOf)).toBe(countOf(writer))
   expect(withCopy(copy, rowsOf)).toEqual(rowsOf(writer))
-  expect([withCopy(copy, integrityOf), tail.tend().waitingBytes]).toEqual(['ok', 0])
+  expect([withCopy(copy, integrityOf), tail.checkpointLong().waitingBytes]).toEqual(['ok', 0])
   pages.close()
   tail.close()
 })
@@ -505,10 +505,10 @@ test('releasing the log removes its files and truncates the WAL', () => {
   const tail = openLogTail(file, { foldFrames: 50 })
   for (let nth = 0; nth < 40; nth++) {
     writer.run('INSERT INTO blobs (x) VALUES (randomblob(30000))')
-    tail.tend()
+    tail.checkpointLong()
   }
   expect(readdirSync(`${file}-unshipped`).length).toBeGreaterThan(0)
-  tail.letGo()
+  tail.discard()
   expect([statSync(`${file}-wal`).size, existsSync(`${file}-unshipped`)]).toEqual([0, false])
   tail.close()
 })
@@ -520,7 +520,7 @@ test('a process killed in its first transaction of a restarted log does not lose
   for (let nth = 0; nth < 30; nth++) writer.run('INSERT INTO blobs (x) VALUES (randomblob(9000))')
   for (let range = tail.next(); range; range = tail.next()) {
     for (const _ of tail.pieces());
-    tail.kept()
+    tail.markShipped()
   }
   // The next write restarts the log.
   const script = `

@@ -185,7 +185,7 @@ test('a background reader sees committed rows, reports failed statements and wor
   ])
   background.close()
   if (engine === 'sqlite') {
-    expect(await ids().catch((error: Error) => error.message)).toBe('what was asked aside was closed')
+    expect(await ids().catch((error: Error) => error.message)).toBe('the background reader was closed')
     const refused = db.backgroundReader()
     // A background reader cannot write.
     expect(await refused.rows(sql`delete from users returning id`).catch((error: unknown) => error)).toMatchObject({

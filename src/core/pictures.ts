@@ -40,6 +40,6 @@ export class RenderFailed extends Error {
     readonly kind: 'DAMAGED' | 'FAILED',
     readonly detail: string,
   ) {
-    super(`a picture was not made smaller: ${detail}`)
+    super(`a picture was not resized: ${detail}`)
   }
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Database, DatabaseOutcomeUnknown, DatabaseUnavailable } from '../../db/engine.ts'
 
 /** The current request: log id, start time, and the state of its writes. */
-type Scope = { readonly id: string; readonly cameAt: number | undefined; committed: number; unknown: boolean; keyed: boolean }
+type Scope = { readonly id: string; readonly requestedAt: number | undefined; committed: number; unknown: boolean; keyed: boolean }
 
 const scopes = new AsyncLocalStorage<Scope>()
 
@@ -11,10 +11,10 @@ const scopes = new AsyncLocalStorage<Scope>()
  * @param startedAt start time by `performance.now()`
  */
 export const runInRequest = <T>(id: string, run: () => T, startedAt?: number): T =>
-  scopes.run({ id, cameAt: startedAt, committed: 0, unknown: false, keyed: false }, run)
+  scopes.run({ id, requestedAt: startedAt, committed: 0, unknown: false, keyed: false }, run)
 
 /** Returns the start time of the current request by `performance.now()`; undefined in jobs and commands. */
-export const requestStartedAt = (): number | undefined => scopes.getStore()?.cameAt
+export const requestStartedAt = (): number | undefined => scopes.getStore()?.requestedAt
 
 /** Returns the id of the current request; undefined in jobs and commands. */
 export const requestId = (): string | undefined => scopes.getStore()?.id

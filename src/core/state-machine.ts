@@ -76,7 +76,7 @@ export function createStateMachine<Table extends Stateful, States extends Transi
     const { update, change } = built.getOrInsertComputed(states.join(), () => build(states))
     if (typeof which !== 'string') {
       if (!states.includes(which['status'] as string)) return undefined
-      await change(tx, anotherThan(which, fields), { ...values, which: which['id'] })
+      await change(tx, changedFields(which, fields), { ...values, which: which['id'] })
       const row = { ...which, ...withoutUndefined(fields) }
       onChange?.(tx, row)
       return row
@@ -104,14 +104,14 @@ export function createStateMachine<Table extends Stateful, States extends Transi
  * Removes fields that do not change, because an update rewrites every index entry of a set column. Keeps all if none
  * changes, because an update must set something.
  */
-function anotherThan(row: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
+function changedFields(row: Record<string, unknown>, fields: Record<string, unknown>): Record<string, unknown> {
   const change: Record<string, unknown> = {}
-  let isAnother = false
+  let hasChanged = false
   for (const name of Object.keys(fields)) {
     const value = fields[name]
     if (value === undefined || value === row[name]) continue
     change[name] = value
-    isAnother = true
+    hasChanged = true
   }
-  return isAnother ? change : fields
+  return hasChanged ? change : fields
 }

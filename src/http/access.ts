@@ -36,7 +36,7 @@ const anonymousCaller: Admission = { principal: anonymous, shop: undefined }
 const customersTimes = 10
 
 /** A request whose body takes longer is authenticated again. */
-const longOnItsWayMs = 1_000
+const slowBodyMs = 1_000
 
 /** Bodies up to this size cost almost nothing to read and hold. */
 const smallBodyMax = 4 * 1024
@@ -92,7 +92,7 @@ export const access = (
     | 'penaltyDelay'
     | 'callers'
     | 'originOf'
-    | 'whereRefused'
+    | 'locationRefusal'
     | 'trail'
     | 'clock'
     | 'config'
@@ -110,7 +110,7 @@ export const access = (
     writeLimit,
     penaltyDelay,
     callers,
-    whereRefused,
+    locationRefusal,
     trail,
   } = deps
   const place: BudgetOptions = { budget: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
@@ -180,7 +180,7 @@ export const access = (
     }
     if (principal.kind === 'anonymous') return refuse('TOKEN', needsToken())
     if (principal.kind !== 'superAdmin') return refuse('ROLE', needsRole(['superAdmin']))
-    const reason = whereRefused(request)
+    const reason = locationRefusal(request)
     return reason === undefined
       ? { principal, shop: undefined }
       : refuse(reason, new AppError('FORBIDDEN', operatorRefusalMessages[reason]))
@@ -258,7 +258,7 @@ export const access = (
   const receiveFrom = (rule: AccessRule) => async (context: ReceivedRequest) => {
     const begun = clock.monotonic()
     await receive(context)
-    if (clock.monotonic() - begun < longOnItsWayMs) return
+    if (clock.monotonic() - begun < slowBodyMs) return
     const { request } = context
     callers.set(request, await authenticate(rule, request.headers))
   }
@@ -287,7 +287,7 @@ export const access = (
         detail: { 'x-access': by, ...(isOn ? { 'x-while': isOn } : {}) } as object,
         // In `transform`, because validation runs before `resolve`: an unauthenticated caller gets 401 before the body
         // is read. A route must not have its own `transform`, which would replace these.
-        transform: rule.unguarded ? [letIn(rule, isOn), receive] : [guard(rule, isOn), receiveFrom(rule)],
+        transform: rule.unguarded ? [admitAnyone(rule, isOn), receive] : [guard(rule, isOn), receiveFrom(rule)],
         resolve: ({ request }: { request: Request }) => {
           const caller = callers.get(request)
           if (!caller) throw new Error('a route took over the transform that authenticates')
@@ -336,7 +336,7 @@ export const access = (
       throw new AppError('FORBIDDEN', 'This requires an approved KYB record: submit one with POST /kyb', { code: 'kyb_required' })
   }
 
-  function letIn(rule: AccessRule, isOn: Switch) {
+  function admitAnyone(rule: AccessRule, isOn: Switch) {
     return async ({ request }: { request: Request }): Promise<void> => {
       assertOn(isOn)
       callers.set(request, anonymousCaller)

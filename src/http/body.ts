@@ -140,7 +140,7 @@ export async function readPieces(
 ): Promise<Uint8Array[]> {
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
-  let [lastLength, heldBefore] = [0, 0]
+  let [lastLength, fullBytes] = [0, 0]
   const place = budget?.enter(senderOf(request), () => {
     pieces = undefined
     last = new Uint8Array()
@@ -150,12 +150,12 @@ export async function readPieces(
       if (pieces === undefined) throw crowdedOut()
       if (lastLength >= pieceBytes) {
         pieces.push(last.subarray(0, lastLength))
-        heldBefore += last.length
+        fullBytes += last.length
         lastLength = 0
       }
       last = appendChunk(last.subarray(0, lastLength), last, chunk, bytesMax)
       lastLength += chunk.length
-      place?.hold(heldBefore + last.length)
+      place?.hold(fullBytes + last.length)
     }
     if (pieces === undefined) throw crowdedOut()
     return [...pieces, last.subarray(0, lastLength)]
@@ -200,11 +200,11 @@ export async function* readChunks(
   let timer = setTimeout(end, withinMs)
   let size = 0
   let sizeAtStart = 0
-  let isWhole = false
+  let isComplete = false
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), late])
-      isWhole = done
+      isComplete = done
       if (done) return
       size += value.length
       if (size > bytesMax) throw tooLarge(bytesMax)
@@ -223,7 +223,7 @@ export async function* readChunks(
     throw error instanceof AppError ? error : new AppError('INVALID', 'The body is incomplete')
   } finally {
     clearTimeout(timer)
-    if (!isWhole) reader.cancel().catch(() => undefined)
+    if (!isComplete) reader.cancel().catch(() => undefined)
   }
 }
 

@@ -21,7 +21,7 @@ type RowOf<Schema extends TSchema> = Static<Schema> extends { data: (infer Row)[
 export function csvOf<Schema extends ListSchema, Query = object, Params = object, Row = RowOf<Schema>>(
   name: string,
   schema: Schema,
-  read: (asked: ListRequest<Query, Params>, slice: PageSlice) => Promise<ListChunk<Row>>,
+  read: (listRequest: ListRequest<Query, Params>, slice: PageSlice) => Promise<ListChunk<Row>>,
   given: {
     table?: CsvTable<Row>
     tableOf?: (query: Query) => CsvTable<Row> | undefined
@@ -38,7 +38,7 @@ export function csvOf<Schema extends ListSchema, Query = object, Params = object
  * Adds `{ csv: csvOf('orders', Orders, read) }`: with `accept: text/csv` a list responds completely, ignoring `page`
  * and `limit`. Place it after `access`. test/http/csv-list-routes.test.ts checks every list.
  */
-export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>) =>
+export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'allowSilence'>) =>
   new Elysia({ name: 'http.csv-lists' }).macro({
     csv: (list: CsvList) => ({
       detail: { 'x-csv': list } as object,
@@ -56,51 +56,51 @@ export const csvLists = (deps: Pick<HttpDeps, 'callers' | 'clock' | 'exportSlots
     }),
   })
 
-type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'maySayNothing'>
+type Exporting = Pick<HttpDeps, 'clock' | 'exportSlots' | 'exportShare' | 'log' | 'allowSilence'>
 
 /** Streams a whole list. An aborted client releases its export slot at once. */
-async function exportList(deps: Exporting, list: CsvList, asked: ListRequest, request: Request): Promise<Response> {
-  const { clock, exportSlots, exportShare, log, maySayNothing } = deps
-  const leave = exportSlots.take(asked.shop.id)
-  let hasLeft = false
-  const goAway = () => {
-    hasLeft = true
+async function exportList(deps: Exporting, list: CsvList, listRequest: ListRequest, request: Request): Promise<Response> {
+  const { clock, exportSlots, exportShare, log, allowSilence } = deps
+  const leave = exportSlots.take(listRequest.shop.id)
+  let isAbandoned = false
+  const abandon = () => {
+    isAbandoned = true
     leave()
   }
-  request.signal.addEventListener('abort', goAway, { once: true })
-  const pieces = csvChunks(list, asked)
+  request.signal.addEventListener('abort', abandon, { once: true })
+  const pieces = csvChunks(list, listRequest)
   const startedAt = clock.monotonic()
   /** Returns the next chunk with text. Each read waits for its turn. */
-  async function following(): Promise<IteratorResult<CsvChunk, void>> {
-    maySayNothing(request, true)
+  async function nextChunk(): Promise<IteratorResult<CsvChunk, void>> {
+    allowSilence(request, true)
     try {
       for (;;) {
         const next = await exportShare.run(() => pieces.next())
-        if (next.done || next.value.text !== '' || hasLeft) return next
+        if (next.done || next.value.text !== '' || isAbandoned) return next
         if (clock.monotonic() - startedAt > exportMaxMs) throw new Error('an export took too long')
       }
     } finally {
-      maySayNothing(request, false)
+      allowSilence(request, false)
     }
   }
   try {
     // An error of the first chunk has its own status.
-    let next: IteratorResult<CsvChunk, void> | undefined = await following()
+    let next: IteratorResult<CsvChunk, void> | undefined = await nextChunk()
     const body = streamText(
       async () => {
-        const { done, value } = next ?? (await following())
+        const { done, value } = next ?? (await nextChunk())
         next = undefined
         return done ? { done, value: undefined } : { done: false, value: value.text }
       },
       {
         ...{ clock, log, list: list.name, signal: request.signal, onEnd: leave },
         async onLeave() {
-          goAway()
+          abandon()
           await pieces.return()
         },
       },
     )
-    return new Response(body, { headers: csvHeaders(`${list.name}-${dayIn(asked.shop.timeZone, clock.now())}`) })
+    return new Response(body, { headers: csvHeaders(`${list.name}-${dayIn(listRequest.shop.timeZone, clock.now())}`) })
   } catch (error) {
     leave()
     throw error

@@ -26,7 +26,7 @@ export const docsHtml = `<!doctype html>
  */
 export const docsScript = `const docs = document.getElementById('docs')
 
-/** A link and a copying button inside of the button that opens an operation would be out of reach for a keyboard. */
+/** Moves links and copy buttons out of the button that opens an operation: inside it, a keyboard cannot reach them. */
 const plainSummaries = ({ React }) => ({
   wrapComponents: {
     DeepLink: () => ({ text }) => React.createElement('span', null, text),
@@ -51,7 +51,7 @@ function set(element, name, value) {
 }
 const each = (selector, change) => docs.querySelectorAll(selector).forEach(change)
 
-function mend() {
+function moveInnerControls() {
   each('select, input, textarea', (field) => isNamed(field) || set(field, 'aria-label', nameOf(field)))
   each('.close-modal', (button) => set(button, 'aria-label', 'Close'))
   each('pre.microlight, pre.microlight code, .highlight-code > *, .model-box, .renderedMarkdown pre', (box) => set(box, 'tabindex', '0'))
@@ -70,7 +70,7 @@ function mend() {
   })
 }
 
-new MutationObserver(mend).observe(docs, { childList: true, subtree: true })
+new MutationObserver(moveInnerControls).observe(docs, { childList: true, subtree: true })
 
 window.SwaggerUIBundle({
   url: '/docs/json',

@@ -50,14 +50,14 @@ const Page = t.String({ contentMediaType: 'text/html', description: 'The page.' 
  * @param routes routes of the app, read when the document is first requested
  */
 export function docsRoutes(deps: HttpDeps, routes: () => readonly DocumentedRoute[]) {
-  let made: { body: string; etag: string } | undefined
+  let cached: { body: string; etag: string } | undefined
 
   async function document() {
-    if (made) return made
+    if (cached) return cached
     const { openApiDocument } = await import('./openapi.ts')
     const body = JSON.stringify(openApiDocument(routes(), deps.config.apiV3Prefix, deps.build.version))
-    made = { body, etag: etagOf(body) }
-    return made
+    cached = { body, etag: etagOf(body) }
+    return cached
   }
 
   return new Elysia({ tags: ['Service'] })

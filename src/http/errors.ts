@@ -41,17 +41,17 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof DatabaseFull) return unavailable('The disk is full')
   if (error instanceof DatabaseUnavailable) return unavailable('The database is busy')
   if (error instanceof DatabaseOutcomeUnknown) return unavailable('The connection to the database was lost', 'UNKNOWN')
-  const { outcome: became, keyed } = requestOutcome()
+  const { outcome, keyed } = requestOutcome()
   const what = 'Something went wrong on our side'
-  return new AppError('INTERNAL', keyed && became !== 'NOTHING' ? `${what}: ${sendAgain}` : what)
+  return new AppError('INTERNAL', keyed && outcome !== 'NOTHING' ? `${what}: ${sendAgain}` : what)
 }
 
 const sendAgain = 'send it again under the same Idempotency-Key'
 
 /** Returns a 503 that states the effect of the request. */
-function unavailable(why: string, became = requestOutcome().outcome): AppError {
+function unavailable(why: string, outcome = requestOutcome().outcome): AppError {
   const { keyed } = requestOutcome()
-  if (became === 'NOTHING')
+  if (outcome === 'NOTHING')
     return new AppError('UNAVAILABLE', `${why}: nothing was changed, try again later`, { retryAfterSeconds: unavailableRetrySeconds })
   const what = {
     SOME: keyed
@@ -60,7 +60,7 @@ function unavailable(why: string, became = requestOutcome().outcome): AppError {
     UNKNOWN: keyed
       ? `and the outcome is unknown: ${sendAgain}, or read the record first`
       : 'and the outcome is unknown: read the record before you send it again',
-  }[became]
+  }[outcome]
   return new AppError('UNAVAILABLE', `${why}, ${what}`, { retryAfterSeconds: resumeRetrySeconds })
 }
 
@@ -69,16 +69,16 @@ function unavailable(why: string, became = requestOutcome().outcome): AppError {
  * the result.
  */
 export function deadlineExceeded({ method }: Pick<Request, 'method'>): AppError {
-  const { outcome: became } = requestOutcome()
+  const { outcome } = requestOutcome()
   const isRead = method === 'GET' || method === 'HEAD'
   // A running write may still commit.
-  return unavailable('The request took too long', isRead || became !== 'NOTHING' ? became : 'UNKNOWN')
+  return unavailable('The request took too long', isRead || outcome !== 'NOTHING' ? outcome : 'UNKNOWN')
 }
 
 const jsonHeaders = { 'content-type': jsonType, 'cache-control': 'no-store' }
 /** Created once: copying a Headers object is cheaper than creating one from a record. */
-const toNobodyElse = new Headers(jsonHeaders)
-const toBrowsers = new Headers({ ...jsonHeaders, ...browserHeaders })
+const defaultHeaders = new Headers(jsonHeaders)
+const browserReadableHeaders = new Headers({ ...jsonHeaders, ...browserHeaders })
 
 /**
  * Creates an error response, with `Retry-After` if a retry makes sense.
@@ -87,7 +87,7 @@ const toBrowsers = new Headers({ ...jsonHeaders, ...browserHeaders })
 export function errorResponse(error: AppError, isOpen = false): Response {
   const answer = new Response(JSON.stringify(errorBody(error)), {
     status: statusOf[error.kind],
-    headers: isOpen ? toBrowsers : toNobodyElse,
+    headers: isOpen ? browserReadableHeaders : defaultHeaders,
   })
   if (error.retryAfterSeconds !== undefined) answer.headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
   if (error.allow !== undefined) answer.headers.set('allow', error.allow.join(', '))

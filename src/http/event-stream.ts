@@ -20,7 +20,7 @@ export function expiryOf({ headers }: Request): number | undefined {
 
 /** Whether a request would still be admitted with the same principal, role and shop. */
 export async function isStillAdmitted(
-  { identity, whereRefused }: Pick<HttpDeps, 'identity' | 'whereRefused'>,
+  { identity, locationRefusal }: Pick<HttpDeps, 'identity' | 'locationRefusal'>,
   request: Request,
   principal: Principal,
   shop: ShopContext | undefined,
@@ -32,7 +32,7 @@ export async function isStillAdmitted(
   }
   const now = await identity.ofToken(bearerOf(headers) ?? '')
   if (now?.id !== principal.id) return false
-  if (principal.kind === 'superAdmin') return now.kind === 'superAdmin' && whereRefused(request) === undefined
+  if (principal.kind === 'superAdmin') return now.kind === 'superAdmin' && locationRefusal(request) === undefined
   const place = await identity.placeOf(now.id, shop?.id)
   return principal.kind === 'merchant' && place?.shop.id === shop?.id && place?.role === principal.role
 }

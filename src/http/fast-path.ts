@@ -39,7 +39,7 @@ type FastPathDeps = {
 }
 
 /** `passed` resolves at the time limit, unless it was cancelled. */
-export type Deadline = { readonly passed: Promise<void>; readonly callOff: () => void }
+export type Deadline = { readonly passed: Promise<void>; readonly cancel: () => void }
 
 /** The contract promises a response within 28 s. */
 const answerWithinMs = 27_000
@@ -47,7 +47,7 @@ const answerWithinMs = 27_000
 export function answerDeadline(): Deadline {
   const { promise: passed, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, answerWithinMs)
-  return { passed, callOff: () => clearTimeout(timer) }
+  return { passed, cancel: () => clearTimeout(timer) }
 }
 
 const knownHostsMax = 100
@@ -101,7 +101,7 @@ export function createFastPath({
 
   /** Returns the response, or an error at the time limit. The work continues. Uploads are exempt. */
   async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
-    const { passed, callOff } = deadline()
+    const { passed, cancel } = deadline()
     const tooLate = passed.then(() => {
       if (routeOf(request)?.upload) return answering
       // The late response is discarded, so its body must not stay open.
@@ -111,7 +111,7 @@ export function createFastPath({
     try {
       return await Promise.race([answering, tooLate])
     } finally {
-      callOff()
+      cancel()
     }
   }
 

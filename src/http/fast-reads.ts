@@ -3,7 +3,7 @@ import type { KeyPrincipal } from '../core/principal.ts'
 import { keyHeader } from './access.ts'
 import { type AccessRule, accessRules, decidesAlone, isOpenedByKey } from './access-rules.ts'
 import type { ClientConnection } from './client-connections.ts'
-import { countedFrom } from './public-reads.ts'
+import { countedBytesMin } from './public-reads.ts'
 import { browserHeaders, matchesEtag, prebuilt } from './public-response.ts'
 import { hostOf, isPlainUrl, pathAndQuery, pathnameOf } from './request-url.ts'
 import type { ResponseCache } from './response-cache.ts'
@@ -97,7 +97,7 @@ export function createFastReads<Entry extends CachedRecord>({
       if (!cached || cached.visibleFrom > now()) return undefined
       if (matchesEtag(headers, cached.etag)) return prebuilt.notModified(cached.etag, requestId)
       const text = records.textOf(id, cached)
-      return text === undefined || text.length > countedFrom ? undefined : prebuilt.json(text, cached.etag, requestId)
+      return text === undefined || text.length > countedBytesMin ? undefined : prebuilt.json(text, cached.etag, requestId)
     },
     order({ headers, url }, id, requestId) {
       const presented = headers.get(keyHeader)
@@ -127,7 +127,7 @@ export function createFastReads<Entry extends CachedRecord>({
     },
     cachedResponse({ url, headers }, requestId) {
       const cached = headers.has('origin') ? undefined : answers.get(pathAndQuery(url))
-      if (!cached || cached.body.length > countedFrom) return undefined
+      if (!cached || cached.body.length > countedBytesMin) return undefined
       lastRoute = cached.route
       return matchesEtag(headers, cached.etag)
         ? prebuilt.notModified(cached.etag, requestId)

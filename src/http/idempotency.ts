@@ -25,7 +25,7 @@ type Run<T> = (write: Write, attempt: Attempt) => Promise<T>
 
 /**
  * How a stored response is shown again. A replay passes the same permission checks: `access` repeats its own, and this
- * object the rest. Routes whose path names a record need `sees` or `anew`.
+ * object the rest. Routes whose path names a record need `assertVisible` or `recompute`.
  */
 type Replay<T> = {
   /** Replaces the `Idempotency-Key` of HTML forms, which send no headers. */
@@ -33,15 +33,15 @@ type Replay<T> = {
 } & (
   | {
       /** Throws the error of the first request if the caller may no longer see the record. */
-      readonly sees?: () => Promise<unknown>
+      readonly assertVisible?: () => Promise<unknown>
       /** Runs before a stored response with a secret is shown again; its error replaces the response. */
-      readonly shown?: () => Promise<unknown>
-      readonly anew?: undefined
+      readonly beforeReplay?: () => Promise<unknown>
+      readonly recompute?: undefined
     }
   | {
       /** Computes the current response instead of storing the first one, which must not be kept. */
-      readonly anew: () => Promise<T>
-      readonly shown?: undefined
+      readonly recompute: () => Promise<T>
+      readonly beforeReplay?: undefined
     }
 )
 
@@ -63,8 +63,8 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
         const { principal, shop } = context as unknown as { principal: Principal; shop: ShopContext | undefined }
         return {
           once: async <T>(status: number, run: Run<T>, replay: Replay<T> = {}): Promise<T> => {
-            const sees = replay.anew ?? replay.sees
-            if (!sees && route.includes(':')) throw new Error(`${route} does not say who may see its answer again`)
+            const current = replay.recompute ?? replay.assertVisible
+            if (!current && route.includes(':')) throw new Error(`${route} needs assertVisible or recompute for its replays`)
             const key = replay.key ?? request.headers.get('idempotency-key')
             set.status = status
             if (key === null) {
@@ -78,15 +78,15 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             const claim = await untracked(() => claims.claim({ scope, key, fingerprint }))
             if (claim.kind !== 'claimed') {
               // The state of a key is revealed only to callers who may see the record.
-              const current = await sees?.()
+              const currentAnswer = await current?.()
               if (claim.kind === 'replay') {
-                if (claim.status < 400) await replay.shown?.()
+                if (claim.status < 400) await replay.beforeReplay?.()
                 set.headers['idempotent-replayed'] = 'true'
-                if (replay.anew && claim.status < 400) return current as T
+                if (replay.recompute && claim.status < 400) return currentAnswer as T
               }
             }
             const work: Resumable<T> = (write, attempt) => run(write, { key: sha256(`${scope} ${key}`), ...attempt })
-            return performClaimed(replay.anew ? withoutAnswer(claim) : claim, status, db.write, work, apiRefusals)
+            return performClaimed(replay.recompute ? withoutAnswer(claim) : claim, status, db.write, work, apiRefusals)
           },
         }
       },

@@ -27,16 +27,16 @@ type ImportRequest = {
  * @throws AppError RATE_LIMITED without a free slot; errors of the upload and the work
  */
 export async function runImport<T>(
-  { importSlots, importsAtWork, scheduler }: Pick<HttpDeps, 'importSlots' | 'importsAtWork' | 'scheduler'>,
+  { importSlots, runningImports, scheduler }: Pick<HttpDeps, 'importSlots' | 'runningImports' | 'scheduler'>,
   { slot: [of, whose], request, upload }: ImportRequest,
   work: (run: ImportRun) => Promise<T>,
 ): Promise<T> {
   const releases = [importSlots.take(of, whose)]
   try {
     // Refuses before the client sends up to 20 MB.
-    importsAtWork.take(of)()
+    runningImports.take(of)()
     const pieces = await upload.pieces()
-    releases.push(importsAtWork.take(of))
+    releases.push(runningImports.take(of))
     const paced = await scheduler.enter()
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])

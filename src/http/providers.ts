@@ -23,7 +23,7 @@ import { type UploadOptions, uploadPace } from './upload.ts'
 const agentMax = 200
 
 /** Memory of incomplete uploads: three of the largest size. */
-const uploadRoomBytes = 64 * 1024 * 1024
+const uploadBytesMax = 64 * 1024 * 1024
 
 /** Requests of the checkout resolver per address and minute. */
 const resolverPerMinute = 60
@@ -48,8 +48,8 @@ const readsWaitingMax = 128
 /** Maximum time in the queue, well below the time limit of a request. */
 const readWaitMaxMs = 10_000
 /** Memory of unsent responses: in total, and per network. */
-const answerRoomBytes = 64 * 1024 * 1024
-const answerRoomOfOneBytes = 16 * 1024 * 1024
+const unsentBytesMax = 64 * 1024 * 1024
+const unsentBytesOfOneMax = 16 * 1024 * 1024
 /** DNS lookups per shop and minute. */
 const hostVerificationsPerMinute = 10
 
@@ -70,9 +70,9 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     requestId: request.headers.get('x-request-id') ?? undefined,
     address: address.of(request, peerOf(request)),
   })
-  /** Removes or restores the idle timeout of a connection. */
-  const maySayNothing = (request: Request, isSo: boolean): void =>
-    peers.get(request)?.timeout?.(request, isSo ? 0 : config.keepAliveSeconds)
+  /** Suspends or restores the idle timeout of a connection. */
+  const allowSilence = (request: Request, isAllowed: boolean): void =>
+    peers.get(request)?.timeout?.(request, isAllowed ? 0 : config.keepAliveSeconds)
   const guardedAddress = (request: Request): string | undefined => address.strictly(request, peerOf(request))
   const judge = createOperatorGuard(config, countryOf)
   const { geoCountryHeader } = config
@@ -117,7 +117,7 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     /** The client address for allowlists; undefined if it cannot be trusted. */
     guardedAddress,
     /** Why an operator may not call from this location; undefined if allowed. */
-    whereRefused: (request: Request): OperatorRefusalReason | undefined =>
+    locationRefusal: (request: Request): OperatorRefusalReason | undefined =>
       judge({
         address: guardedAddress(request),
         proxyCountry:
@@ -139,24 +139,24 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
       full: () => new AppError('RATE_LIMITED', 'Too many requests of this client are waiting. Try again', { retryAfterSeconds: 1 }),
     }),
     /** Memory of responses that slow clients have not read. */
-    answerBudget: createBodyBudget(answerRoomBytes, 0, answerRoomOfOneBytes),
+    answerBudget: createBodyBudget(unsentBytesMax, 0, unsentBytesOfOneMax),
     /** Memory of incomplete bodies. */
     bodyBudget: createBodyBudget(),
     uploading: {
-      budget: createBodyBudget(uploadRoomBytes),
+      budget: createBodyBudget(uploadBytesMax),
       senderOf: (request) => networkOf(limitKey(request)),
       arrivalLimit: uploadPace,
-      reads: maySayNothing,
+      reads: allowSilence,
     } satisfies UploadOptions,
     requestCounts,
     loopLag: createLoopLag(),
     /** Slots of imports, by owner from before the upload, and of all while their files are in memory. */
     importSlots: createSemaphore({ perOwner: 1, refusals: importRefusals }),
-    importsAtWork: createSemaphore({ perOwner: 1, total: 16, refusals: importRefusals }),
+    runningImports: createSemaphore({ perOwner: 1, total: 16, refusals: importRefusals }),
     /** Schedules long work of requests on the main thread. */
     scheduler: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare }),
     exportSlots: createSemaphore({ perOwner: 2, total: 16, refusals: exportRefusals }),
-    maySayNothing,
+    allowSilence,
     /** Schedules exports on the main thread. */
     exportShare: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare: exportRests }),
     /** The admission of each request. */

@@ -31,7 +31,7 @@ type Options = {
 }
 
 /** Smaller responses are not counted, because the kernel buffers most of them. */
-export const countedFrom = 64 * 1024
+export const countedBytesMin = 64 * 1024
 const pieceBytes = 64 * 1024
 
 const isData = (headers: Headers) => /^(?:application\/json|text\/html)/.test(headers.get('content-type') ?? '')
@@ -51,7 +51,7 @@ export function publicReads({ handle, routeTable, isCached, turns, budget, turnK
       log.error('answer.too_large', { route: path, bytes: bytes.length, bytesMax: publicAnswerBytesMax })
       throw new AppError('INTERNAL', 'The response is too large: request fewer records per page')
     }
-    if (bytes.length < countedFrom) return new Response(bytes, { status, headers })
+    if (bytes.length < countedBytesMin) return new Response(bytes, { status, headers })
     return new Response(sent(bytes, senderOf(request)), { status, headers })
   }
 

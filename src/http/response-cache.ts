@@ -75,7 +75,7 @@ export function versionOf(...parts: readonly (() => number | undefined)[]): () =
   let version = 0
   // By index, because this runs before every cached response.
   return () => {
-    let isOther = false
+    let hasChanged = false
     for (let nth = 0; nth < parts.length; nth++) {
       const now = parts[nth]?.()
       if (now === undefined) {
@@ -84,9 +84,9 @@ export function versionOf(...parts: readonly (() => number | undefined)[]): () =
       }
       if (now === seen[nth]) continue
       seen[nth] = now
-      isOther = true
+      hasChanged = true
     }
-    if (isOther) version++
+    if (hasChanged) version++
     return version
   }
 }

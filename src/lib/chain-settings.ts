@@ -77,7 +77,7 @@ function chainOf(item: unknown, where: string): ChainSetting {
     throw new Error(`${where} a contract of 0x and 40 hex digits`)
   const isSame = contract === undefined || contract.toLowerCase() === known?.contract
   const address = contract?.toLowerCase() ?? known?.contract
-  if (address === undefined) throw new Error(`${where} a contract: none is known of its chainId`)
+  if (address === undefined) throw new Error(`${where} a contract, because souk knows none for its chainId`)
   if (startBlock !== undefined && !isWhole(startBlock, 0)) throw new Error(`${where} a startBlock that is a whole number from 0`)
   if (confirmations !== undefined && !(isWhole(confirmations, 0) && confirmations <= 1_000_000))
     throw new Error(`${where} confirmations that are a whole number from 0 to 1000000`)

@@ -4,22 +4,22 @@
  */
 export function coalesceRuns(run: () => Promise<void>): { request(): Promise<void>; inFlight(): Promise<void> | undefined } {
   let running: Promise<void> | undefined
-  let isAsked = false
-  async function whileAsked(): Promise<void> {
+  let isRequested = false
+  async function runWhileRequested(): Promise<void> {
     try {
-      while (isAsked) {
-        isAsked = false
+      while (isRequested) {
+        isRequested = false
         await run()
       }
     } finally {
-      // In the same turn as the last check of `isAsked`, so that no request is lost.
+      // In the same turn as the last check of `isRequested`, so that no request is lost.
       running = undefined
     }
   }
   return {
     request() {
-      isAsked = true
-      running ??= whileAsked()
+      isRequested = true
+      running ??= runWhileRequested()
       return running
     },
     inFlight: () => running,

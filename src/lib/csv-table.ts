@@ -37,14 +37,14 @@ type Column = { readonly name: string; readonly path: readonly string[]; readonl
 export function csvTableOfSchema<Row>(schema: unknown): CsvTable<Row> {
   const columns = columnsOf(schema as Schema, [])
   const money = columns.filter(({ isMoney }) => isMoney)
-  const tellsCurrency = money.length === 0 || columns.some(({ name }) => name === 'currency')
+  const hasCurrencyColumn = money.length === 0 || columns.some(({ name }) => name === 'currency')
   return {
-    header: [...columns.map(({ name }) => name), ...(tellsCurrency ? [] : ['currency'])],
+    header: [...columns.map(({ name }) => name), ...(hasCurrencyColumn ? [] : ['currency'])],
     linesOf(row) {
       const values = columns.map((column) => [column, valueAt(row, column.path)] as const)
       const first = values.find(([{ isMoney }, value]) => isMoney && value !== null)?.[1] as Money | undefined
       const cells = values.map(([{ isMoney }, value]) => (isMoney ? decimalCell(value as Money | null) : cellOf(value)))
-      return [[...cells, ...(tellsCurrency ? [] : [first?.currency ?? null])]]
+      return [[...cells, ...(hasCurrencyColumn ? [] : [first?.currency ?? null])]]
     },
   }
 }

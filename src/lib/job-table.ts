@@ -69,9 +69,9 @@ export function readSchedules(text: string): JobSchedules {
     .filter((part) => part.trim() !== '')
     .forEach((part, at) => {
       const [name = '', pattern = '', ...more] = part.split('=').map((word) => word.trim())
-      if (!isJobName(name) || more.length > 0) problems.push(`number ${at + 1} names no job`)
-      else if (found[name] !== undefined) problems.push(`${name} is there twice`)
-      else if (pattern !== 'off' && !isPattern(pattern)) problems.push(`the pattern of ${name} is none`)
+      if (!isJobName(name) || more.length > 0) problems.push(`entry ${at + 1} names no job`)
+      else if (found[name] !== undefined) problems.push(`${name} is given twice`)
+      else if (pattern !== 'off' && !isPattern(pattern)) problems.push(`the pattern of ${name} is not valid`)
       else found[name] = pattern
     })
   if (problems.length > 0)

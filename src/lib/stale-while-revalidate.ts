@@ -8,11 +8,11 @@ type StaleWhileRevalidate<T> = {
 }
 
 /** Minimum time that a value stays fresh. */
-const keptMinMs = 15_000
+const freshMinMs = 15_000
 /** A value stays fresh for this multiple of its computing time, so computing takes at most 1 % of the time. */
 const share = 100
 /** Callers do not wait if the last computation took longer. */
-const patienceMs = 250
+const waitMaxMs = 250
 
 /**
  * Creates a cache that returns the old value while it loads a new one.
@@ -22,13 +22,13 @@ export function createStaleWhileRevalidate<T>(monotonic: () => number): StaleWhi
   let made: { readonly value: T; readonly tookMs: number; readonly until: number } | undefined
   let making: Promise<T> | undefined
 
-  async function anew(make: () => Promise<T>): Promise<T> {
+  async function recompute(make: () => Promise<T>): Promise<T> {
     const startedAt = monotonic()
     try {
       const value = await make()
       const now = monotonic()
       const tookMs = now - startedAt
-      made = { value, tookMs, until: now + Math.max(keptMinMs, share * tookMs) }
+      made = { value, tookMs, until: now + Math.max(freshMinMs, share * tookMs) }
       return value
     } finally {
       making = undefined
@@ -38,8 +38,8 @@ export function createStaleWhileRevalidate<T>(monotonic: () => number): StaleWhi
   return {
     async get(make) {
       if (made && monotonic() < made.until) return made.value
-      making ??= anew(make)
-      if (!made || made.tookMs <= patienceMs) return making
+      making ??= recompute(make)
+      if (!made || made.tookMs <= waitMaxMs) return making
       // After an error, the next call tries again.
       making.catch(() => undefined)
       return made.value

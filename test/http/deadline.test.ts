@@ -18,7 +18,7 @@ function handSetDeadlines() {
     deadline() {
       const { promise: passed, resolve } = Promise.withResolvers<void>()
       begun.add(resolve)
-      return { passed, callOff: () => void begun.delete(resolve) }
+      return { passed, cancel: () => void begun.delete(resolve) }
     },
     begun,
     pass() {

@@ -122,11 +122,11 @@ function removeLast<Item>(ring: Ring<Item>): Item {
 }
 
 /** Removes all waiters that match. */
-function removeAll<Item>(ring: Ring<Item>, isSo: (item: Item) => boolean): Item[] {
-  const removed = ring.items.filter(isSo)
-  if (removed.length > 0) ring.items = ring.items.filter((item) => !isSo(item))
+function removeAll<Item>(ring: Ring<Item>, matches: (item: Item) => boolean): Item[] {
+  const removed = ring.items.filter(matches)
+  if (removed.length > 0) ring.items = ring.items.filter((item) => !matches(item))
   for (const [name, inner] of ring.byName) {
-    removed.push(...removeAll(inner, isSo))
+    removed.push(...removeAll(inner, matches))
     if (inner.waiting === 0) ring.byName.delete(name)
   }
   ring.waiting -= removed.length

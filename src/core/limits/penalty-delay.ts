@@ -53,23 +53,23 @@ export function createPenaltyDelay({
   }
 
   /** Returns when the next error of a sender is sent. */
-  function nextOf(sender: string, at: number, pauseMs: number): number {
+  function scheduleNext(sender: string, at: number, pauseMs: number): number {
     const last = lastAt.get(sender) ?? Number.NEGATIVE_INFINITY
-    const goesAt = Math.min(Math.max(last, at - atOnce * apartMs) + pauseMs, at + waitMaxMs)
+    const sendAt = Math.min(Math.max(last, at - atOnce * apartMs) + pauseMs, at + waitMaxMs)
     lastAt.delete(sender)
-    lastAt.set(sender, goesAt)
+    lastAt.set(sender, sendAt)
     if (lastAt.size > sendersMax) lastAt.delete(lastAt.keys().next().value as string)
-    return goesAt
+    return sendAt
   }
 
   return {
     wait(sender) {
       const at = now()
-      const alone = nextOf(sender, at, apartMs)
+      const alone = scheduleNext(sender, at, apartMs)
       // Updated last, so that its addresses do not evict it.
       const site = siteOf(sender)
-      const goesAt = site === undefined ? alone : Math.max(alone, nextOf(site, at, apartMs / siteTimes))
-      return goesAt <= at || waiting >= waitingMax ? undefined : waitFor(goesAt - at)
+      const sendAt = site === undefined ? alone : Math.max(alone, scheduleNext(site, at, apartMs / siteTimes))
+      return sendAt <= at || waiting >= waitingMax ? undefined : waitFor(sendAt - at)
     },
   }
 }

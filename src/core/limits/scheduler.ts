@@ -48,33 +48,33 @@ const restMinMs = 2
  * Idle time after which no request is waiting. A client takes a moment between a response and its next request, longer
  * on a busy machine.
  */
-const idleMs = { whereNobodyCame: 0.5, whereSomebodyCame: 4 }
+const idleMaxMs = { quiet: 0.5, active: 4 }
 
 export function createScheduler({ now, turn, sleep, activityCount, othersShare, atOnce = 1, onIdle }: SchedulerOptions): Scheduler {
   const waiting: (() => void)[] = []
-  let taken = 0
+  let activeCount = 0
   let seenCount = activityCount()
 
-  function letNextIn(): void {
+  function passTurn(): void {
     const next = waiting.shift()
     if (next) next()
-    else taken--
-    if (taken === 0) onIdle?.()
+    else activeCount--
+    if (activeCount === 0) onIdle?.()
   }
 
-  async function comeIn(): Promise<void> {
-    if (taken < atOnce) taken++
+  async function acquireTurn(): Promise<void> {
+    if (activeCount < atOnce) activeCount++
     else await new Promise<void>((begin) => waiting.push(begin))
   }
 
   /** Returns whether requests used the thread. */
-  async function letOthers(pieceMs: number, cameBefore: boolean): Promise<boolean> {
+  async function yieldToRequests(pieceMs: number, hadRequests: boolean): Promise<boolean> {
     const forMs = Math.min(othersShare * pieceMs, restMaxMs)
     let [used, idle] = [0, 0]
-    const come = () => used > 0 || cameBefore
-    while (used < forMs && idle < (come() ? idleMs.whereSomebodyCame : idleMs.whereNobodyCame)) {
+    const hasRequests = () => used > 0 || hadRequests
+    while (used < forMs && idle < (hasRequests() ? idleMaxMs.active : idleMaxMs.quiet)) {
       const [startedAt, seenBefore] = [now(), activityCount()]
-      await (come() ? sleep(1) : turn())
+      await (hasRequests() ? sleep(1) : turn())
       const took = now() - startedAt
       if (activityCount() === seenBefore) idle += took
       else [used, idle] = [used + idle + took, 0]
@@ -89,12 +89,12 @@ export function createScheduler({ now, turn, sleep, activityCount, othersShare, 
     seenCount = activityCount()
     if (hasOthers && othersShare > 0) await sleep(Math.min(Math.max(othersShare * pieceMs, restMinMs), restMaxMs))
     else await turn()
-    letNextIn()
+    passTurn()
   }
 
   return {
     async run(piece) {
-      await comeIn()
+      await acquireTurn()
       const startedAt = now()
       try {
         return await piece()
@@ -103,19 +103,19 @@ export function createScheduler({ now, turn, sleep, activityCount, othersShare, 
       }
     },
     async enter() {
-      await comeIn()
+      await acquireTurn()
       let startedAt = now()
       let wasWanted = false
       return {
         async rest() {
           if (now() - startedAt < pieceMinMs) return wasWanted
-          wasWanted = await letOthers(now() - startedAt, wasWanted)
-          letNextIn()
-          await comeIn()
+          wasWanted = await yieldToRequests(now() - startedAt, wasWanted)
+          passTurn()
+          await acquireTurn()
           startedAt = now()
           return wasWanted
         },
-        leave: letNextIn,
+        leave: passTurn,
       }
     },
   }

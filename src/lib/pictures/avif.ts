@@ -192,12 +192,12 @@ function propertiesOf(reader: Reader, box: Box, id: number): number[] {
     const isThis = (version === 0 ? reader.u16(at) : reader.u32(at)) === id
     at += version === 0 ? 2 : 4
     const associations = reader.u8(at++)
-    const places: number[] = []
+    const indexes: number[] = []
     for (let one = 0; one < associations; one++) {
-      places.push(isWide ? reader.u16(at) & 0x7fff : reader.u8(at) & 0x7f)
+      indexes.push(isWide ? reader.u16(at) & 0x7fff : reader.u8(at) & 0x7f)
       at += isWide ? 2 : 1
     }
-    if (isThis) return places
+    if (isThis) return indexes
   }
   return []
 }
@@ -241,11 +241,11 @@ function codedSize(header: Uint8Array): Size | undefined {
   if (bits(1) === 1) bits(5)
   else {
     if (bits(1) === 1) return undefined
-    const tellsDelays = bits(1) === 1
+    const hasDelays = bits(1) === 1
     for (let points = bits(5) + 1; points > 0; points--) {
       bits(12)
       if (bits(5) > 7) bits(1)
-      if (tellsDelays && bits(1) === 1) bits(4)
+      if (hasDelays && bits(1) === 1) bits(4)
     }
   }
   const [widthBits, heightBits] = [bits(4) + 1, bits(4) + 1]

@@ -103,8 +103,8 @@ function orientationIn(tiff: Uint8Array): number {
     const at = directory + 2 + nth * 12
     if (at + 12 > tiff.length) return 1
     if (u16(at) !== orientationTag) continue
-    const said = u16(at + 8)
-    return said >= 1 && said <= 8 ? said : 1
+    const value = u16(at + 8)
+    return value >= 1 && value <= 8 ? value : 1
   }
   return 1
 }

@@ -20,7 +20,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   const parts = [reader.part(0, signatureBytes)]
   const frames = frameCounter(bounds)
   let size: { width: number; height: number } | undefined
-  let [announced, hasData] = [0, false]
+  let [announcedFrames, hasData] = [0, false]
   for (let at = signatureBytes; ; ) {
     reader.piece()
     const length = reader.u32(at)
@@ -36,7 +36,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     }
     if (type === 'iCCP' && length > profileBytesMax)
       throw new PictureRefused('TOO_LARGE', 'The color profile of the picture is longer than 1 MB')
-    if (type === 'acTL' && !hasData) announced = reader.u32(at + 8)
+    if (type === 'acTL' && !hasData) announcedFrames = reader.u32(at + 8)
     if (type === 'fcTL' && size) {
       const [width, height] = [reader.u32(at + 12), reader.u32(at + 16)]
       if (reader.u32(at + 20) + width > size.width || reader.u32(at + 24) + height > size.height)
@@ -50,5 +50,5 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
   }
   if (!size || !hasData) throw broken('it has no image data')
   // Without an animation header it is a still picture.
-  return { type: 'image/png', ...size, frames: announced > 0 ? Math.max(1, frames.count()) : 1, parts }
+  return { type: 'image/png', ...size, frames: announcedFrames > 0 ? Math.max(1, frames.count()) : 1, parts }
 }

@@ -25,7 +25,7 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   const parts: Uint8Array[] = []
   const frames = frameCounter(bounds)
   let [canvas, image]: (Size | undefined)[] = []
-  let moves = false
+  let isAnimated = false
   for (let at = headerBytes; at < whole; ) {
     const { type, from, end, next } = chunkAt(reader, at, whole)
     let chunk = reader.part(at, end)
@@ -33,17 +33,17 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
       const flags = reader.u8(from)
       canvas = { width: reader.u24le(from + 4) + 1, height: reader.u24le(from + 7) + 1 }
       assertSize(canvas, bounds)
-      moves = (flags & animationFlag) !== 0
+      isAnimated = (flags & animationFlag) !== 0
       chunk = new Uint8Array(chunk)
       chunk[8] = flags & ~(exifFlag | xmpFlag)
     } else if (type === 'VP8X') throw broken('its parts are out of order')
     if (type === 'VP8 ' || type === 'VP8L') {
-      if (image || moves) throw broken('its parts are out of order')
+      if (image || isAnimated) throw broken('its parts are out of order')
       image = sizeOf(reader, type, from)
       assertSize(image, bounds)
     }
     if (type === 'ANMF') {
-      if (!moves || !canvas) throw broken('its parts are out of order')
+      if (!isAnimated || !canvas) throw broken('its parts are out of order')
       chunk = frameOf(reader, { at, from, end }, canvas, frames)
     }
     if (keptChunks.has(type)) {
@@ -52,14 +52,14 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     }
     at = next
   }
-  if (moves ? frames.count() === 0 : !image) throw broken('it has no image data')
+  if (isAnimated ? frames.count() === 0 : !image) throw broken('it has no image data')
   const size = canvas ?? (image as Size)
   // Decoders accept either.
   if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it has two different sizes')
   const header = new Uint8Array(headerBytes)
   header.set(bytes.subarray(0, headerBytes))
   new DataView(header.buffer).setUint32(4, 4 + parts.reduce((sum, { length }) => sum + length, 0), true)
-  return { type: 'image/webp', ...size, frames: moves ? frames.count() : 1, parts: [header, ...parts] }
+  return { type: 'image/webp', ...size, frames: isAnimated ? frames.count() : 1, parts: [header, ...parts] }
 }
 
 /** `next`: after a padding byte, which the last chunk may lack. */
@@ -97,21 +97,21 @@ function frameOf(
   if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside the picture')
   frames.add(size.width, size.height)
   const parts: Uint8Array[] = []
-  let [hasImage, isAll] = [false, true]
+  let [hasImage, isUnchanged] = [false, true]
   for (let next = from + frameHeaderBytes; next < end; ) {
     const chunk = chunkAt(reader, next, end)
     const isImage = chunk.type === 'VP8 ' || chunk.type === 'VP8L'
     if (isImage) {
-      const said = sizeOf(reader, chunk.type as 'VP8 ' | 'VP8L', chunk.from)
-      if (hasImage || said.width !== size.width || said.height !== size.height) throw broken('a frame has two different sizes')
+      const codedSize = sizeOf(reader, chunk.type as 'VP8 ' | 'VP8L', chunk.from)
+      if (hasImage || codedSize.width !== size.width || codedSize.height !== size.height) throw broken('a frame has two different sizes')
       hasImage = true
     }
     if (isImage || chunk.type === 'ALPH') parts.push(reader.part(next, Math.min(chunk.next, end)))
-    else isAll = false
+    else isUnchanged = false
     next = chunk.next
   }
   if (!hasImage) throw broken('a frame is empty')
-  if (isAll) return reader.part(at, end)
+  if (isUnchanged) return reader.part(at, end)
   const frame = new Uint8Array(Buffer.concat([reader.part(at, from + frameHeaderBytes), ...parts]))
   new DataView(frame.buffer).setUint32(4, frame.length - chunkHeaderBytes, true)
   return frame

@@ -97,7 +97,7 @@ export const blogRoutes = (deps: HttpDeps & BlogDeps) =>
       '/blogs/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeBlog(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
-          sees: () => readBlog(deps, { shop, seesDrafts: true }, params.id),
+          assertVisible: () => readBlog(deps, { shop, seesDrafts: true }, params.id),
         }),
       {
         access: 'management',

@@ -120,7 +120,7 @@ export const collectionRoutes = (deps: HttpDeps & CatalogDeps) =>
       '/collection-v2/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeCollection(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
-          sees: () => readCollection(deps, shop, params.id),
+          assertVisible: () => readCollection(deps, shop, params.id),
         }),
       {
         access: 'management',

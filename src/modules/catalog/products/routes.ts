@@ -218,7 +218,7 @@ After an upgrade from a version without this search, a background job indexes ex
       '/product-v2/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeProduct(deps, { shop, actor, expected, write }, params.id, publicationInMs(body)), {
-          sees: () => readProduct(deps, shop, params.id),
+          assertVisible: () => readProduct(deps, shop, params.id),
         }),
       {
         access: 'management',
@@ -252,7 +252,7 @@ After an upgrade from a version without this search, a background job indexes ex
       '/product-v2/:id/duplicate',
       ({ params, shop, actor, expected, once }) =>
         once(201, (write) => duplicateProduct(deps, { shop, actor, expected, write }, params.id), {
-          sees: () => readProduct(deps, shop, params.id),
+          assertVisible: () => readProduct(deps, shop, params.id),
         }),
       {
         access: 'management',
@@ -274,7 +274,7 @@ After an upgrade from a version without this search, a background job indexes ex
         once(
           200,
           (write) => changeStock(deps, { shop, actor, expected, write }, { productId: params.id, variantId: params.variantId }, body),
-          { sees: () => readProduct(deps, shop, params.id) },
+          { assertVisible: () => readProduct(deps, shop, params.id) },
         ),
       {
         access: 'management',

@@ -65,7 +65,7 @@ export const customerAccountRoutes = (deps: HttpDeps & CustomerAccountDeps) =>
       '/customer/me/addresses',
       ({ body, shop, actor, principal, once }) =>
         once(201, (write) => createBookAddress(deps, { shop, actor, write }, principal.id, body), {
-          sees: () => readOwnCustomer(deps, shop, principal.id),
+          assertVisible: () => readOwnCustomer(deps, shop, principal.id),
         }),
       {
         access: 'customer',

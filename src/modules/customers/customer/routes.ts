@@ -140,7 +140,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeCustomer(deps, { shop, actor, expected, write }, params.customerId, body), {
-          sees: () => readCustomer(deps, shop, params.customerId),
+          assertVisible: () => readCustomer(deps, shop, params.customerId),
         }),
       {
         access: 'management',
@@ -180,7 +180,7 @@ export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
       '/customer/:customerId/addresses',
       ({ params, body, shop, actor, once }) =>
         once(201, (write) => createBookAddress(deps, { shop, actor, write }, params.customerId, body), {
-          sees: () => readCustomer(deps, shop, params.customerId),
+          assertVisible: () => readCustomer(deps, shop, params.customerId),
         }),
       {
         access: 'management',

@@ -49,7 +49,7 @@ export const lendingAdminRoutes = (deps: HttpDeps & LendingDeps) => {
               partnerExternalRef: partnerExternalRef ?? null,
               assessment: assessment ?? null,
             }),
-          { sees: () => readAdminApplication(deps, params.id) },
+          { assertVisible: () => readAdminApplication(deps, params.id) },
         ),
       {
         access: superAdmin,

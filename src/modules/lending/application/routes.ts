@@ -84,7 +84,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       '/lending-application/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => updateApplication(deps, { shop, actor, expected, write }, params.id, body), {
-          sees: () => readApplication(deps, shop.merchantId, params.id),
+          assertVisible: () => readApplication(deps, shop.merchantId, params.id),
         }),
       {
         access: approvedMerchant,
@@ -107,7 +107,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       '/lending-application/:id/submit',
       ({ params, shop, actor, expected, once }) =>
         once(200, (write) => submitApplication(deps, { shop, actor, expected, write }, params.id), {
-          sees: () => readApplication(deps, shop.merchantId, params.id),
+          assertVisible: () => readApplication(deps, shop.merchantId, params.id),
         }),
       {
         access: approvedMerchant,
@@ -128,7 +128,7 @@ export const lendingRoutes = (deps: HttpDeps & LendingDeps) => {
       '/lending-application/:id/withdraw',
       ({ params, body: { reason }, shop, actor, expected, once }) =>
         once(200, (write) => withdrawApplication(deps, { shop, actor, expected, write }, params.id, reason ?? null), {
-          sees: () => readApplication(deps, shop.merchantId, params.id),
+          assertVisible: () => readApplication(deps, shop.merchantId, params.id),
         }),
       {
         access: approvedMerchant,

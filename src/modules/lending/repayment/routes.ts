@@ -49,7 +49,7 @@ export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
       ({ params, body, actor, once }) =>
         once(200, (write) => reverseRepayment(deps, { actor, write }, params.id, body.reason), {
           // An operator may read every repayment.
-          sees: () => Promise.resolve(),
+          assertVisible: () => Promise.resolve(),
         }),
       {
         access: 'superAdmin',

@@ -90,7 +90,7 @@ export const webhookRoutes = (deps: HttpDeps & WebhookDeps) =>
       '/webhook-endpoints/:id/deliveries/:deliveryId/resend',
       ({ params: { id, deliveryId }, shop, actor, once }) =>
         once(200, (write) => resendDelivery(deps, { shop, actor, write }, id, deliveryId), {
-          sees: () => findDelivery(deps, shop, id, deliveryId),
+          assertVisible: () => findDelivery(deps, shop, id, deliveryId),
         }),
       {
         access: 'ownerManagement',

@@ -27,7 +27,7 @@ export const jobRoutes = (deps: HttpDeps & JobDeps & AttestationDeps) =>
     .post(
       '/admin/operations/jobs/:job/run',
       ({ params, actor, once }) =>
-        once(202, (write) => requestRun(deps, { actor, write }, params.job), { sees: async () => assertJob(params.job) }),
+        once(202, (write) => requestRun(deps, { actor, write }, params.job), { assertVisible: async () => assertJob(params.job) }),
       {
         access: 'operator',
         idempotent: true,

@@ -45,7 +45,7 @@ export const affiliateRoutes = (deps: HttpDeps & ReferringDeps) =>
       '/affiliates/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeAffiliate(deps, { shop, actor, expected, write }, params.id, body), {
-          sees: () => affiliateOf(deps, shop, params.id),
+          assertVisible: () => affiliateOf(deps, shop, params.id),
         }),
       {
         access: 'management',

@@ -86,7 +86,7 @@ export const cartRoutes = (deps: HttpDeps & CartDeps) =>
       '/cart/:id/items',
       ({ params, body, shop, principal, once }) =>
         once(201, (write) => addItem(deps, { shop, principal, write }, params.id, { variantId: body.variantId, quantity: body.quantity }), {
-          anew: () => readCart(deps, { shop, principal }, params.id),
+          recompute: () => readCart(deps, { shop, principal }, params.id),
         }),
       {
         access: 'cart',

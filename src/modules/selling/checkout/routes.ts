@@ -20,7 +20,7 @@ export const checkoutRoutes = (deps: HttpDeps & OrderDeps) =>
             const choice = { method, processor, paymentToken, returnUrl, manualCode }
             return checkOut(deps, { caller: { shop, principal }, cartId: params.id, address: deps.limitKey(request), attempt, ...choice })
           },
-          { sees: () => cartOf(deps, { shop, principal }, params.id) },
+          { assertVisible: () => cartOf(deps, { shop, principal }, params.id) },
         ),
       {
         access: 'cart',

@@ -57,7 +57,7 @@ export const discountRoutes = (deps: HttpDeps & DiscountDeps) =>
       '/discounts/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeDiscount(deps, { shop, actor, expected, write }, params.id, timesInMs(body)), {
-          sees: () => readDiscount(deps, shop.id, params.id),
+          assertVisible: () => readDiscount(deps, shop.id, params.id),
         }),
       {
         access: 'management',

@@ -60,7 +60,7 @@ export const payPageRoutes = (deps: Deps) =>
             if (!fields) throw new AppError('INVALID', 'body: must not contain a NUL character')
             const answer = await sendPayPage(deps, await finders[kind](deps, token, true), fields, {
               address: deps.limitKey(request),
-              once: (key, work) => once(200, (_, attempt) => work(attempt), { key, anew: async () => null }),
+              once: (key, work) => once(200, (_, attempt) => work(attempt), { key, recompute: async () => null }),
             })
             return (answer === 'look' ? seeOther(token) : pageResponse(answer)) as never
           },

@@ -49,7 +49,7 @@ The customer can enter what the shop left open (e-mail address, addresses, shipp
       '/v2/orders/drafts/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeDraft(deps, { shop, actor, expected, write }, params.id, body), {
-          sees: () => readDraft(deps, shop.id, params.id),
+          assertVisible: () => readDraft(deps, shop.id, params.id),
         }),
       {
         access: 'management',
@@ -85,7 +85,9 @@ The customer can enter what the shop left open (e-mail address, addresses, shipp
     .post(
       '/v2/orders/drafts/:id/send',
       ({ params, shop, actor, once }) =>
-        once(200, (write) => sendDraft(deps, { shop, actor, write }, params.id), { sees: () => readDraft(deps, shop.id, params.id) }),
+        once(200, (write) => sendDraft(deps, { shop, actor, write }, params.id), {
+          assertVisible: () => readDraft(deps, shop.id, params.id),
+        }),
       {
         access: 'management',
         idempotent: true,

@@ -70,7 +70,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
       '/giftcard/:id',
       ({ params, body, shop, actor, expected, once }) =>
         once(200, (write) => changeGiftCard(deps, { shop, actor, expected, write }, params.id, expiryInMs(body)), {
-          sees: () => readGiftCard(deps, shop.id, params.id),
+          assertVisible: () => readGiftCard(deps, shop.id, params.id),
         }),
       {
         access: 'management',

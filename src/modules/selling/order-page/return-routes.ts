@@ -26,7 +26,7 @@ export const linkReturnRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
     .post(
       '/v2/orders/public/:token/returns',
       ({ params: { token }, body: { lines }, once }) =>
-        once(201, (write) => requestReturnByLink(deps, token, lines, write), { sees: () => orderByLink(deps, token) }),
+        once(201, (write) => requestReturnByLink(deps, token, lines, write), { assertVisible: () => orderByLink(deps, token) }),
       {
         access: 'public',
         anyQuery: true,
@@ -47,7 +47,7 @@ export const linkReturnRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
       async ({ params: { token }, upload, once }) => {
         const fields = fieldsIn(await upload.bytes())
         if (!fields) throw new AppError('INVALID', 'body: must not contain a NUL character')
-        const page = await requestReturnByForm(deps, token, fields, (key, work) => once(200, work, { key, anew: async () => null }))
+        const page = await requestReturnByForm(deps, token, fields, (key, work) => once(200, work, { key, recompute: async () => null }))
         return (page ? pageResponse(page) : seeOrder(token)) as never
       },
       {

@@ -56,7 +56,7 @@ export const returnRoutes = (deps: HttpDeps & ReturnDeps) =>
         const customerId = principal.kind === 'customer' ? principal.id : undefined
         const by = customerId === undefined ? 'SHOP' : 'SHOPPER'
         return once(201, (write) => requestReturn(deps, { shopId: shop.id, orderId }, { by, customerId, actor, write }, lines), {
-          sees: () => readOrder(deps, { shopId: shop.id, customerId }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id, customerId }, orderId),
         })
       },
       {
@@ -77,7 +77,7 @@ export const returnRoutes = (deps: HttpDeps & ReturnDeps) =>
       '/v2/orders/:orderId/returns/:returnId/approve',
       ({ params: { orderId, returnId }, shop, actor, once }) =>
         once(200, (write) => settleReturnRequest(deps, { shopId: shop.id, orderId, returnId }, { actor, write }, { status: 'APPROVED' }), {
-          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
         access: 'management',
@@ -104,7 +104,7 @@ export const returnRoutes = (deps: HttpDeps & ReturnDeps) =>
               { actor, write },
               { status: 'REJECTED', reason: reason || undefined },
             ),
-          { sees: () => readOrder(deps, { shopId: shop.id }, orderId) },
+          { assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId) },
         ),
       {
         access: 'management',
@@ -123,7 +123,7 @@ export const returnRoutes = (deps: HttpDeps & ReturnDeps) =>
       '/v2/orders/:orderId/returns/:returnId/receive',
       ({ params: { orderId, returnId }, body, shop, actor, once }) =>
         once(200, (_, attempt) => receiveReturn(deps, { shopId: shop.id, orderId, returnId }, { actor, attempt }, body), {
-          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
         access: 'management',

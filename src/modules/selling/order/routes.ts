@@ -100,7 +100,7 @@ After an upgrade from a version without this search, a background job indexes ex
       '/v2/orders/:orderId',
       ({ params: { orderId }, body, shop, actor, expected, once }) =>
         once(200, (_, attempt) => correctOrder(deps, { shop, orderId, actor, expected, attempt }, body), {
-          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
         access: 'management',
@@ -127,7 +127,7 @@ Later mails go to the new e-mail address; queued ones go to the former one. The 
           201,
           (_, { key: attemptKey }) =>
             refundOrder(deps, { ...body, shopId: shop.id, orderId: params.orderId, actor, attemptKey, reason: reason ?? undefined }),
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
+          { assertVisible: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'management',
@@ -148,7 +148,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
       '/v2/orders/:orderId/refunds/:refundId/settled',
       ({ params: { orderId, refundId }, body: { reference }, shop, actor, once }) =>
         once(200, (write) => settleByHand(deps, { shop, actor, write }, { orderId, refundId, reference }), {
-          sees: () => readRefund(deps, { shopId: shop.id, orderId, refundId }),
+          assertVisible: () => readRefund(deps, { shopId: shop.id, orderId, refundId }),
         }),
       {
         access: 'management',
@@ -188,7 +188,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
         once(
           200,
           (_, attempt) => cancelOrder(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt, reason: body.reason ?? undefined }),
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
+          { assertVisible: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'management',
@@ -208,7 +208,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
       '/v2/orders/:orderId/mark-paid',
       ({ params: { orderId }, body: { reference }, shop, actor, once }) =>
         once(200, (_, attempt) => markOrderPaid(deps, { shopId: shop.id, orderId, actor, attempt, reference: reference || undefined }), {
-          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
         access: 'management',
@@ -233,7 +233,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
             const tracking = { trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
             return fulfilOrder(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt }, tracking)
           },
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
+          { assertVisible: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'fulfilment',
@@ -258,7 +258,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
             const parcel = { lines, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined }
             return createFulfilment(deps, { shopId: shop.id, orderId: params.orderId, actor, attempt }, parcel)
           },
-          { sees: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
+          { assertVisible: () => readOrder(deps, { shopId: shop.id }, params.orderId) },
         ),
       {
         access: 'fulfilment',
@@ -294,7 +294,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
       '/v2/orders/:orderId/fulfilments/:fulfilmentId',
       ({ params: { orderId, fulfilmentId }, body, shop, actor, expected, once }) =>
         once(200, (write) => changeFulfilment(deps, { shop, actor, expected, write }, { orderId, fulfilmentId }, body), {
-          sees: () => readOrder(deps, { shopId: shop.id }, orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, orderId),
         }),
       {
         access: 'fulfilment',
@@ -315,7 +315,7 @@ Captured money is refunded first, through its processor, and then gift cards. Th
       '/v2/orders/:orderId/notes',
       ({ params, body, shop, actor, once }) =>
         once(201, (write) => addOrderNote(deps, { shop, actor, write }, params.orderId, body.text), {
-          sees: () => readOrder(deps, { shopId: shop.id }, params.orderId),
+          assertVisible: () => readOrder(deps, { shopId: shop.id }, params.orderId),
         }),
       {
         access: 'management',

@@ -167,7 +167,7 @@ A cart without variants that have \`requiresShipping\` needs no address and no m
       ({ shop, body, actor, set, once }) => {
         Object.assign(set.headers, noStore)
         return once(200, (write) => rotatePrivateKey(deps, { shop, actor, write }, body.graceSeconds ?? 0), {
-          shown: () => auditRepeatedKeyReading(deps, { shop, actor }),
+          beforeReplay: () => auditRepeatedKeyReading(deps, { shop, actor }),
         })
       },
       {

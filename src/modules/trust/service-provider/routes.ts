@@ -96,7 +96,7 @@ export const serviceProviderRoutes = (deps: HttpDeps & ServiceProviderDeps) =>
       '/admin/service-providers/:id/webhook-secret',
       ({ params: { id }, actor, expected, set, once }) => {
         Object.assign(set.headers, noStore)
-        return once(200, (write) => rotateSecret(deps, { actor, expected, write }, id), { sees: () => readProvider(deps, id) })
+        return once(200, (write) => rotateSecret(deps, { actor, expected, write }, id), { assertVisible: () => readProvider(deps, id) })
       },
       {
         access: 'superAdmin',

@@ -129,7 +129,7 @@ test('the seventeenth concurrent import is 429, also when its upload began earli
   const connection = await rawConnection(served.port)
   connection.send(requestHead(first.secretKey, file.length) + file.slice(0, 3))
   await waitUntil(async () => isImporting(app, first.shop.id))
-  const releases = Array.from({ length: 16 }, (_, nth) => app.deps.importsAtWork.take(`shop ${nth}`))
+  const releases = Array.from({ length: 16 }, (_, nth) => app.deps.runningImports.take(`shop ${nth}`))
   connection.send(file.slice(3))
   const answer = await connection.answer()
   connection.close()

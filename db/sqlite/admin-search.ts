@@ -93,12 +93,12 @@ export const sqliteOrderSearch: OrderSearch = {
   purge: (tx, isFirst) => purge(tx, 'order_words', isFirst),
   async add(tx, { id, shopId }, words) {
     const serial = await serialFor(tx, shopId)
-    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, wholeTerm: [] }) })
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
   },
   async replace(tx, { id, shopId }, words) {
     const serial = await serialFor(tx, shopId)
     await tx.run(removeOrder, { id, serial })
-    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, wholeTerm: [] }) })
+    await tx.run(insertOrder, { id, serial, name: serial.toString(36), text: textOf(serial, { words, whole: [] }) })
   },
   async find(read, { first, last, limit, ...query }) {
     const serial = await knownSerial(read, query.shopId)

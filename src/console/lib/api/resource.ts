@@ -32,72 +32,72 @@ export function useResource<T>(
 ): Resource<T> {
   const resource = useMemo(() => {
     const early = take?.()
-    const isThere = early?.data !== undefined
+    const isPrefetched = early?.data !== undefined
     /** The prefetched response; used by the first read only. */
-    let coming = isThere ? undefined : early?.promise
+    let firstResponse = isPrefetched ? undefined : early?.promise
     const data = signal(early?.data)
     const error = signal<unknown>(undefined)
-    const loading = signal(!isThere)
-    let asking: AbortController | undefined
-    let underWay: Promise<void> | undefined
+    const loading = signal(!isPrefetched)
+    let current: AbortController | undefined
+    let running: Promise<void> | undefined
     let next: Promise<void> | undefined
     let isOver = false
-    const trying = createRetry(() => reload())
+    const pendingRetry = createRetry(() => reload())
     async function readOnce(): Promise<void> {
       const mine = new AbortController()
-      asking = mine
-      trying.cancel()
+      current = mine
+      pendingRetry.cancel()
       loading.value = true
       try {
-        const first = coming
-        coming = undefined
-        const read_ = await (first ?? read(mine.signal))
-        if (asking !== mine) return
-        data.value = read_
+        const first = firstResponse
+        firstResponse = undefined
+        const loaded = await (first ?? read(mine.signal))
+        if (current !== mine) return
+        data.value = loaded
         error.value = undefined
-        trying.reset()
+        pendingRetry.reset()
       } catch (refusal) {
-        if (asking === mine) {
+        if (current === mine) {
           error.value = refusal
-          trying.retryAfter(refusal)
+          pendingRetry.retryAfter(refusal)
         }
       } finally {
-        if (asking === mine) loading.value = false
+        if (current === mine) loading.value = false
       }
     }
     function reload(): Promise<void> {
       if (isOver) return Promise.resolve()
-      if (underWay) {
-        next ??= underWay.then(() => {
+      if (running) {
+        next ??= running.then(() => {
           next = undefined
           return reload()
         })
         return next
       }
-      underWay = readOnce().finally(() => {
-        underWay = undefined
+      running = readOnce().finally(() => {
+        running = undefined
       })
-      return underWay
+      return running
     }
     function put(fresh: T): void {
-      asking?.abort()
-      asking = undefined
-      trying.reset()
+      current?.abort()
+      current = undefined
+      pendingRetry.reset()
       data.value = fresh
       error.value = undefined
       loading.value = false
     }
     function end(): void {
       isOver = true
-      asking?.abort()
-      asking = undefined
-      trying.reset()
+      current?.abort()
+      current = undefined
+      pendingRetry.reset()
     }
-    return { isThere, data, error, loading, reload, read: () => read(new AbortController().signal), put, end }
+    return { isPrefetched, data, error, loading, reload, read: () => read(new AbortController().signal), put, end }
   }, [key])
   // A layout effect, because an effect starts one frame later.
   useLayoutEffect(() => {
-    if (!resource.isThere) void resource.reload()
+    if (!resource.isPrefetched) void resource.reload()
     return resource.end
   }, [resource])
   return resource

@@ -66,13 +66,13 @@ export function Table<Row>({
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
                 {columns.map(({ title, cell, end, main, words }, at) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
-                  const look = [end && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
+                  const className = [end && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
-                    <th key={at} scope="row" class={look}>
+                    <th key={at} scope="row" class={className}>
                       {content}
                     </th>
                   ) : (
-                    <td key={at} data-title={title} class={look}>
+                    <td key={at} data-title={title} class={className}>
                       {content}
                     </td>
                   )

@@ -152,7 +152,7 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
 }
 
 function differencesOf({ productIds: ids, ...mine }: CollectionValues, theirs: Collection): (readonly [string, string, string])[] {
-  const there = textOf(theirs, timeZone())
+  const theirTexts = textOf(theirs, timeZone())
   const names = [
     ['title', common('title')],
     ['handle', common('handle')],
@@ -162,8 +162,8 @@ function differencesOf({ productIds: ids, ...mine }: CollectionValues, theirs: C
     ['publishedAt', t('publishedAt')],
   ] as const
   const rows = [
-    ...names.map(([name, title]) => [title, mine[name], there[name]] as const),
-    [common('status'), t(`showing.${mine.showing}`), t(`showing.${there.showing}`)] as const,
+    ...names.map(([name, title]) => [title, mine[name], theirTexts[name]] as const),
+    [common('status'), t(`showing.${mine.showing}`), t(`showing.${theirTexts.showing}`)] as const,
   ]
   const products = (of: readonly string[]) => t('products', { n: of.length })
   const isOther = ids.join() !== theirs.productIds.join()

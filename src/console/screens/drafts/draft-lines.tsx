@@ -30,11 +30,11 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
   const has = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
   function add(found: FoundVariant): void {
     setPicked((before) => new Map(before).set(found.id, found))
-    const there = bind.value.find(({ variantId }) => variantId === found.id)
+    const existing = bind.value.find(({ variantId }) => variantId === found.id)
     // A variant that is picked again gets one more unit.
-    if (there) {
-      const units = parseQuantity(there.quantity.value)
-      if (units !== undefined) there.quantity.value = String(units + 1)
+    if (existing) {
+      const units = parseQuantity(existing.quantity.value)
+      if (units !== undefined) existing.quantity.value = String(units + 1)
       return
     }
     if (bind.value.length >= linesMax) return

@@ -94,9 +94,9 @@ function useCustomerName(id: string | undefined, of: Signal<readonly Choice[]>):
   const failed = useSignal<unknown>(undefined)
   useEffect(() => {
     if (!id) return
-    const asking = new AbortController()
-    const isStillFor = () => !asking.signal.aborted && of.peek()[0]?.id === id
-    ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal: asking.signal })).then(
+    const request = new AbortController()
+    const isStillFor = () => !request.signal.aborted && of.peek()[0]?.id === id
+    ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal: request.signal })).then(
       (customer) => {
         if (isStillFor()) of.value = [customerChoice(customer)]
       },
@@ -104,7 +104,7 @@ function useCustomerName(id: string | undefined, of: Signal<readonly Choice[]>):
         if (isStillFor()) failed.value = error
       },
     )
-    return () => asking.abort()
+    return () => request.abort()
   }, [id])
   return failed
 }

@@ -40,8 +40,8 @@ export default function Invitation() {
     let found = joined
     if (!found) {
       const token = linkToken.value?.token ?? ''
-      const said = name.value.trim()
-      found = await acceptInvitation({ token, password: password.value, ...(said ? { name: said } : {}) })
+      const enteredName = name.value.trim()
+      found = await acceptInvitation({ token, password: password.value, ...(enteredName ? { name: enteredName } : {}) })
       setJoined(found)
       // The page of the shop is loaded if the login replaces another account's session, which reloads the page.
       history.replaceState(null, '', pathOf(found))

@@ -15,7 +15,7 @@ const bases = ['T0', 'T1', 'T2', 'T3'] as const
 /** The merchant's credit tier by repayments. The URL holds the lender's base tier. */
 export function CreditTier({ merchantId, query }: { merchantId: string; query: Query }) {
   const baseTier = bases.find((one) => one === query.of['base']) ?? 'T1'
-  const standing = useResource(`${merchantId} ${baseTier}`, (signal) =>
+  const creditLimit = useResource(`${merchantId} ${baseTier}`, (signal) =>
     ok(
       api.GET('/admin/lending-application/credit-tier/upgrade-eligibility/{merchantId}', {
         params: { path: { merchantId }, query: { baseTier } },
@@ -23,7 +23,7 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
       }),
     ),
   )
-  const refusal = standing.error.value
+  const refusal = creditLimit.error.value
   if (refusal instanceof Refused && refusal.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
   return (
     <Section title={t('earned')} hint={t('earnedHint')}>
@@ -31,7 +31,7 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
         {t('base')}
       </p>
       <Tabs label={t('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
-      <ResourceView of={standing}>
+      <ResourceView of={creditLimit}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>
             <FactList

@@ -118,13 +118,13 @@ function AskDialog({ of, onClose, onDone, returnable }: OrderDialogProps & Pick<
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
   async function ask(): Promise<void> {
-    const asked = lines.map((line) => ({
+    const requestedLines = lines.map((line) => ({
       lineId: line.id,
       quantity: parseUnits(units.of(line).value, line.left),
       reason: reason.value.trim(),
     }))
-    if (asked.some(({ quantity }) => quantity === undefined)) throw new Error(t('quantityWrong'))
-    const body = { lines: asked.flatMap(({ quantity = 0, ...rest }) => (quantity > 0 ? [{ ...rest, quantity }] : [])) }
+    if (requestedLines.some(({ quantity }) => quantity === undefined)) throw new Error(t('quantityWrong'))
+    const body = { lines: requestedLines.flatMap(({ quantity = 0, ...rest }) => (quantity > 0 ? [{ ...rest, quantity }] : [])) }
     if (body.lines.length === 0) throw new Error(t('parcelEmpty'))
     await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/returns', { params: { path: { orderId: of.id }, header }, body })))
     notify(returnStatusName('REQUESTED'))

@@ -136,9 +136,9 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
   async function save(): Promise<void> {
     const body = accountBody(kind, values, draft.mode.value)
     const mode = expectedMode(kind, values, draft.mode.value)
-    const there = own.find(({ data }) => data.mode === mode)
+    const stored = own.find(({ data }) => data.mode === mode)
     const path = { processor }
-    const saved = await saveVersioned(there?.etag ?? '', {
+    const saved = await saveVersioned(stored?.etag ?? '', {
       save: (version) =>
         readVersioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
       theirs: () => readAccount(path, mode ?? draft.mode.value),

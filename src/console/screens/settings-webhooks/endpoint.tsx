@@ -39,16 +39,16 @@ export default function EndpointPage() {
     notify(t('removed'))
     route(shopPath('settings', 'webhooks'))
   }
-  const there = endpoint.data.value
+  const loaded = endpoint.data.value
   return (
     <Page
       title={t('endpoint')}
-      subtitle={there && <bdi>{there.url}</bdi>}
+      subtitle={loaded && <bdi>{loaded.url}</bdi>}
       back={{ href: shopPath('settings', 'webhooks'), text: t('title') }}
-      actions={there && <Button kind="danger" onPress={() => remove(there.url)} text={common('delete')} />}
+      actions={loaded && <Button kind="danger" onPress={() => remove(loaded.url)} text={common('delete')} />}
     >
       <ResourceView of={endpoint}>{(found) => <EndpointFacts of={found} />}</ResourceView>
-      {there && <Deliveries endpoint={there} endpointChanged={endpoint.reload} />}
+      {loaded && <Deliveries endpoint={loaded} endpointChanged={endpoint.reload} />}
     </Page>
   )
 }

@@ -47,10 +47,10 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
     if (!body) return
     const changed = changedFields(base, typed)
     const differences = (theirs: Shop): readonly (readonly [string, string, string])[] => {
-      const there = textsOfShop(theirs)
+      const theirTexts = textsOfShop(theirs)
       return changed
-        .filter((name) => JSON.stringify(there[name]) !== JSON.stringify(typed[name]))
-        .map((name) => [t(name === 'title' ? 'shopTitle' : name), valueText(typed[name]), valueText(there[name])])
+        .filter((name) => JSON.stringify(theirTexts[name]) !== JSON.stringify(typed[name]))
+        .map((name) => [t(name === 'title' ? 'shopTitle' : name), valueText(typed[name]), valueText(theirTexts[name])])
     }
     const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),

@@ -51,7 +51,7 @@ const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
   panels: Panel[]
   templating: { list: { name: string; type: string }[] }
 }
-const asked = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 
 test('the dashboard can be imported: it queries the selected data source, and no panels overlap', () => {
   expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36)
@@ -63,12 +63,12 @@ test('the dashboard can be imported: it queries the selected data source, and no
   const sources = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]*)"/g)].map(([, uid]) => uid).filter((uid) => uid !== 'souk')
   expect(new Set(sources)).toEqual(new Set([`\${datasource}`]))
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
-  const taken = new Set<string>()
+  const takenCells = new Set<string>()
   for (const { title, gridPos: at } of dashboard.panels)
     for (let x = at.x; x < at.x + at.w; x++)
       for (let y = at.y; y < at.y + at.h; y++) {
-        expect([title, x < 24, taken.has(`${x} ${y}`)]).toEqual([title, true, false])
-        taken.add(`${x} ${y}`)
+        expect([title, x < 24, takenCells.has(`${x} ${y}`)]).toEqual([title, true, false])
+        takenCells.add(`${x} ${y}`)
       }
 })
 
@@ -81,9 +81,9 @@ test.skipIf(skipped)(`the alerts fire in promtool's test cases when they should,
 })
 
 test.skipIf(skipped)(`the queries of the dashboard are valid (${why})`, async () => {
-  const plain = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
-  const rule = ({ expr }: { expr: string }, at: number) => ({ record: `souk:panel:${at}`, expr: plain(expr) })
+  const withoutVariables = (expr: string) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/"\$\w+"/g, '".+"')
+  const rule = ({ expr }: { expr: string }, at: number) => ({ record: `souk:panel:${at}`, expr: withoutVariables(expr) })
   // JSON is valid YAML.
-  const file = JSON.stringify({ groups: [{ name: 'panels', rules: asked.map(rule) }] })
+  const file = JSON.stringify({ groups: [{ name: 'panels', rules: queries.map(rule) }] })
   expect(await runPromtool(['check', 'rules', '/dev/stdin'], file)).toMatchObject({ status: 0 })
 })

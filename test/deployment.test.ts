@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'souk-unit-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Runs systemd-analyze on the unit, with an existing program in place of souk. */
-async function judged(...args: readonly string[]) {
+async function runAnalyze(...args: readonly string[]) {
   const file = join(folder, 'souk.service')
   writeFileSync(file, unit.replace('/usr/local/bin/souk', '/bin/true'))
   const { exitCode, stdout, stderr } = await Bun.$`systemd-analyze ${args} ${file}`.nothrow().quiet()
@@ -23,9 +23,9 @@ async function judged(...args: readonly string[]) {
 }
 
 test.skipIf(!analyze)('systemd accepts the unit, and rates its exposure below 2 of 10', async () => {
-  expect(await judged('verify', '--man=no')).toEqual({ exitCode: 0, said: '' })
+  expect(await runAnalyze('verify', '--man=no')).toEqual({ exitCode: 0, said: '' })
   // The threshold is in tenths: 20 is 2.0 of 10. A unit without hardening has 9.6.
-  const { exitCode, said } = await judged('security', '--offline=true', '--no-pager', '--threshold=20')
+  const { exitCode, said } = await runAnalyze('security', '--offline=true', '--no-pager', '--threshold=20')
   expect([exitCode, said]).toEqual([0, expect.stringMatching(/Overall exposure level for souk\.service: 1\.\d/)])
 })
 
@@ -41,12 +41,12 @@ test('the unit lets souk report readiness and liveness, and allows enough time t
 test('the image runs as its own user, and its health check uses an existing command', () => {
   const dockerfile = read('Dockerfile')
   expect(dockerfile).toMatch(/^USER 10001:10001$/m)
-  const asked = [...dockerfile.matchAll(/\["\/usr\/local\/bin\/souk", "([a-z-]+)"\]/g)].map(([, command = '']) => command)
-  expect(asked).toEqual(['health'])
+  const healthCommands = [...dockerfile.matchAll(/\["\/usr\/local\/bin\/souk", "([a-z-]+)"\]/g)].map(([, command = '']) => command)
+  expect(healthCommands).toEqual(['health'])
   expect(read('src/cli/commands.ts')).toMatch(/^ {2}health: \{$/m)
   expect(dockerfile).toMatch(/^HEALTHCHECK .*--timeout=10s/m)
   // Every base image is a build argument, so that it can be pinned by digest without a change of the file.
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
-  const given = [...(dockerfile.split(/^FROM /m)[0]?.matchAll(/^ARG (\w+)=\S+$/gm) ?? [])].map(([, name]) => `\${${name}}`)
-  expect(images).toEqual(given)
+  const buildArguments = [...(dockerfile.split(/^FROM /m)[0]?.matchAll(/^ARG (\w+)=\S+$/gm) ?? [])].map(([, name]) => `\${${name}}`)
+  expect(images).toEqual(buildArguments)
 })

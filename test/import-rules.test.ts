@@ -215,7 +215,7 @@ function moduleOf(file: string): string | undefined {
 }
 
 /** Returns the forbidden imports of a source, as `file → import`. */
-function breaches({ file, text }: Source): string[] {
+function violationsOf({ file, text }: Source): string[] {
   const rule = rules.find(({ files }) => files.test(file))
   if (!rule) return [`${file} falls under no rule`]
   const own = moduleOf(file)
@@ -249,11 +249,11 @@ const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').
 test('every file imports only what its layer may, types included', async () => {
   const all = await sources(['src', 'db', 'jobs'])
   expect(all.length).toBeGreaterThan(80)
-  expect(all.flatMap(breaches)).toEqual([])
+  expect(all.flatMap(violationsOf)).toEqual([])
 })
 
 test('a forbidden import is found in every layer, also of a type', () => {
-  const breaking: [file: string, text: string][] = [
+  const forbiddenImports: [file: string, text: string][] = [
     ['src/lib/a.ts', "import { x } from '../http/access.ts'"],
     ['src/lib/a.ts', "import type { X } from '../core/deps.ts'"],
     ['src/core/a.ts', "import type { X } from '../http/deps.ts'"],
@@ -291,7 +291,7 @@ test('a forbidden import is found in every layer, also of a type', () => {
     ['src/clients/console/bundle.ts', "import { x } from '../../console/screens.ts'"],
     ['src/elsewhere/a.ts', ''],
   ]
-  for (const [file, text] of breaking) expect([file, text, breaches({ file, text }).length]).toEqual([file, text, 1])
+  for (const [file, text] of forbiddenImports) expect([file, text, violationsOf({ file, text }).length]).toEqual([file, text, 1])
 })
 
 test('files of lib/ that the console imports depend on lib/ only, and on nothing that only a server has', async () => {
@@ -301,14 +301,14 @@ test('files of lib/ that the console imports depend on lib/ only, and on nothing
   for (const file of reached) if (file.startsWith('src/lib/')) for (const target of targets.get(file) ?? []) reached.add(target)
   /** A small package of data. */
   const data = /^countries-list\/minimal\//
-  const taken = [...reached].filter((file) => file.startsWith('src/lib/'))
-  expect(taken.length).toBeGreaterThan(2)
+  const imported = [...reached].filter((file) => file.startsWith('src/lib/'))
+  expect(imported.length).toBeGreaterThan(2)
   expect(
-    taken.flatMap((file) =>
+    imported.flatMap((file) =>
       (targets.get(file) ?? []).filter((target) => !lib.test(target) && !data.test(target)).map((target) => `${file} → ${target}`),
     ),
   ).toEqual([])
-  const texts = all.filter(({ file }) => taken.includes(file))
+  const texts = all.filter(({ file }) => imported.includes(file))
   expect(texts.filter(({ text }) => /\b(Bun|Buffer|process)\./.test(withoutComments(text))).map(({ file }) => file)).toEqual([])
 })
 
@@ -328,26 +328,26 @@ test('no file imports itself indirectly, types included', async () => {
 })
 
 /** A placeholder for any value: its properties and results are the placeholder again. */
-const nothing: object = new Proxy(() => nothing, {
-  get: (_, name) => (name === Symbol.toPrimitive ? () => '' : nothing),
-  apply: () => nothing,
+const placeholder: object = new Proxy(() => placeholder, {
+  get: (_, name) => (name === Symbol.toPrimitive ? () => '' : placeholder),
+  apply: () => placeholder,
 })
 
 /** A placeholder container: these keys exist, and any other key returns a placeholder. */
-const anyDeps = new Proxy(
-  { config: nothing, db: nothing, clock: nothing, keyring: nothing, log: nothing },
-  { get: (_, name) => (name === 'randomBytes' ? (count: number) => new Uint8Array(count) : nothing) },
+const placeholderDeps = new Proxy(
+  { config: placeholder, db: placeholder, clock: placeholder, keyring: placeholder, log: placeholder },
+  { get: (_, name) => (name === 'randomBytes' ? (count: number) => new Uint8Array(count) : placeholder) },
 )
 
 type Provided = { name: string; module: string | undefined }
 
 /** Returns the keys that each module adds to the container. */
-async function provided(): Promise<Provided[]> {
+async function providedKeys(): Promise<Provided[]> {
   const files = [...new Glob('src/modules/*/*/providers.ts').scanSync(root)]
   const keys = files.map(async (file) => {
     const module: Record<string, unknown> = await import(join(root, file))
     const providers = Object.entries(module).filter(([name]) => name.endsWith('Providers'))
-    const made = providers.map(([, provide]) => (provide as (deps: object, more: unknown[]) => object)(anyDeps, []))
+    const made = providers.map(([, provide]) => (provide as (deps: object, more: unknown[]) => object)(placeholderDeps, []))
     return made.flatMap((values) => Object.keys(values)).map((name) => ({ name, module: moduleOf(file) }))
   })
   return (await Promise.all(keys)).flat()
@@ -355,10 +355,10 @@ async function provided(): Promise<Provided[]> {
 
 /** Returns the keys of stores and caches. */
 const ownedProviders = async (): Promise<Provided[]> =>
-  (await provided()).filter(({ name }) => /Store$|Cache$|Waitlist$|^listingCounts$|^listings$/.test(name))
+  (await providedKeys()).filter(({ name }) => /Store$|Cache$|Waitlist$|^listingCounts$|^listings$/.test(name))
 
 test('no two modules add the same key to the container', async () => {
-  const keys = await provided()
+  const keys = await providedKeys()
   expect(keys.length).toBeGreaterThan(60)
   const modulesOf = Map.groupBy(keys, ({ name }) => name)
   const shared = [...modulesOf].filter(([, owners]) => new Set(owners.map(({ module }) => module)).size > 1)
@@ -369,7 +369,7 @@ test("no module uses another module's stores and caches", async () => {
   const all = await sources(['src', 'jobs'])
   const owned = await ownedProviders()
   expect(owned.length).toBeGreaterThan(15)
-  const reaching = owned.flatMap(({ name, module }) =>
+  const foreignUses = owned.flatMap(({ name, module }) =>
     all
       .filter(
         ({ file, text }) =>
@@ -377,18 +377,18 @@ test("no module uses another module's stores and caches", async () => {
       )
       .map(({ file }) => `${file}: ${name}`),
   )
-  expect(reaching).toEqual([])
+  expect(foreignUses).toEqual([])
   const inRoutes = all.filter(({ file, text }) => /routes\.ts$/.test(file) && owned.some(({ name }) => text.includes(name)))
   expect(inRoutes.map(({ file }) => file)).toEqual([])
 })
 
 /** Matches direct use of the clock, randomness, the network and the environment, which must come from `deps`. */
-const outside =
+const directUse =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w])fetch\(|\bprocess\.env\b|\bBun\.env\b|\bperformance\.now\(|\bBun\.sleep\(|\bsetTimeout\(|\.transaction\(/
 
 test('modules, jobs and lib take time, randomness, the network and the environment from deps', async () => {
   const found = (await sources(['src/modules', 'src/core', 'src/lib', 'jobs']))
-    .filter(({ text }) => outside.test(withoutComments(text)))
+    .filter(({ text }) => directUse.test(withoutComments(text)))
     .map(({ file }) => file)
   expect(found).toEqual([])
 })
@@ -401,12 +401,12 @@ test('only main.ts reads the environment for the program, and only db/ reads it 
 })
 
 /** Matches static imports of values. Type imports and dynamic imports do not count. */
-const loadedWith = /^import (?!type )(?:[^'";]*? from )?'([^']+)'$/gm
+const staticImport = /^import (?!type )(?:[^'";]*? from )?'([^']+)'$/gm
 
 test('only chain clients import viem statically, because it would double the time of a start', async () => {
   const heavy = /^(?:viem(?:\/.+)?|src\/clients\/chain\/(?:answers|bloom|client|eas|reader|transactions)\.ts)$/
   const loading = (await sources(['src', 'jobs'])).filter(({ file, text }) =>
-    [...withoutComments(text).matchAll(loadedWith)]
+    [...withoutComments(text).matchAll(staticImport)]
       .map(([, path = '']) => (path.startsWith('.') ? relative(root, join(root, dirname(file), path)) : path))
       .some((path) => heavy.test(path)),
   )

@@ -16,13 +16,13 @@ const skipped = program === undefined
 const why = skipped ? 'skipped: nginx is not installed' : 'Debian’s nginx'
 const mb = 1024 * 1024
 
-const documented = () => /```nginx\n(.*?)```/s.exec(readFileSync(join(import.meta.dir, '../docs/operations.md'), 'utf8'))?.[1] ?? ''
+const documentedBlock = () => /```nginx\n(.*?)```/s.exec(readFileSync(join(import.meta.dir, '../docs/operations.md'), 'utf8'))?.[1] ?? ''
 
 /** Starts nginx in a temporary directory, in front of a local port. */
-async function nginxBefore(port: number) {
+async function startNginx(port: number) {
   const dir = temporaryDir()
   const listenPort = await freePort()
-  const block = documented()
+  const block = documentedBlock()
     .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${port};`)
     .replace('listen 80;', `listen 127.0.0.1:${listenPort};`)
   expect(block).toContain(`server 127.0.0.1:${port};`)
@@ -63,13 +63,13 @@ test.skipIf(skipped)(
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const shop = await sellingIn(app)
     await using server = serveTestApp(app)
-    await using nginx = await nginxBefore(server.port)
+    await using nginx = await startNginx(server.port)
     const bearer = { authorization: `Bearer ${shop.token}` }
     const call = async (path: string, options: RequestInit = {}) => {
       const response = await fetch(nginx.url + path, options)
       return { status: response.status, headers: response.headers, text: await response.text() }
     }
-    const own = (answer: { headers: Headers; text: string }) => [
+    const shapeOf = (answer: { headers: Headers; text: string }) => [
       answer.headers.get('content-type')?.split(';')[0],
       Object.keys(JSON.parse(answer.text)).slice(0, 2).join(),
     ]
@@ -77,7 +77,7 @@ test.skipIf(skipped)(
     expect((await call('/health/live')).status).toBe(200)
     expect((await call(`/health/live?x=${'y'.repeat(8_192 - nginx.url.length - '/health/live?x='.length)}`)).status).toBe(200)
     const tooLong = await call(`/health/live?x=${'y'.repeat(8_192)}`)
-    expect([tooLong.status, ...own(tooLong)]).toEqual([400, 'application/json', 'statusCode,message'])
+    expect([tooLong.status, ...shapeOf(tooLong)]).toEqual([400, 'application/json', 'statusCode,message'])
 
     // The largest bodies reach souk.
     const csv = { ...bearer, 'content-type': 'text/csv' }
@@ -86,7 +86,7 @@ test.skipIf(skipped)(
     expect((await call('/product-v2/import?dryRun=true', { method: 'POST', headers: csv, body })).status).toBe(200)
     const pdf = { 'content-type': 'application/pdf' }
     const document = await call('/lending-application/none/documents/x', { method: 'PUT', headers: pdf, body: ' '.repeat(25 * mb) })
-    expect([document.status, ...own(document)]).toEqual([404, 'application/json', 'statusCode,message'])
+    expect([document.status, ...shapeOf(document)]).toEqual([404, 'application/json', 'statusCode,message'])
 
     // nginx appends the client to X-Forwarded-For, and souk trusts both: the address before them counts.
     const login = { email: shop.email, password: shop.password }
@@ -104,21 +104,21 @@ test.skipIf(skipped)(
     await using app = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
     const shop = await sellingIn(app)
     await using server = serveTestApp(app)
-    await using nginx = await nginxBefore(server.port)
+    await using nginx = await startNginx(server.port)
     const ended = new AbortController()
     const stream = await fetch(`${nginx.url}/v2/events`, { headers: { authorization: `Bearer ${shop.token}` }, signal: ended.signal })
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
     ok(await shop.checkout(await shop.cart()))
-    let told = ''
+    let received = ''
     const decoder = new TextDecoder()
     for await (const chunk of stream.body ?? []) {
-      told += decoder.decode(chunk, { stream: true })
-      if (told.includes('event: order.confirmed')) break
+      received += decoder.decode(chunk, { stream: true })
+      if (received.includes('event: order.confirmed')) break
     }
-    expect(told).toContain('event: order.confirmed')
+    expect(received).toContain('event: order.confirmed')
     ended.abort()
     // By default nginx keeps idle upstream connections for 60 s (`keepalive_timeout`). souk must keep them longer.
-    expect(documented()).not.toContain('keepalive_timeout')
+    expect(documentedBlock()).not.toContain('keepalive_timeout')
     expect(app.deps.config.keepAliveSeconds).toBeGreaterThan(60)
   },
   900_000,

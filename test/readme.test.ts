@@ -57,11 +57,11 @@ describe.each(pages)('%s', (page) => {
   test('a page links to existing files and headings', () => {
     const links = matchesOf(text, /\]\(([^)]+)\)/g).filter((link) => !/^https?:/.test(link))
     expect(links.length).toBeGreaterThan(0)
-    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([])
+    expect(links.filter((link) => !linkExists(page, link))).toEqual([])
   })
 })
 
-function leadsSomewhere(page: string, link: string): boolean {
+function linkExists(page: string, link: string): boolean {
   const [path = '', heading] = link.split('#')
   const target = path === '' ? page : join(dirname(page), path)
   if (!existsSync(join(root, target))) return false

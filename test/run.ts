@@ -23,13 +23,13 @@ import { longTestMs } from './support/timeouts.ts'
 
 const isTier = (argument: string) => argument === '--all' || argument === '--heavy'
 const tiers = Bun.argv.slice(2).filter(isTier)
-const given = Bun.argv.slice(2).filter((argument) => !isTier(argument))
-const isWhole = given.every((argument) => argument.startsWith('-'))
+const fileArguments = Bun.argv.slice(2).filter((argument) => !isTier(argument))
+const isWholeSuite = fileArguments.every((argument) => argument.startsWith('-'))
 const onPostgres = Boolean(Bun.env['TEST_DATABASE_URL'])
 
 /** Files that do not depend on the engine. The run on SQLite covers them. */
 const coveredOnSqlite =
-  isWhole && onPostgres
+  isWholeSuite && onPostgres
     ? [...engineNeutralFiles(), ...apiDocumentTests, ...demoTests, ...sqliteFileTests, ...storefrontTests, ...consoleTestFiles]
     : []
 const isCovered = new Set(coveredOnSqlite)
@@ -37,7 +37,7 @@ const filesOf = (all: readonly string[]) => all.filter((file) => !isCovered.has(
 const light = filesOf(testFiles())
 const heavy = filesOf(heavyTestFiles())
 const isHeavyOnly = tiers.includes('--heavy') && !tiers.includes('--all')
-const files = isWhole ? [...(isHeavyOnly ? [] : light), ...(tiers.length > 0 ? heavy : [])].map((file) => `./${file}`) : []
+const files = isWholeSuite ? [...(isHeavyOnly ? [] : light), ...(tiers.length > 0 ? heavy : [])].map((file) => `./${file}`) : []
 if (isCovered.size > 0)
   process.stderr.write(`left out on PostgreSQL: ${isCovered.size} files of tests that the run on SQLite covers
 `)
@@ -49,7 +49,7 @@ const workers = navigator.hardwareConcurrency + 2
  * Settings that make short tests faster. The last compiler stage does not pay off: without it tests take about 5 % less
  * time. Keeping freed memory for the next test saves about 10 %.
  */
-const hasty = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' }
+const fastEnvironment = { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' }
 
 /** Name prefix of the PostgreSQL databases that the tests create and reuse. */
 const run = `souk_test_${crypto.randomUUID().slice(0, 8)}`
@@ -73,7 +73,7 @@ const folder = mkdtempSync(join(tmpdir(), 'souk-suite-'))
 const pooler = onPostgres ? await startPooler() : undefined
 try {
   const program = join(folder, 'souk')
-  if (isWhole) {
+  if (isWholeSuite) {
     compile([...entries, await packConsole(folder)], program)
     // Some tests start the binary as an unprivileged user.
     chmodSync(folder, 0o711)
@@ -83,19 +83,19 @@ try {
     [
       ...[process.execPath, 'test', `--parallel=${workers}`, '--no-isolate', '--timeout', `${longTestMs}`],
       ...['--timings', onPostgres ? 'test/timings.postgres.json' : 'test/timings.json'],
-      ...given,
+      ...fileArguments,
       ...files,
     ],
     {
       cwd: join(import.meta.dir, '..'),
-      env: { ...Bun.env, ...hasty, ...pooler?.env, SOUK_TEST_RUN: run, ...(isWhole ? { SOUK_PROGRAM: program } : {}) },
+      env: { ...Bun.env, ...fastEnvironment, ...pooler?.env, SOUK_TEST_RUN: run, ...(isWholeSuite ? { SOUK_PROGRAM: program } : {}) },
       stdio: ['inherit', 'inherit', 'inherit'],
     },
   )
   // Forwards signals to the tests, so that the folder is removed after they end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
-  if (isWhole && tiers.length === 0)
+  if (isWholeSuite && tiers.length === 0)
     process.stderr.write(
       `${heavy.length} heavy files (browser, crash loops, many generated cases) were left out: bun run test --all runs them too\n`,
     )

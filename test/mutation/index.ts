@@ -13,9 +13,9 @@ import { type Mutation, mutationOf } from './mutation.ts'
 import { holdsMoney, testsOf } from './tests.ts'
 
 /** Minimum score of a file that computes money, in percent of the mutants without an explanation. */
-const leastForMoney = 95
+const moneyScoreMin = 95
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 process.chdir(join(import.meta.dir, '../..'))
 const work = mkdtempSync(join(tmpdir(), 'souk-mutate-'))
 process.on('exit', () => rmSync(work, { recursive: true, force: true }))
@@ -63,7 +63,7 @@ async function mutate(file: string, tests: readonly string[]): Promise<Outcome> 
     const reason = [...reasons].find(({ mutant }) => mutant === after)
     return !reason || !reasons.delete(reason)
   })
-  for (const { mutant } of reasons) say(`explained in test/mutation/equivalents.ts, and no survivor any more: ${mutant}`)
+  for (const { mutant } of reasons) print(`explained in test/mutation/equivalents.ts, and no survivor any more: ${mutant}`)
   if (reasons.size > 0) process.exitCode = 1
   const mutants = killed + timeouts.length + alive.length
   const explained = alive.length - survived.length
@@ -76,41 +76,41 @@ function report({ file, mutants, killed, timeouts, survived, explained, score }:
   return `${file.padEnd(36)}${cells.join('')}${score.toFixed(1).padStart(8)} %`
 }
 
-const given = Bun.argv.slice(2).map((path) => relative(process.cwd(), path))
+const args = Bun.argv.slice(2).map((path) => relative(process.cwd(), path))
 const isTest = (path: string) => /\.(test|heavy)\.ts$/.test(path)
-const givenTests = given.filter(isTest)
-const givenFiles = given.filter((path) => !isTest(path))
-const missing = given.filter((path) => !existsSync(path))
+const testArguments = args.filter(isTest)
+const fileArguments = args.filter((path) => !isTest(path))
+const missing = args.filter((path) => !existsSync(path))
 if (missing.length > 0) {
-  say(`no such file: ${missing.join(', ')}`)
+  print(`no such file: ${missing.join(', ')}`)
   process.exit(1)
 }
 const sources = [...new Glob('src/**/*.ts').scanSync('.')].sort()
 const pure = sources.filter((file) => /^src\/(lib\/|modules\/[^/]+\/[^/]+\/domain\.ts$)/.test(file) && !holdsMoney(file))
-const files = givenFiles.length > 0 ? givenFiles : [...sources.filter(holdsMoney), ...pure]
+const files = fileArguments.length > 0 ? fileArguments : [...sources.filter(holdsMoney), ...pure]
 
 const outcomes: Outcome[] = []
 for (const file of files) {
-  const tests = givenTests.length > 0 ? givenTests : testsOf(file)
+  const tests = testArguments.length > 0 ? testArguments : testsOf(file)
   if (tests.length === 0) {
-    say(`${file}: no tests of its own; name them in test/mutation/tests.ts, or behind the file`)
-    if (givenFiles.length > 0) process.exitCode = 1
+    print(`${file}: no tests of its own; name them in test/mutation/tests.ts, or behind the file`)
+    if (fileArguments.length > 0) process.exitCode = 1
     continue
   }
   const outcome = await mutate(file, tests)
   outcomes.push(outcome)
-  say(`${file}: ${outcome.score.toFixed(1)} % of ${outcome.mutants} mutants, by ${tests.join(' ')}`)
+  print(`${file}: ${outcome.score.toFixed(1)} % of ${outcome.mutants} mutants, by ${tests.join(' ')}`)
   const list = (what: string, mutations: readonly Mutation[]) => {
-    for (const { at, before, after } of mutations) say(`  ${what} at ${at}\n    - ${before}\n    + ${after}`)
+    for (const { at, before, after } of mutations) print(`  ${what} at ${at}\n    - ${before}\n    + ${after}`)
   }
   list('ran out of time', outcome.timeouts)
   list('survived', outcome.survived)
 }
 
-say(`\n${'file'.padEnd(36)}  mutants   killed timeouts survived explained  score`)
+print(`\n${'file'.padEnd(36)}  mutants   killed timeouts survived explained  score`)
 for (const outcome of outcomes) {
-  const isLow = holdsMoney(outcome.file) && outcome.score < leastForMoney
+  const isLow = holdsMoney(outcome.file) && outcome.score < moneyScoreMin
   if (isLow) process.exitCode = 1
-  say(report(outcome) + (isLow ? `  below ${leastForMoney} %` : ''))
+  print(report(outcome) + (isLow ? `  below ${moneyScoreMin} %` : ''))
 }
 process.exit()

@@ -45,7 +45,7 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
     },
     ...more,
   })
-  async function checked(tool: string, answer: Promise<object>): Promise<Json> {
+  async function validated(tool: string, answer: Promise<object>): Promise<Json> {
     const body: Json = JSON.parse(JSON.stringify(await answer))
     assertUcpAnswer(release, tool, body)
     return body
@@ -57,17 +57,17 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
     stored,
     async create(body: Json) {
       await enableAgentsIfUnset(app, shop.id)
-      return checked('create_checkout', createSession(deps, call(), { body }))
+      return validated('create_checkout', createSession(deps, call(), { body }))
     },
-    read: (id: string) => checked('get_checkout', readSession(deps, call(), { id })),
-    put: (id: string, body: Json) => checked('update_checkout', replaceSession(deps, call(), { id, body })),
+    read: (id: string) => validated('get_checkout', readSession(deps, call(), { id })),
+    put: (id: string, body: Json) => validated('update_checkout', replaceSession(deps, call(), { id, body })),
     complete: (id: string, body: Json = paymentWithToken('tok_success'), more: Partial<AgentCall> = {}) =>
-      checked('complete_checkout', completeSession(deps, call(more), { id, body })),
-    cancel: (id: string, more: Partial<AgentCall> = {}) => checked('cancel_checkout', cancelSession(deps, call(more), { id })),
-    createCart: (body: Json) => checked('create_cart', createAgentCart(deps, call(), { body })),
-    readCart: (id: string) => checked('get_cart', readAgentCart(deps, call(), { id })),
-    putCart: (id: string, body: Json) => checked('update_cart', replaceAgentCart(deps, call(), { id, body })),
-    cancelCart: (id: string) => checked('cancel_cart', cancelAgentCart(deps, call(), { id })),
+      validated('complete_checkout', completeSession(deps, call(more), { id, body })),
+    cancel: (id: string, more: Partial<AgentCall> = {}) => validated('cancel_checkout', cancelSession(deps, call(more), { id })),
+    createCart: (body: Json) => validated('create_cart', createAgentCart(deps, call(), { body })),
+    readCart: (id: string) => validated('get_cart', readAgentCart(deps, call(), { id })),
+    putCart: (id: string, body: Json) => validated('update_cart', replaceAgentCart(deps, call(), { id, body })),
+    cancelCart: (id: string) => validated('cancel_cart', cancelAgentCart(deps, call(), { id })),
   }
 }
 

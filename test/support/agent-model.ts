@@ -77,7 +77,7 @@ export async function checkAgentModel(ground: ModelFixture, { seed, runs }: { se
   const property = fc.asyncProperty(agentScenario, async (story) => {
     const database = await copyOf(ground.database)
     try {
-      await tell(story, database, ground.markets, seen)
+      await runScenario(story, database, ground.markets, seen)
     } finally {
       await database.drop()
     }
@@ -87,7 +87,7 @@ export async function checkAgentModel(ground: ModelFixture, { seed, runs }: { se
   return seen
 }
 
-async function tell({ platforms: plans, batches }: AgentScenario, database: TestDatabase, markets: readonly Market[], seen: Tally) {
+async function runScenario({ platforms: plans, batches }: AgentScenario, database: TestDatabase, markets: readonly Market[], seen: Tally) {
   const platforms = [...plans.map((plan, nth) => platformOf(nth, plan)), unnamedPlatform(plans.length, capabilityNames)]
   const model = await modelOn(database, { platforms, markets, seen })
   try {
@@ -119,7 +119,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   /** Last responses of a batch with a final status, by session. */
   const endings = new Map<Session, Json>()
   const at = <T>(list: readonly T[], nth: number): T | undefined => list[nth % Math.max(1, list.length)]
-  const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+  const countEvent = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
   const add = <Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value) => lists.set(key, [...(lists.get(key) ?? []), value])
 
   async function open(startAt: number) {
@@ -184,7 +184,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   }
 
   function assertReceived(platform: Platform, tool: string, { status, body }: ToolAnswer): void {
-    note(`${tool} ${status} ${body.status ?? body.code ?? body.messages?.[0]?.code ?? ''}`.trim())
+    countEvent(`${tool} ${status} ${body.status ?? body.code ?? body.messages?.[0]?.code ?? ''}`.trim())
     if (!(status === 200 || status === 201 || status === 409 || status === 429 || (status === 503 && body.code === 'unavailable')))
       throw new Error(`${tool}: ${status} ${JSON.stringify(body)}`)
     expect(answerViolations(platform, body)).toEqual([])
@@ -256,7 +256,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       if (answer.status >= 300) return
       const other = await requestIn(market)(platform, transport, { ...sent, body: { ...sent.body, ignored: true } })
       expect([sent.tool, other.status, other.body.code]).toEqual([sent.tool, 409, 'idempotency_conflict'])
-      note('key with another body')
+      countEvent('key with another body')
       return
     }
     if (session && isCompletion) add(payers, session, { who: 'repeat', shown: session.shown })
@@ -279,7 +279,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     }
     if (again.body.code === 'idempotency_conflict' || isCompletion) return
     expect(again).toEqual({ ...answer, status: again.status })
-    note('repeated answer')
+    countEvent('repeated answer')
   }
 
   /** Requests a session of another platform or shop. The response must equal that for an unknown id. */
@@ -302,14 +302,14 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
         key: key(),
       })
     }
-    const found = await ask(session.id)
-    expect(found).toEqual(await ask(session.id.replace(/.{26}$/, '0'.repeat(26))))
-    expect(found.body.ucp.status).toBe('error')
-    note('stolen id')
+    const stolenResponse = await ask(session.id)
+    expect(stolenResponse).toEqual(await ask(session.id.replace(/.{26}$/, '0'.repeat(26))))
+    expect(stolenResponse.body.ucp.status).toBe('error')
+    countEvent('stolen id')
   }
 
   /** Records the total that a person sees. All pages of a session count as one. */
-  function sees(session: Session, total: number | undefined): void {
+  function recordSeen(session: Session, total: number | undefined): void {
     const list = seenByPeople.get(session) ?? []
     list.splice(list.indexOf(undefined), 1, total)
     session.seen = total
@@ -328,7 +328,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       const page = await call('GET', path)
       if (page.status !== 200) throw new Error(`the page answered ${page.status} ${page.text}`)
       session.form = hasForm(page, 'pay') ? formOf(page, 'pay') : {}
-      sees(session, session.form['due'] === undefined ? undefined : Number(session.form['due']))
+      recordSeen(session, session.form['due'] === undefined ? undefined : Number(session.form['due']))
       return page
     }
     if (what === 'look' || (what === 'pay' && session.form === undefined)) await look()
@@ -346,7 +346,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     if (what === 'pay' && session.form?.['due'] !== undefined) {
       add(payers, session, { who: 'page', shown: new Set([Number(session.form['due'])]) })
       assertSent(await call('POST', path, formRequest(session.form)))
-      note('page pay')
+      countEvent('page pay')
     }
   }
   const hasForm = ({ text }: Answer, step: string) => text.includes(`name="step" value="${step}"`)
@@ -365,11 +365,11 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     if (what === 'take' || !session.cartId) {
       const token = session.page.split('/').at(-1)
       const answer = await call('POST', '/cart/handoff', { key: publishableKey, body: { token } })
-      note(`handoff ${answer.status}`)
+      countEvent(`handoff ${answer.status}`)
       if (answer.status === 200) {
         session.cartId = answer.body.id
         add(seenByPeople, session, undefined)
-        sees(session, answer.body.totals.total.amount)
+        recordSeen(session, answer.body.totals.total.amount)
       }
       if (what === 'take') return
     }
@@ -378,7 +378,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     add(payers, session, { who: 'storefront', shown: total === undefined ? undefined : new Set([total]) })
     const options = { key: publishableKey, body: { method: 'card' }, headers: { 'idempotency-key': key() } }
     const { status, text } = await call('POST', `/cart/${cartId}/checkout`, options)
-    note(`storefront buy ${status}`)
+    countEvent(`storefront buy ${status}`)
     if (status >= 500 && status !== 503) throw new Error(`the checkout answered ${status} ${text}`)
   }
 
@@ -461,22 +461,22 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
   /** Checks that each new order charged a total that was shown to one of the payers. */
   async function assertCharged(after: Books): Promise<void> {
     const rows = await app.deps.db.read.select().from(agentSessions)
-    const known = new Set(before.orders.map(({ id }) => id))
+    const knownOrders = new Set(before.orders.map(({ id }) => id))
     for (const { cartId, total, id } of after.orders) {
       const row = rows.find((one) => one.cartId === cartId)
-      if (known.has(id) || !row) continue
+      if (knownOrders.has(id) || !row) continue
       const session = sessions.find((one) => one.id === row.id)
-      const tried = session ? payers.get(session) : undefined
-      if (!session || !tried) throw new Error(`nobody asked for an order of ${row.id}`)
-      const who = tried.map((one) => one.who).join(' and ')
+      const attempts = session ? payers.get(session) : undefined
+      if (!session || !attempts) throw new Error(`nobody asked for an order of ${row.id}`)
+      const who = attempts.map((one) => one.who).join(' and ')
       // The same batch may have shown a paying platform another total.
       const inBatch = [
         ...(answered.get(session)?.includes(undefined) ? [undefined] : []),
         ...(/platform|repeat/.test(who) ? (offered.get(session) ?? []) : []),
         ...(who.includes('storefront') ? (seenByPeople.get(session) ?? []) : []),
       ]
-      const allowed = [...tried.flatMap(({ shown }) => (shown ? [...shown] : [undefined])), ...inBatch]
-      note(allowed.includes(undefined) ? 'order after a lost answer' : `order of ${who}`)
+      const allowed = [...attempts.flatMap(({ shown }) => (shown ? [...shown] : [undefined])), ...inBatch]
+      countEvent(allowed.includes(undefined) ? 'order after a lost answer' : `order of ${who}`)
       if (!allowed.includes(undefined) && !allowed.includes(total)) throw new Error(`${who} paid ${total}, and saw ${allowed}`)
     }
     for (const { id, cartId } of rows) {
@@ -514,19 +514,19 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     if (['completed', 'canceled'].includes(reads[0].status)) {
       // A started payment may still complete a session that expired, so only `completed` is final.
       if (reads[0].status === 'completed') session.ended = { status: 'completed', totals: reads[0].totals, order: reads[0].order }
-      note(`compared ${reads[0].status}`)
+      countEvent(`compared ${reads[0].status}`)
     }
   }
 
   /** Runs the actions of a batch concurrently. Kills the program after `stopAfter` commits, unless that is 0. */
-  async function run({ advanceMs, faults: given, stopAfter, actions, compared }: AgentBatch): Promise<void> {
+  async function run({ advanceMs, faults: batchFaults, stopAfter, actions, compared }: AgentBatch): Promise<void> {
     app.clock.advance(advanceMs)
     before = await booksOf(app)
     payers.clear()
     answered.clear()
     offered.clear()
     seenByPeople.clear()
-    faults = [...given]
+    faults = [...batchFaults]
     const { db } = app.deps
     const { write } = db
     const { stopped } = simulateKill(app, undefined, stopAfter)
@@ -536,7 +536,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
     faults = []
     db.write = write
     if (isKilled) {
-      note('killed')
+      countEvent('killed')
       const restartAt = app.clock.now() + restartMs
       await app.abandon()
       ;({ app, withRelease } = await open(restartAt))

@@ -51,9 +51,12 @@ export type TestAppOptions = Partial<InstanceOptions> & {
   startAt?: number
 }
 
-export async function testApp(settings: Record<string, string> = {}, { database: given, startAt, ...options }: TestAppOptions = {}) {
-  const database = given ?? (await testDatabase())
-  const drop = async () => (given ? undefined : database.drop())
+export async function testApp(
+  settings: Record<string, string> = {},
+  { database: existingDatabase, startAt, ...options }: TestAppOptions = {},
+) {
+  const database = existingDatabase ?? (await testDatabase())
+  const drop = async () => (existingDatabase ? undefined : database.drop())
   let now = startAt ?? startTime
   let elapsed = 0
   const clock = {
@@ -76,7 +79,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
   const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
   const slept: number[] = []
   const { realPasswords, ...rest } = options
-  let giveBack = () => {}
+  let releaseRoutes = () => {}
   const instance = await openInstance({
     config: parseConfig({ ...secrets, DATA_DIR: database.dataDir, DATABASE_URL: database.url, ...settings }),
     as: 'server',
@@ -86,7 +89,7 @@ export async function testApp(settings: Record<string, string> = {}, { database:
     ...(realPasswords ? {} : { passwords: cheapPasswords }),
     routes(appDeps) {
       const shared = sharedRoutes(appDeps)
-      giveBack = shared.release
+      releaseRoutes = shared.release
       return shared
     },
     ...rest,
@@ -94,8 +97,8 @@ export async function testApp(settings: Record<string, string> = {}, { database:
   const { deps } = instance
   async function end(): Promise<void> {
     await instance.close()
-    giveBack()
-    giveBack = () => {}
+    releaseRoutes()
+    releaseRoutes = () => {}
   }
 
   async function call(

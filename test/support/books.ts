@@ -66,8 +66,8 @@ export function normalizedBooks(books: Books): unknown {
   const names = new Map<string, string>()
   const counts = new Map<string, number>()
   const named = (id: string): string => {
-    const known = names.get(id)
-    if (known !== undefined) return known
+    const existing = names.get(id)
+    if (existing !== undefined) return existing
     const kind = id.slice(0, id.indexOf('_'))
     const nth = (counts.get(kind) ?? 0) + 1
     counts.set(kind, nth)
@@ -101,11 +101,11 @@ export function violationsOf(books: Books): string[] {
     if (!holds) found.push(what)
   }
   const same = (actual: number, expected: number, what: string) => rule(actual === expected, `${what}: ${actual}, not ${expected}`)
-  wholeNumbers(books, rule)
+  integerAmounts(books, rule)
   for (const order of books.orders) {
-    somebodyGoesOn(books, order, rule)
+    unfinishedWork(books, order, rule)
     sums(books, order, same)
-    moneyBack(books, order, rule, same)
+    refundSums(books, order, rule, same)
     linesToRefund(books, order, rule, same)
     confirmedOnce(books, order, same, rule)
   }
@@ -129,7 +129,7 @@ type OneOrder = Books['orders'][number]
 const moneyColumns =
   /^(amount|authorized|captured|refunded|reversed|spent|balance|initialAmount|unitPrice|usdCents|price)$|[tT]otal$|Amount$/
 
-function wholeNumbers(books: Books, rule: Rule): void {
+function integerAmounts(books: Books, rule: Rule): void {
   for (const [table, rows] of Object.entries(books))
     for (const row of rows)
       for (const [column, value] of Object.entries(row))
@@ -138,20 +138,20 @@ function wholeNumbers(books: Books, rule: Rule): void {
 }
 
 /** Checks that each unfinished order and refund has a time to resume, so that a crash leaves no work behind. */
-function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrder, rule: Rule): void {
-  const own = paid.filter(({ orderId }) => orderId === order.id)
-  const asked = own.filter(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
-  const isAsked = asked.length > 0
+function unfinishedWork({ payments: allPayments, refunds: allRefunds }: Books, order: OneOrder, rule: Rule): void {
+  const orderPayments = allPayments.filter(({ orderId }) => orderId === order.id)
+  const openPayments = orderPayments.filter(({ status }) => status === 'PENDING' || status === 'AUTHORIZED')
+  const isAsked = openPayments.length > 0
   // A manual payment waits for the shop or for the order's expiry, so it is not resumed.
-  const isAskedAtProcessor = asked.some(({ processor }) => processor !== 'manual')
-  const toUndo = own.some(({ status }) => status === 'REQUIRES_ACTION') || order.holds !== 'RELEASED'
+  const isOpenAtProcessor = openPayments.some(({ processor }) => processor !== 'manual')
+  const hasWorkToUndo = orderPayments.some(({ status }) => status === 'REQUIRES_ACTION') || order.holds !== 'RELEASED'
   const isOpenPayment =
     order.status === 'PAID' ||
     order.status === 'COMPENSATING' ||
-    (order.status === 'PENDING_PAYMENT' && isAskedAtProcessor) ||
-    (endedUnpaid(order) && (isAsked || toUndo))
+    (order.status === 'PENDING_PAYMENT' && isOpenAtProcessor) ||
+    (endedUnpaid(order) && (isAsked || hasWorkToUndo))
   rule(!isOpenPayment || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
-  for (const { orderId, status, resumeAt } of back) {
+  for (const { orderId, status, resumeAt } of allRefunds) {
     const isAsked = status === 'PENDING' || status === 'CLAIMABLE'
     // A succeeded refund may be watched, because it can still fail.
     if (orderId === order.id && status !== 'SUCCEEDED')
@@ -159,60 +159,67 @@ function somebodyGoesOn({ payments: paid, refunds: back }: Books, order: OneOrde
   }
 }
 
-function sums({ lines, orderCards, payments: paid }: Books, order: OneOrder, same: Same): void {
-  const own = lines.filter(({ orderId }) => orderId === order.id)
+function sums({ lines, orderCards, payments: allPayments }: Books, order: OneOrder, same: Same): void {
+  const linesOfOrder = lines.filter(({ orderId }) => orderId === order.id)
   const what = (field: string) => `${field} of order ${order.number}`
-  for (const line of own) same(line.total, line.unitPrice * line.quantity, what('line total'))
-  same(order.subtotal, sum(own.map(({ total }) => total)), what('subtotal'))
-  same(order.discountTotal, sum(own.map(({ discount }) => discount)), what('discount'))
+  for (const line of linesOfOrder) same(line.total, line.unitPrice * line.quantity, what('line total'))
+  same(order.subtotal, sum(linesOfOrder.map(({ total }) => total)), what('subtotal'))
+  same(order.discountTotal, sum(linesOfOrder.map(({ discount }) => discount)), what('discount'))
   same(order.discountTotal, sum(order.discounts.map(({ kind, amount }) => (kind === 'FREE_SHIPPING' ? 0 : amount))), what('discounts'))
-  for (const line of own) same(line.discount, Math.min(line.total, Math.max(0, line.discount)), what('line discount'))
+  for (const line of linesOfOrder) same(line.discount, Math.min(line.total, Math.max(0, line.discount)), what('line discount'))
   // At most one discount lowers prices, and one gives free shipping.
   same(order.discounts.length, new Set(order.discounts.map(({ kind }) => kind === 'FREE_SHIPPING')).size, what('number of discounts'))
   if (order.discounts.some(({ kind }) => kind === 'FREE_SHIPPING')) same(order.shippingTotal, 0, what('free shipping'))
-  const taxes = [...own, { taxInclusive: order.shippingTaxInclusive, taxAmount: order.shippingTax }]
+  const taxes = [...linesOfOrder, { taxInclusive: order.shippingTaxInclusive, taxAmount: order.shippingTax }]
   same(order.taxTotal, sum(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? 0 : taxAmount))), what('tax'))
   same(order.taxIncluded, sum(taxes.map(({ taxInclusive, taxAmount }) => (taxInclusive ? taxAmount : 0))), what('included tax'))
   same(order.total, order.subtotal + order.shippingTotal + order.taxTotal - order.discountTotal, what('total'))
   same(order.giftCardTotal, sum(orderCards.filter(({ orderId }) => orderId === order.id).map(({ amount }) => amount)), what('gift cards'))
   same(order.amountDue, order.total - order.giftCardTotal, what('amount due'))
-  const all = paid.filter(({ orderId }) => orderId === order.id)
+  const all = allPayments.filter(({ orderId }) => orderId === order.id)
   for (const { amount } of all) same(amount, order.amountDue, what('payment'))
   const live = all.filter(({ status }) => status !== 'FAILED' && status !== 'VOIDED')
   same(Math.min(live.length, 1), live.length, what('live payments'))
 }
 
-function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Books, order: OneOrder, rule: Rule, same: Same): void {
+function refundSums(
+  { payments: allPayments, refunds: allRefunds, orderCards, movements }: Books,
+  order: OneOrder,
+  rule: Rule,
+  same: Same,
+): void {
   const what = (field: string) => `${field} of order ${order.number}`
-  const done = back.filter(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
+  const done = allRefunds.filter(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
   const counted = done.filter(({ purpose }) => purpose !== 'LATE_CAPTURE')
   // Gift cards are refunded once the refund is certain, even if the processor's part is still pending.
-  const standing = back.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAssured(refund))
-  const gifts = standing.flatMap((refund) => refund.giftCards)
+  const certainRefunds = allRefunds.filter(
+    (refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAssured(refund),
+  )
+  const giftCardShares = certainRefunds.flatMap((refund) => refund.giftCards)
   same(order.refundedTotal, sum(counted.map(({ amount }) => amount)), what('refunds'))
-  same(order.giftCardRefundedTotal, sum(standing.map(({ giftCardAmount }) => giftCardAmount)), what('gift-card refunds'))
-  same(order.giftCardRefundedTotal, sum(gifts.map(({ amount }) => amount)), what('shares of gift-card refunds'))
+  same(order.giftCardRefundedTotal, sum(certainRefunds.map(({ giftCardAmount }) => giftCardAmount)), what('gift-card refunds'))
+  same(order.giftCardRefundedTotal, sum(giftCardShares.map(({ amount }) => amount)), what('shares of gift-card refunds'))
   rule(order.refundedTotal <= order.capturedTotal, what('refunded beyond the capture'))
   for (const card of orderCards.filter(({ orderId }) => orderId === order.id)) {
     same(
       card.refunded,
-      sum(gifts.filter(({ giftCardId }) => giftCardId === card.giftCardId).map(({ amount }) => amount)),
+      sum(giftCardShares.filter(({ giftCardId }) => giftCardId === card.giftCardId).map(({ amount }) => amount)),
       what('card refund'),
     )
     rule(card.refunded <= card.amount, what('a gift card got more back than it paid'))
   }
   if (order.paymentStatus === 'REFUNDED') same(order.refundedTotal, order.capturedTotal, what('full refund'))
-  for (const payment of paid.filter(({ orderId }) => orderId === order.id)) {
-    const own = done.filter(({ paymentId }) => paymentId === payment.id)
-    same(payment.refunded, sum(own.map(({ amount }) => amount)), what('refunds of a payment'))
+  for (const payment of allPayments.filter(({ orderId }) => orderId === order.id)) {
+    const paymentRefunds = done.filter(({ paymentId }) => paymentId === payment.id)
+    same(payment.refunded, sum(paymentRefunds.map(({ amount }) => amount)), what('refunds of a payment'))
   }
   const rowsOf = (...keys: string[]) => movements.filter(({ key }) => keys.includes(key)).length
-  for (const { id, amount, status } of back.filter(({ orderId }) => orderId === order.id)) {
+  for (const { id, amount, status } of allRefunds.filter(({ orderId }) => orderId === order.id)) {
     const isBack = status === 'SUCCEEDED' && amount > 0
     const net = rowsOf(`refund:${id}`, `refund-settled:${id}`) - rowsOf(`refund-reversed:${id}`)
     same(net, isBack ? 1 : 0, what('rows of a refund'))
   }
-  for (const { id, giftCards: shares } of standing) {
+  for (const { id, giftCards: shares } of certainRefunds) {
     for (const { giftCardId } of shares)
       same(movements.filter(({ key }) => key === `gift-card-refund:${id}:${giftCardId}`).length, 1, what('rows of a gift-card refund'))
   }
@@ -221,35 +228,40 @@ function moneyBack({ payments: paid, refunds: back, orderCards, movements }: Boo
 /**
  * Checks that refunds of a line exceed neither its units nor its price, and that all units refund exactly its price.
  */
-function linesToRefund({ lines, refunds: back }: Books, order: OneOrder, rule: Rule, same: Same): void {
-  const counted = back.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
+function linesToRefund({ lines, refunds: allRefunds }: Books, order: OneOrder, rule: Rule, same: Same): void {
+  const counted = allRefunds.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
   for (const refund of counted)
     if (refund.lines.length > 0)
       same(sum(refund.lines.map(({ amount }) => amount)), refund.amount + refund.giftCardAmount, 'lines of a refund')
   for (const line of lines.filter(({ orderId }) => orderId === order.id)) {
-    const own = counted.flatMap((refund) => refund.lines).filter(({ lineId }) => lineId === line.id)
-    const units = sum(own.map(({ quantity }) => quantity))
-    const paid = line.total - line.discount + (line.taxInclusive ? 0 : line.taxAmount)
+    const lineRefunds = counted.flatMap((refund) => refund.lines).filter(({ lineId }) => lineId === line.id)
+    const units = sum(lineRefunds.map(({ quantity }) => quantity))
+    const linePrice = line.total - line.discount + (line.taxInclusive ? 0 : line.taxAmount)
     rule(units <= line.quantity, `more of a line went back than was bought in order ${order.number}`)
-    rule(sum(own.map(({ amount }) => amount)) <= paid, `more went back of a line than was paid in order ${order.number}`)
-    if (units === line.quantity) same(sum(own.map(({ amount }) => amount)), paid, `refunds of a line of order ${order.number}`)
+    rule(sum(lineRefunds.map(({ amount }) => amount)) <= linePrice, `more went back of a line than was paid in order ${order.number}`)
+    if (units === line.quantity) same(sum(lineRefunds.map(({ amount }) => amount)), linePrice, `refunds of a line of order ${order.number}`)
   }
 }
 
 /** Checks that the confirming write stored the event, the message and the ledger rows of a sale, each once. */
-function confirmedOnce({ events, outbox: messages, movements, payments: paid }: Books, order: OneOrder, same: Same, rule: Rule): void {
+function confirmedOnce(
+  { events, outbox: messages, movements, payments: allPayments }: Books,
+  order: OneOrder,
+  same: Same,
+  rule: Rule,
+): void {
   const what = (field: string) => `${field} of order ${order.number} (${order.status})`
   const isConfirmed = order.confirmedAt !== null
-  const own = movements.filter(({ orderId, confirmed }) => orderId === order.id && confirmed)
-  const moved = (wanted: string) => sum(own.filter(({ kind }) => kind === wanted).map(({ amount }) => amount))
+  const confirmedMovements = movements.filter(({ orderId, confirmed }) => orderId === order.id && confirmed)
+  const moved = (wanted: string) => sum(confirmedMovements.filter(({ kind }) => kind === wanted).map(({ amount }) => amount))
   same(
     events.filter(({ orderId, type }) => orderId === order.id && type === 'CONFIRMED').length,
     isConfirmed ? 1 : 0,
     what('CONFIRMED events'),
   )
-  const told = messages.filter(({ key }) => key === `order.confirmed:${order.id}`)
-  same(told.length, isConfirmed ? 1 : 0, what('messages of the confirmation'))
-  for (const payment of paid.filter(({ orderId, status }) => orderId === order.id && status === 'CAPTURED')) {
+  const confirmations = messages.filter(({ key }) => key === `order.confirmed:${order.id}`)
+  same(confirmations.length, isConfirmed ? 1 : 0, what('messages of the confirmation'))
+  for (const payment of allPayments.filter(({ orderId, status }) => orderId === order.id && status === 'CAPTURED')) {
     const rows = movements.filter(({ key, kind }) => kind === 'CAPTURE' && key === `capture:${payment.id}`)
     if (isConfirmed) same(rows.length, 1, what('rows of a captured payment'))
     rule(
@@ -263,11 +275,11 @@ function confirmedOnce({ events, outbox: messages, movements, payments: paid }: 
   same(moved('GIFT_CARD_REFUND'), isConfirmed ? order.giftCardRefundedTotal : 0, what('gift-card refunds in the projection'))
 }
 
-function stock({ variants: all, lines, orders: every }: Books, rule: Rule, same: Same): void {
-  const isHeld = (id: string) => every.some((order) => order.id === id && order.holds === 'HELD')
+function stock({ variants: all, lines, orders: allOrders }: Books, rule: Rule, same: Same): void {
+  const isHeld = (id: string) => allOrders.some((order) => order.id === id && order.holds === 'HELD')
   for (const { id, sku, trackInventory, allowBackorder, onHand, reserved } of all) {
-    const promised = lines.filter(({ variantId, tracked, orderId }) => variantId === id && tracked && isHeld(orderId))
-    same(reserved, sum(promised.map(({ quantity }) => quantity)), `reserved of ${sku}`)
+    const heldLines = lines.filter(({ variantId, tracked, orderId }) => variantId === id && tracked && isHeld(orderId))
+    same(reserved, sum(heldLines.map(({ quantity }) => quantity)), `reserved of ${sku}`)
     rule(reserved >= 0, `reserved of ${sku} below zero`)
     if (trackInventory && !allowBackorder) rule(reserved <= onHand, `${sku}: ${reserved} reserved of ${onHand}`)
   }
@@ -337,26 +349,34 @@ function numbersAndCarts({ orders: all, numbers, carts: everyCart }: Books, rule
   }
 }
 
-function customersAndPartners({ orders: all, totals, commissions: earned, refunds: back }: Books, rule: Rule, same: Same): void {
-  for (const { customerId, currency, orders: placed, spent } of totals) {
+function customersAndPartners(
+  { orders: all, totals, commissions: allCommissions, refunds: allRefunds }: Books,
+  rule: Rule,
+  same: Same,
+): void {
+  for (const { customerId, currency, orders: orderCount, spent } of totals) {
     const own = all.filter((order) => order.customerId === customerId && order.currency === currency)
-    same(placed, own.length, 'orders of a customer')
-    const kept = own.filter(({ confirmedAt }) => confirmedAt !== null)
-    same(spent, sum(kept.map(({ total, refundedTotal, giftCardRefundedTotal }) => total - refundedTotal - giftCardRefundedTotal)), 'spent')
+    same(orderCount, own.length, 'orders of a customer')
+    const confirmedOrders = own.filter(({ confirmedAt }) => confirmedAt !== null)
+    same(
+      spent,
+      sum(confirmedOrders.map(({ total, refundedTotal, giftCardRefundedTotal }) => total - refundedTotal - giftCardRefundedTotal)),
+      'spent',
+    )
   }
   for (const order of all) {
-    const commission = earned.find(({ orderId }) => orderId === order.id)
+    const commission = allCommissions.find(({ orderId }) => orderId === order.id)
     if (order.confirmedAt !== null) rule((order.affiliateId === null) === (commission === undefined), 'commission of an order')
     if (!commission) continue
     rule(0 <= commission.reversed && commission.reversed <= commission.amount, 'a commission below zero')
-    const gaveAllBack =
+    const isFullyRefunded =
       order.refundedTotal + order.giftCardRefundedTotal === order.total &&
-      back.some(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
-    if (gaveAllBack) same(commission.reversed, commission.amount, 'commission of an order that was refunded')
+      allRefunds.some(({ orderId, status }) => orderId === order.id && status === 'SUCCEEDED')
+    if (isFullyRefunded) same(commission.reversed, commission.amount, 'commission of an order that was refunded')
   }
 }
 
-const isToCome = ({ status }: Books['refunds'][number]) => status === 'CLAIMABLE' || status === 'MANUAL'
+const isAwaitedRefund = ({ status }: Books['refunds'][number]) => status === 'CLAIMABLE' || status === 'MANUAL'
 
 /** Returns the broken rules of `violationsOf`, and of those that hold once all work is finished. */
 export function violationsAtRest(books: Books): string[] {
@@ -377,9 +397,11 @@ export function violationsAtRest(books: Books): string[] {
       rule(order.holds === 'RELEASED', `${what} still holds its stock`)
     }
     // Money that the shopper must claim, or that the shop refunds by hand, does not count as retained.
-    const owed = books.refunds.filter((refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isToCome(refund))
-    const kept = order.capturedTotal - order.refundedTotal - sum(owed.map(({ amount }) => amount))
-    if (endedUnpaid(order) || order.status === 'CANCELLED') rule(kept === 0, `${what} keeps money`)
+    const owed = books.refunds.filter(
+      (refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAwaitedRefund(refund),
+    )
+    const retained = order.capturedTotal - order.refundedTotal - sum(owed.map(({ amount }) => amount))
+    if (endedUnpaid(order) || order.status === 'CANCELLED') rule(retained === 0, `${what} keeps money`)
     const held = books.orderCards.filter(({ orderId }) => orderId === order.id)
     const released = books.cardMoves.filter(({ orderId, kind }) => orderId === order.id && kind === 'RELEASE')
     rule(released.length === (endedUnpaid(order) ? held.length : 0), `${what} released ${released.length} of ${held.length} gift cards`)
@@ -394,9 +416,12 @@ export function violationsAtRest(books: Books): string[] {
 }
 
 /** Checks that the sandbox and the books have the same amounts. */
-function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, refunds: back, movements }: Books, rule: Rule): void {
+function processorAgrees(
+  { payments: allPayments, sandbox, sandboxRefunds: processorRefunds, refunds: allRefunds, movements }: Books,
+  rule: Rule,
+): void {
   const same: Same = (actual, expected, what) => rule(actual === expected, `${what}: ${actual}, not ${expected}`)
-  for (const payment of paid.filter(({ processor }) => processor === 'sandbox')) {
+  for (const payment of allPayments.filter(({ processor }) => processor === 'sandbox')) {
     const there = sandbox.find(({ id }) => id === payment.id)
     const what = `payment that is ${payment.status} here and ${there?.status ?? 'missing'} at the processor`
     rule((there?.captured ?? 0) === payment.captured, `${what}: captured ${there?.captured}, not ${payment.captured}`)
@@ -406,9 +431,9 @@ function processorAgrees({ payments: paid, sandbox, sandboxRefunds: backThere, r
     const rows = movements.filter(({ kind, key }) => kind === 'CAPTURE' && `${key}:`.startsWith(`capture:${payment.id}:`))
     same(sum(rows.map(({ amount }) => amount)), payment.captured, `${what}: in the books`)
   }
-  for (const { id } of backThere)
+  for (const { id } of processorRefunds)
     rule(
-      back.some((refund) => refund.id === id && refund.status === 'SUCCEEDED'),
+      allRefunds.some((refund) => refund.id === id && refund.status === 'SUCCEEDED'),
       'a refund that only the processor knows',
     )
 }

@@ -9,7 +9,7 @@ export type TestResponse = { status: number; body: string; headers: Record<strin
 /** Query strings that are refused, also on paths that ignore their query. */
 export const invalidQueries = ['?y=%00', '?y=%zz', '?y=%ff', '?%00', `?${'y'.repeat(8_200)}`]
 
-async function seen(response: Response, ...without: string[]): Promise<TestResponse> {
+async function comparableResponse(response: Response, ...without: string[]): Promise<TestResponse> {
   const headers = Object.fromEntries(response.headers)
   for (const name of ['x-request-id', 'date', ...without]) delete headers[name]
   return { status: response.status, body: await response.text(), headers }
@@ -22,14 +22,14 @@ export function serverAndRoute(app: TestApp) {
   const viaServer = async (path: string, { method = 'GET', headers = {} }: TestRequest = {}) => {
     const response = await fetch(server.url + path, { method, headers })
     const length = response.headers.get('content-length')
-    const answer = await seen(response, 'content-length')
+    const answer = await comparableResponse(response, 'content-length')
     // Only responses over the wire have a Content-Length.
     if (method === 'GET' && answer.status !== 304) expect(length).toBe(String(Buffer.byteLength(answer.body)))
     return { ...answer, length }
   }
   const viaRoute = async (path: string, { method = 'GET', headers = {} }: TestRequest = {}) => {
     const request = new Request(server.url + path, { method, headers: { host, ...headers } })
-    return seen(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
+    return comparableResponse(await app.edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) }))
   }
   /** Returns the response, after checking that server and route return the same. */
   async function same(path: string, sent: TestRequest = {}): Promise<TestResponse> {

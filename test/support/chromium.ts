@@ -16,15 +16,15 @@ export type BrowserEvent = { method: string; params: Record<string, unknown> }
  * The headless shell comes first: it opens a page in a quarter of the time. Debian's command starts it as another
  * process, which would outlive the test.
  */
-const names = ['/usr/lib/chromium/chromium-headless-shell', 'chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+const binaries = ['/usr/lib/chromium/chromium-headless-shell', 'chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 /** The path of Chromium, or undefined on a machine without it. */
-export const chromium = Bun.env['CHROMIUM'] ?? names.map((name) => Bun.which(name)).find((path) => path !== null)
+export const chromium = Bun.env['CHROMIUM'] ?? binaries.map((name) => Bun.which(name)).find((path) => path !== null)
 
 /** The full browser, which reads preferences; undefined on a machine that only has the shell. */
 export const desktopChromium =
   Bun.env['CHROMIUM'] ??
-  names
+  binaries
     .filter((name) => !name.endsWith('shell'))
     .map((name) => Bun.which(name))
     .find((path) => path !== null)
@@ -48,10 +48,10 @@ const flags = [
 ]
 
 /** Prefix that kills the browser when the tests end, also if they are killed. */
-const untilWeEnd = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
+const killWithParent = Bun.which('setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
 /** Reports a command without a response before the test's own time-out. */
-const patienceMs = 120_000
+const commandTimeoutMs = 120_000
 
 export type Browser = Awaited<ReturnType<typeof startBrowser>>
 export type Page = Awaited<ReturnType<Browser['openPage']>>
@@ -60,7 +60,7 @@ export type Page = Awaited<ReturnType<Browser['openPage']>>
 export async function startBrowser(path: string, preferences?: object) {
   const profile = temporaryDir()
   if (preferences) await Bun.write(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences))
-  const command = [...untilWeEnd, path, ...flags, `--user-data-dir=${profile}`, 'about:blank']
+  const command = [...killWithParent, path, ...flags, `--user-data-dir=${profile}`, 'about:blank']
   const browser = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
   const socket = new WebSocket(await debuggerAddress(browser.stderr))
   await new Promise((resolve, reject) => {
@@ -93,14 +93,14 @@ export async function startBrowser(path: string, preferences?: object) {
     if (socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error(`${method}: the browser is gone`))
     socket.send(JSON.stringify({ id, method, params, sessionId }))
     return new Promise((resolve, reject) => {
-      const impatience = setTimeout(() => waiting.get(id)?.reject('the browser has not answered'), patienceMs)
+      const timeout = setTimeout(() => waiting.get(id)?.reject('the browser has not answered'), commandTimeoutMs)
       waiting.set(id, {
         resolve(result) {
-          clearTimeout(impatience)
+          clearTimeout(timeout)
           resolve(result)
         },
         reject(why) {
-          clearTimeout(impatience)
+          clearTimeout(timeout)
           waiting.delete(id)
           reject(new Error(`${method} ${params['expression'] ?? ''}: ${why}`))
         },
@@ -138,8 +138,8 @@ export async function startBrowser(path: string, preferences?: object) {
         },
         async [Symbol.asyncDispose]() {
           // The desktop browser does not always confirm that a context ended. There it ends with the browser.
-          const isWhole = !beside && !preferences
-          await (isWhole ? send('Target.disposeBrowserContext', { browserContextId }) : send('Target.closeTarget', { targetId }))
+          const ownsContext = !beside && !preferences
+          await (ownsContext ? send('Target.disposeBrowserContext', { browserContextId }) : send('Target.closeTarget', { targetId }))
           pages.delete(sessionId)
         },
       }
@@ -158,11 +158,11 @@ export async function startBrowser(path: string, preferences?: object) {
 async function debuggerAddress(stderr: ReadableStream<Uint8Array>): Promise<string> {
   const [first, rest] = stderr.tee()
   void rest.pipeTo(new WritableStream()).catch(() => undefined)
-  let said = ''
+  let output = ''
   for await (const text of first.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
-    said += text
-    const address = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1]
+    output += text
+    const address = /DevTools listening on (ws:\/\/\S+)/.exec(output)?.[1]
     if (address) return address
   }
-  throw new Error(`the browser did not start: ${said}`)
+  throw new Error(`the browser did not start: ${output}`)
 }

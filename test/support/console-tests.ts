@@ -30,7 +30,7 @@ export type OpenOptions = VisitorOptions & {
   readonly at?: string
 }
 
-type Filled<Data> = {
+type Instance<Data> = {
   readonly app: TestApp
   readonly clock: ReturnType<typeof runningClock>
   readonly url: string
@@ -41,18 +41,18 @@ type Opening = {
   /** Opens a visitor's browser at `at`, signed in. It is checked and closed after the test. */
   open(options?: OpenOptions): Promise<ConsoleVisitor>
 }
-export type InConsole<Data> = Filled<Data> & Opening
-type Given<Data> = {
+export type InConsole<Data> = Instance<Data> & Opening
+type ConsoleTestOptions<Data> = {
   readonly settings?: Record<string, string>
   readonly options?: TestAppOptions
   /** The instance has no operator. */
   readonly isNew?: boolean
   /** Creates the data of the file's tests. */
-  readonly fill?: (filled: Omit<Filled<unknown>, 'data'>) => Promise<Data>
+  readonly fill?: (filled: Omit<Instance<unknown>, 'data'>) => Promise<Data>
 }
 
 /** Defines tests in a browser; skipped on a machine without Chromium. */
-export function consoleTests<Data = undefined>({ settings, options, isNew, fill }: Given<Data> = {}) {
+export function consoleTests<Data = undefined>({ settings, options, isNew, fill }: ConsoleTestOptions<Data> = {}) {
   return testsAt(async () => {
     const console = await openConsole(settings, options, isNew)
     const { app, clock, url } = console
@@ -104,7 +104,7 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
       await body({ ...given, open })
     } catch (error) {
       const said = await Promise.all(
-        visitors.map((visitor, nth) => lastWords(name, nth, visitor).catch(() => `visitor ${nth} says nothing`)),
+        visitors.map((visitor, nth) => describeFailure(name, nth, visitor).catch(() => `visitor ${nth} says nothing`)),
       )
       // Keeps the failed test in the stack.
       const failure = error instanceof Error ? error : new Error(String(error))
@@ -123,7 +123,7 @@ function testsAt<More>(openOnce: () => Promise<Opened<More>>) {
 }
 
 /** Describes a visitor's page after a failure; with a picture if CONSOLE_FAILURES names a folder. */
-async function lastWords(name: string, nth: number, visitor: ConsoleVisitor): Promise<string> {
+async function describeFailure(name: string, nth: number, visitor: ConsoleVisitor): Promise<string> {
   const folder = Bun.env['CONSOLE_FAILURES']
   const file = folder && join(folder, `${name.replace(/\W+/g, '-').slice(0, 80)}-${nth}.png`)
   if (file) await visitor.picture().then((picture) => Bun.write(file, picture))

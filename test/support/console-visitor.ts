@@ -68,10 +68,10 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   const { page, until, resize, click, reload, traverse, cut, breaches } = await openVisit(width, beside?.page, cookies)
   const { command } = page
   await command('Emulation.setFocusEmulationEnabled', { enabled: true })
-  await speak(page, language, beside !== undefined)
+  await setLanguage(page, language, beside !== undefined)
   if (timeZone) await command('Emulation.setTimezoneOverride', { timezoneId: timeZone })
   if (!scripts) await command('Emulation.setScriptExecutionDisabled', { value: true })
-  if (clockOffMs !== undefined) await command('Page.addScriptToEvaluateOnNewDocument', { source: clockOff(clockOffMs) })
+  if (clockOffMs !== undefined) await command('Page.addScriptToEvaluateOnNewDocument', { source: clockScript(clockOffMs) })
   const scheme = (value: Scheme, more: Readonly<Record<string, string>> = {}) => {
     const wanted = { 'prefers-color-scheme': value, 'prefers-reduced-motion': 'reduce', ...more }
     return command('Emulation.setEmulatedMedia', { features: Object.entries(wanted).map(([name, one]) => ({ name, value: one })) })
@@ -95,7 +95,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     if (result.objectId === undefined) throw new Error(`${expression} is nothing`)
     return result.objectId
   }
-  async function resolved({ backendDOMNodeId }: Node): Promise<string> {
+  async function objectIdOf({ backendDOMNodeId }: Node): Promise<string> {
     const { object } = (await command('DOM.resolveNode', { backendNodeId: backendDOMNodeId })) as { object: { objectId: string } }
     return object.objectId
   }
@@ -103,22 +103,22 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   /** Finds visible nodes of the accessibility tree below an element. */
   async function nodesIn(objectId: string, name: string | RegExp | undefined, role?: string): Promise<Node[]> {
     const wanted = { ...(typeof name === 'string' ? { accessibleName: name } : {}), ...(role ? { role } : {}) }
-    const { nodes } = (await command('Accessibility.queryAXTree', { objectId, ...wanted })) as { nodes: Told[] }
+    const { nodes } = (await command('Accessibility.queryAXTree', { objectId, ...wanted })) as { nodes: AccessibilityNode[] }
     const found = nodes.filter(({ ignored, backendDOMNodeId }) => !ignored && backendDOMNodeId !== undefined).map(nodeOf)
     return name instanceof RegExp ? found.filter((node) => name.test(node.name)) : found
   }
   async function textOf(node: Node): Promise<string> {
-    return ask<string>(await resolved(node), 'return this.innerText ?? this.textContent').catch(() => '')
+    return ask<string>(await objectIdOf(node), 'return this.innerText ?? this.textContent').catch(() => '')
   }
   async function rootOf(within: string | RegExp | undefined): Promise<string | undefined> {
     const whole = await objectOf('document')
     if (within === undefined) return whole
     const named = (await nodesIn(whole, within)).find(({ role }) => places.test(role) || rows.test(role))
-    if (named) return resolved(named)
+    if (named) return objectIdOf(named)
     for (const node of await nodesIn(whole, /(?:)/)) {
       if (!rows.test(node.role)) continue
       const said = (await textOf(node)).replace(/\s+/g, ' ')
-      if (typeof within === 'string' ? said.includes(within) : within.test(said)) return resolved(node)
+      if (typeof within === 'string' ? said.includes(within) : within.test(said)) return objectIdOf(node)
     }
     return undefined
   }
@@ -150,7 +150,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     let covered = ''
     const point = await waitFor(`${said(name, where)} to press`, async () => {
       for (const node of await nodes(name, where, ({ role }) => where.role !== undefined || pressable.test(role))) {
-        const at = await ask<{ x: number; y: number; by: string } | undefined>(await resolved(node), measured)
+        const at = await ask<{ x: number; y: number; by: string } | undefined>(await objectIdOf(node), clickPointScript)
         if (at?.by === '') return at
         covered = at?.by ?? covered
       }
@@ -164,7 +164,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   async function fieldOf(label: string | RegExp, where: Where): Promise<string> {
     return waitFor(`a field that is called ${label}`, async () => {
       for (const node of await nodes(label, where, () => true)) {
-        const object = await resolved(node)
+        const object = await objectIdOf(node)
         if (await ask<boolean>(object, 'return this.matches?.("input,textarea,select,[contenteditable]") && !this.disabled')) return object
       }
       return undefined
@@ -190,11 +190,13 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   /** Returns the focused element of the accessibility tree. */
   async function focused(): Promise<{ role: string; name: string }> {
     const objectId = await objectOf('document.activeElement ?? document.body')
-    const { nodes: found } = (await command('Accessibility.getPartialAXTree', { objectId, fetchRelatives: false })) as { nodes: Told[] }
+    const { nodes: found } = (await command('Accessibility.getPartialAXTree', { objectId, fetchRelatives: false })) as {
+      nodes: AccessibilityNode[]
+    }
     const [first] = found
     return first ? { role: nodeOf(first).role, name: nodeOf(first).name } : { role: '', name: '' }
   }
-  const fits = (name: string | RegExp, told: string) => (typeof name === 'string' ? told === name : name.test(told))
+  const matches = (name: string | RegExp, told: string) => (typeof name === 'string' ? told === name : name.test(told))
 
   /** Presses Tab until an element has the focus. */
   async function tabTo(name: string | RegExp, { role, back = false }: { role?: string; back?: boolean } = {}): Promise<void> {
@@ -202,7 +204,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     const stops: string[] = []
     for (let stop = 0; stop < stopsMax; stop++) {
       const at = await focused()
-      if (fits(name, at.name) && (role === undefined || role === at.role)) return
+      if (matches(name, at.name) && (role === undefined || role === at.role)) return
       stops.push(`${at.role} ${at.name}`)
       await key(back ? 'Shift+Tab' : 'Tab')
     }
@@ -225,10 +227,10 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     return one !== undefined
   }
 
-  const settled = () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(atRest)) === true)
+  const settled = () => waitFor('a page at rest', async () => isQuiet(page) && (await page.evaluate(isIdleScript)) === true)
 
   /** Script that gives the next page its session. */
-  let brought: unknown
+  let sessionScript: unknown
 
   const visitor = {
     page,
@@ -253,7 +255,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     heading: (name: string | RegExp) =>
       waitFor(`the heading ${name}`, async () => {
         const h1 = await page.evaluate(`document.querySelector('main h1')?.innerText.replace(/\\s+/g, ' ').trim()`)
-        return typeof h1 === 'string' && fits(name, h1)
+        return typeof h1 === 'string' && matches(name, h1)
       }),
     /** Waits for visible text. */
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, text),
@@ -278,7 +280,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     /** Fills a field or selects an option by its text. Dates are `2026-11-23`. */
     async fill(label: string | RegExp, value: string, where: Where = {}): Promise<void> {
       const field = await fieldOf(label, where)
-      const kind = await ask<string>(field, setting, value)
+      const kind = await ask<string>(field, fillScript, value)
       if (kind === 'missing') throw new Error(`${label} has no ${value}`)
       if (kind === 'typed') await type(value)
     },
@@ -302,7 +304,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     keyboardAt: (name: string | RegExp, { role }: { role?: string } = {}) =>
       waitFor(`the keyboard at ${said(name, role ? { role } : {})}`, async () => {
         const at = await focused()
-        return fits(name, at.name) && (role === undefined || role === at.role)
+        return matches(name, at.name) && (role === undefined || role === at.role)
       }),
     tabTo,
     /** Reaches an element by Tab and presses Enter. */
@@ -330,13 +332,13 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       await command('Network.setCookie', { name, value, url: origin + path, path, httpOnly: true, sameSite: 'Strict' })
       const source = `if (location.origin === '${origin}') localStorage.setItem('souk-console-session', '${sid}')`
       const { identifier } = await command('Page.addScriptToEvaluateOnNewDocument', { source })
-      brought = identifier
+      sessionScript = identifier
     },
     /** Waits until the visitor is signed in. */
     async isIn(): Promise<void> {
       await until(`!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`, 'somebody in')
-      if (brought !== undefined) await command('Page.removeScriptToEvaluateOnNewDocument', { identifier: brought })
-      brought = undefined
+      if (sessionScript !== undefined) await command('Page.removeScriptToEvaluateOnNewDocument', { identifier: sessionScript })
+      sessionScript = undefined
     },
     /** Signs in by the form with the keyboard. */
     async signIn({ email, password, code }: Login): Promise<void> {
@@ -398,7 +400,7 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   async function fieldOrInput(label: string | RegExp, where: Where): Promise<string | undefined> {
     const [node] = await nodes(label, where, () => true)
     if (!node) return undefined
-    const object = await resolved(node)
+    const object = await objectIdOf(node)
     const { result } = (await command('Runtime.callFunctionOn', {
       objectId: object,
       functionDeclaration:
@@ -408,20 +410,20 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
   }
 }
 
-type Told = {
+type AccessibilityNode = {
   readonly ignored?: boolean
   readonly backendDOMNodeId?: number
   readonly role?: { readonly value: string }
   readonly name?: { readonly value: string }
 }
-const nodeOf = ({ backendDOMNodeId = 0, role, name }: Told): Node => ({
+const nodeOf = ({ backendDOMNodeId = 0, role, name }: AccessibilityNode): Node => ({
   backendDOMNodeId,
   role: role?.value ?? '',
   name: (name?.value ?? '').replace(/\s+/g, ' ').trim(),
 })
 
 /** In the page: returns the click position of an element, or why it cannot be clicked. */
-const measured = `
+const clickPointScript = `
   const element = this.nodeType === 1 ? this : this.parentElement
   if (element.disabled || element.ariaDisabled === 'true') return { x: 0, y: 0, by: 'it is disabled' }
   element.scrollIntoView({ block: 'center', behavior: 'instant' })
@@ -434,7 +436,7 @@ const measured = `
   return { x, y, by: isHit ? '' : 'it is covered by ' + (hit ? hit.outerHTML.slice(0, 200) : 'nothing: it is out of sight') }`
 
 /** In the page: focuses a field for typing, or sets a value that cannot be typed. */
-const setting = `
+const fillScript = `
   const [value] = given
   const tell = () => { this.dispatchEvent(new Event('input', { bubbles: true })); this.dispatchEvent(new Event('change', { bubbles: true })) }
   this.focus()
@@ -455,10 +457,10 @@ const setting = `
   return 'typed'`
 
 /** In the page: whether it has started and shows no loading state. */
-const atRest = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton, #root:empty')`
+const isIdleScript = `document.readyState === 'complete' && document.fonts.status === 'loaded' && !document.querySelector('[aria-busy="true"], .splash, .skeleton, #root:empty')`
 
 /** In the page, before its scripts: shifts the clock. */
-const clockOff = (ms: number) => `(() => {
+const clockScript = (ms: number) => `(() => {
   const Right = Date
   const now = () => Right.now() + ${ms}
   globalThis.Date = class extends Right {
@@ -468,19 +470,19 @@ const clockOff = (ms: number) => `(() => {
 })()`
 
 /** Sets the language. @param isBeside another tab, whose process already has the language */
-async function speak(page: Page, language: string, isBeside: boolean): Promise<void> {
+async function setLanguage(page: Page, language: string, isBeside: boolean): Promise<void> {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   await page.command('Emulation.setUserAgentOverride', { userAgent, acceptLanguage: language })
   if (!isBeside) await page.command('Emulation.setLocaleOverride', { locale: language })
 }
 
 /** A request and its outcome. `loader` is the page that sent it. */
-type Asked = { readonly what: string; readonly url: string; readonly loader: unknown; status?: number; failed?: string; left?: true }
+type PageRequest = { readonly what: string; readonly url: string; readonly loader: unknown; status?: number; failed?: string; left?: true }
 
 /** Returns the requests with their outcomes. */
-function askedOf({ events }: Page): Asked[] {
-  const asked = new Map<string, Asked>()
-  const all: Asked[] = []
+function pageRequestsOf({ events }: Page): PageRequest[] {
+  const asked = new Map<string, PageRequest>()
+  const all: PageRequest[] = []
   for (const { method, params } of events) {
     const id = String(params['requestId'])
     if (method === 'Network.requestWillBeSent') {
@@ -501,7 +503,7 @@ function askedOf({ events }: Page): Asked[] {
 }
 
 const requestsOf = (page: Page, origin: string): string[] =>
-  askedOf(page).map(
+  pageRequestsOf(page).map(
     ({ what, url, status, failed, left }) => `${what}${url.replace(origin, '')} ${failed ?? status ?? (left ? 'left' : 'under way')}`,
   )
 
@@ -509,13 +511,13 @@ const requestsOf = (page: Page, origin: string): string[] =>
 function isQuiet(page: Page): boolean {
   const navigated = page.events.findLast(({ method }) => method === 'Page.frameNavigated')
   const loader = (navigated?.params['frame'] as { loaderId?: string } | undefined)?.loaderId
-  return !askedOf(page).some(
+  return !pageRequestsOf(page).some(
     (one) => one.loader === loader && one.status === undefined && !one.failed && !one.left && !/\/events(\?|$)/.test(one.url),
   )
 }
 
 /** Describes a message of the browser. */
-function inWords({ method, params }: BrowserEvent): string {
+function describeEvent({ method, params }: BrowserEvent): string {
   if (method === 'Runtime.exceptionThrown') {
     const { text, exception } = params['exceptionDetails'] as { text: string; exception?: { description?: string } }
     return `exception: ${exception?.description ?? text}`
@@ -531,13 +533,13 @@ function inWords({ method, params }: BrowserEvent): string {
 
 function complaintsOf(page: Page, origin: string): string[] {
   const others = requestedUrls(page.events).filter((url) => new URL(url).origin !== origin)
-  const failures = askedOf(page)
+  const failures = pageRequestsOf(page)
     .filter(({ status = 0, failed }) => failed !== undefined || status >= 400)
     .map(({ what, url, status, failed }) => `${what}${url.replace(origin, '')} ${failed ?? status}`)
   const said = page.events
     .filter(isBrowserError)
     // Network errors, which are listed with their methods above.
     .filter(({ params }) => (params['entry'] as { source?: string } | undefined)?.source !== 'network')
-    .map(inWords)
+    .map(describeEvent)
   return [...others.map((url) => `another origin was asked: ${url}`), ...failures, ...said]
 }

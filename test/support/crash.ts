@@ -72,7 +72,7 @@ export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors
   let done = 0
   const isOver = () => stopAfter > 0 && done >= stopAfter
   const never = <T>() => new Promise<T>(() => undefined)
-  function outlasts<T>(value: T): T | Promise<T> {
+  function countEffect<T>(value: T): T | Promise<T> {
     if (isOver()) return never<T>()
     done++
     if (!isOver()) return value
@@ -80,7 +80,7 @@ export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors
     return never<T>()
   }
   const write = db.write.bind(db)
-  db.write = async (work, options) => (isOver() ? never() : outlasts(await write(work, options)))
+  db.write = async (work, options) => (isOver() ? never() : countEffect(await write(work, options)))
   processors?.around(async (call, hasChanged) => {
     if (isOver()) return never()
     // A lost response belongs to a call that the processor received.
@@ -90,7 +90,7 @@ export function simulateKill({ deps: { db } }: Pick<TestApp, 'deps'>, processors
         throw error
       },
     )
-    return (await (hasChanged() || isOver() ? outlasts(settled) : settled))()
+    return (await (hasChanged() || isOver() ? countEffect(settled) : settled))()
   })
   return { stopped, count: () => done }
 }
@@ -112,13 +112,13 @@ async function runAndStop(stage: CrashScenario, stopAfter: number): Promise<RunR
   const work = runOperation(app, stage.operation)
   // Ignores errors of work that finds the database closed.
   work.catch(() => undefined)
-  const came = await Promise.race([work, stopped])
+  const outcome = await Promise.race([work, stopped])
   await app.abandon()
   return {
     copy,
     processorStates: processors?.states,
-    status: came === 'stopped' ? undefined : came,
-    isOver: came !== 'stopped',
+    status: outcome === 'stopped' ? undefined : outcome,
+    isOver: outcome !== 'stopped',
     count: count(),
   }
 }
@@ -152,11 +152,11 @@ async function runAndKill({ database, startAt, operation }: CrashScenario, killA
 }
 
 export type CrashMethod = 'here' | 'process'
-const run = (stage: CrashScenario, way: CrashMethod, after: number) => (way === 'here' ? runAndStop : runAndKill)(stage, after)
+const run = (stage: CrashScenario, method: CrashMethod, after: number) => (method === 'here' ? runAndStop : runAndKill)(stage, after)
 
 /** Runs a program to its end, and then the recovery steps. Returns status, number of durable effects and outcome. */
-export async function runUninterrupted(stage: CrashScenario, way: CrashMethod, recoveries: readonly RecoveryStep[] = []) {
-  const { copy, processorStates, status, count } = await run(stage, way, 0)
+export async function runUninterrupted(stage: CrashScenario, method: CrashMethod, recoveries: readonly RecoveryStep[] = []) {
+  const { copy, processorStates, status, count } = await run(stage, method, 0)
   const outcome = await recover(stage, copy, processorStates, recoveries)
   await copy.drop()
   return { ...outcome, status, count }
@@ -171,8 +171,13 @@ export async function recoverWithoutRun(stage: CrashScenario, recoveries: readon
 }
 
 /** Stops a program after `stopAfter` effects, and recovers from copies of that state by each list of steps. */
-export async function crash(stage: CrashScenario, way: CrashMethod, stopAfter: number, recoveries: readonly (readonly RecoveryStep[])[]) {
-  const { copy, processorStates, isOver } = await run(stage, way, stopAfter)
+export async function crash(
+  stage: CrashScenario,
+  method: CrashMethod,
+  stopAfter: number,
+  recoveries: readonly (readonly RecoveryStep[])[],
+) {
+  const { copy, processorStates, isOver } = await run(stage, method, stopAfter)
   if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
   const outcomes = []
   for (const [nth, steps] of recoveries.entries()) {
@@ -201,7 +206,7 @@ export async function recover(
     const found = await booksOf(app)
     const answers: number[] = []
     const states: Books[] = []
-    const isToEnd = steps.includes('untilQuiet')
+    const worksUntilQuiet = steps.includes('untilQuiet')
     for (const what of steps) {
       if (what === 'resume')
         await Promise.all([resumeOrders(app.deps, Number.MAX_SAFE_INTEGER), workMessages(app.deps, Number.MAX_SAFE_INTEGER)])
@@ -209,10 +214,10 @@ export async function recover(
       if (what === 'untilQuiet') await untilQuiet(app, processors)
       if (operation === 'closeOrders') await app.jobs.closeOrders()
       // Intermediate states do not matter if a later step works until nothing is due.
-      if (what === steps.at(-1) || !isToEnd) states.push(await booksOf(app))
+      if (what === steps.at(-1) || !worksUntilQuiet) states.push(await booksOf(app))
     }
     const errors = app.logged.filter(({ level }) => level === 'error')
-    const [extraRows, problems] = isToEnd ? await Promise.all([stage.extraRows?.(app), problemsIn(app)]) : []
+    const [extraRows, problems] = worksUntilQuiet ? await Promise.all([stage.extraRows?.(app), problemsIn(app)]) : []
     return { found, answers, states, errors, extraRows, problems, processorStates: processors?.states }
   } finally {
     await app.close()
@@ -227,7 +232,7 @@ async function problemsIn({ deps: { db } }: TestApp): Promise<string[]> {
 }
 
 /** Returns the time at which a job has work next, and the processor references of the stored payments. */
-async function lookAhead({ deps: { db } }: TestApp): Promise<{ due: number; known: string[] }> {
+async function nextWork({ deps: { db } }: TestApp): Promise<{ due: number; known: string[] }> {
   const [{ due } = {}] = await db.read.rows<{ due: number | string | null }>(sql`
     select min(at) as due from (
       select min(resume_at) as at from orders
@@ -245,7 +250,7 @@ const roundsMax = 60
 /** Advances the clock to each due time and runs the jobs, until nothing is due. Processors settle in between. */
 async function untilQuiet(app: TestApp, processors: SimulatedProcessors | undefined): Promise<void> {
   for (let round = 0; round < roundsMax; round++) {
-    const { due, known } = await lookAhead(app)
+    const { due, known } = await nextWork(app)
     processors?.passTime(known)
     if (due === Number.POSITIVE_INFINITY) return
     app.clock.advance(Math.max(1_000, due - app.clock.now()))

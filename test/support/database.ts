@@ -20,8 +20,8 @@ const poolerPort = Bun.env['SOUK_TEST_POOLER']
 /** Name prefix of the databases that a run of the suite drops at its end. */
 const run = Bun.env['SOUK_TEST_RUN']
 /** Name prefix of this process's databases. Random, because an earlier process with the same id may have left some. */
-const ours = `${run ?? 'souk_test'}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
-let made = 0
+const namePrefix = `${run ?? 'souk_test'}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+let createdCount = 0
 
 /** Creates an empty directory, which is removed after the tests of the file. */
 export function temporaryDir(): string {
@@ -40,14 +40,14 @@ export async function cleanUp(): Promise<void> {
   directories.clear()
   if (run !== undefined) return
   idle.length = 0
-  for (const one of kept.splice(0)) await forget(one)
+  for (const one of reusedDatabases.splice(0)) await closeAndDrop(one)
   const client = administrator
   administrator = undefined
   await (await client)?.end()
 }
 
 export async function testDatabase(): Promise<TestDatabase> {
-  if (engine === 'postgres') return lent()
+  if (engine === 'postgres') return lendDatabase()
   const dataDir = temporaryDir()
   const file = join(dataDir, 'souk.db')
   sqliteTemplate ??= migratedSqlite(temporaryDir())
@@ -90,18 +90,18 @@ let template: Promise<string> | undefined
  * Returns the fastest copy option. Since version 15, servers copy by the log by default, which takes three times as
  * long.
  */
-function howToCopy(): Promise<string> {
-  copying ??= (async () => {
+function copyOption(): Promise<string> {
+  copyOptionPromise ??= (async () => {
     const [server] = await administer<{ server_version_num: string }>('SHOW server_version_num')
     return Number(server?.server_version_num) >= 150_000 ? 'STRATEGY FILE_COPY' : ''
   })()
-  return copying
+  return copyOptionPromise
 }
-let copying: Promise<string> | undefined
+let copyOptionPromise: Promise<string> | undefined
 
-async function databaseLike(source: string): Promise<string> {
-  const name = `${ours}_${made++}`
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${await howToCopy()}`)
+async function createCopy(source: string): Promise<string> {
+  const name = `${namePrefix}_${createdCount++}`
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${source} ${await copyOption()}`)
   return name
 }
 
@@ -110,9 +110,9 @@ const dropDatabase = (name: string) => administer(`DROP DATABASE IF EXISTS ${nam
 /** Copies a database. Nothing may write to the source any more; on SQLite it must be closed. */
 export async function copyOf(source: TestDatabase): Promise<TestDatabase> {
   if (engine === 'postgres') {
-    const contents = known.get(source) ?? contentsOf(source.url)
-    known.set(source, contents)
-    return lent(await contents)
+    const contents = contentsBySource.get(source) ?? contentsOf(source.url)
+    contentsBySource.set(source, contents)
+    return lendDatabase(await contents)
   }
   const copy = await testDatabase()
   for (const suffix of ['', '-wal']) {
@@ -121,46 +121,46 @@ export async function copyOf(source: TestDatabase): Promise<TestDatabase> {
   }
   return copy
 }
-const known = new WeakMap<TestDatabase, Promise<Contents>>()
+const contentsBySource = new WeakMap<TestDatabase, Promise<Contents>>()
 
 /** A reused database, the connection that fills it, and the hash of its original tables and settings. */
-type Kept = { name: string; client: pg.Client; isLost: boolean; shape: string; isNew: boolean }
-const kept: Kept[] = []
-const idle: Kept[] = []
+type ReusedDatabase = { name: string; client: pg.Client; isLost: boolean; shape: string; isNew: boolean }
+const reusedDatabases: ReusedDatabase[] = []
+const idle: ReusedDatabase[] = []
 
 /**
  * Returns a database with the wanted rows. Refilling a used database takes a third of the time of creating and dropping
  * one.
  * @param wanted the rows; by default those of a migrated database
  */
-async function lent(wanted?: Contents): Promise<TestDatabase> {
-  const one = (await givenBack()) ?? (await keptDatabase())
-  newOne ??= await contentsOf(urlOf(one.name))
+async function lendDatabase(wanted?: Contents): Promise<TestDatabase> {
+  const one = (await takeIdleDatabase()) ?? (await createReusedDatabase())
+  migratedContents ??= await contentsOf(urlOf(one.name))
   if (wanted && one.isNew) await empty(one)
-  if (wanted || !one.isNew) await refill(one.client, wanted ?? newOne)
+  if (wanted || !one.isNew) await refill(one.client, wanted ?? migratedContents)
   one.isNew = false
   return { url: pooledUrlOf(one.name), dataDir: temporaryDir(), drop: async () => void idle.push(one) }
 }
 /** Rows of a migrated database before any write. */
-let newOne: Contents | undefined
+let migratedContents: Contents | undefined
 
-async function keptDatabase(): Promise<Kept> {
-  const name = await databaseLike(await postgresTemplate())
-  const client = await connected(urlOf(name))
-  const one = { name, client, isLost: false, shape: (await lookedAt(client)).shape, isNew: true }
+async function createReusedDatabase(): Promise<ReusedDatabase> {
+  const name = await createCopy(await postgresTemplate())
+  const client = await connectTo(urlOf(name))
+  const one = { name, client, isLost: false, shape: (await inspectDatabase(client)).shape, isNew: true }
   watch(one)
-  kept.push(one)
+  reusedDatabases.push(one)
   return one
 }
 
 /** Notes when a test ends the database's connection. */
-function watch(one: Kept): void {
+function watch(one: ReusedDatabase): void {
   one.client.on('error', () => {
     one.isLost = true
   })
 }
 
-async function forget({ name, client }: Kept): Promise<void> {
+async function closeAndDrop({ name, client }: ReusedDatabase): Promise<void> {
   await client.end().catch(() => undefined)
   await dropDatabase(name)
 }
@@ -169,65 +169,65 @@ type Contents = readonly { name: string; columns: string; rows: string }[]
 
 /** Returns the rows of a PostgreSQL database by table as JSON, and the columns that are not generated. */
 async function contentsOf(url: string): Promise<Contents> {
-  const client = await connected(url)
+  const client = await connectTo(url)
   try {
     const { rows: tables } = await client.query<{ name: string; columns: string }>(`
       select c.oid::regclass::text as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns from pg_class c
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace group by c.oid`)
     const all = tables.map(({ name }) => `select '${name}' as name, json_agg(t)::text as rows from ${name} t`).join(' union all ')
-    const { rows: held } = await client.query<{ name: string; rows: string | null }>(all)
+    const { rows: tableRows } = await client.query<{ name: string; rows: string | null }>(all)
     const columns = new Map(tables.map((table) => [table.name, table.columns]))
-    return held.flatMap(({ name, rows }) => (rows === null ? [] : { name, rows, columns: columns.get(name) ?? '' }))
+    return tableRows.flatMap(({ name, rows }) => (rows === null ? [] : { name, rows, columns: columns.get(name) ?? '' }))
   } finally {
     await client.end()
   }
 }
 
 /** Disables triggers and foreign-key checks, as the server does to restore a dump. */
-const asRestored = 'set local session_replication_role = replica;'
+const withoutTriggers = 'set local session_replication_role = replica;'
 /** Tables of more bytes are vacuumed, because the server would scan their deleted rows. */
-const sweptFrom = 64 * 1024
+const vacuumMinBytes = 64 * 1024
 
 /** Returns an idle database without rows. Drops those whose tables, triggers or settings were changed. */
-async function givenBack(): Promise<Kept | undefined> {
+async function takeIdleDatabase(): Promise<ReusedDatabase | undefined> {
   const one = idle.pop()
   if (!one) return undefined
   if (one.isLost) {
-    Object.assign(one, { client: await connected(urlOf(one.name)), isLost: false })
+    Object.assign(one, { client: await connectTo(urlOf(one.name)), isLost: false })
     watch(one)
   }
   if (await empty(one)) return one
-  kept.splice(kept.indexOf(one), 1)
-  await forget(one)
-  return givenBack()
+  reusedDatabases.splice(reusedDatabases.indexOf(one), 1)
+  await closeAndDrop(one)
+  return takeIdleDatabase()
 }
 
 /** Number of checks within which closed connections normally disappear. */
-const leavingLooks = 20
+const closeChecksMax = 20
 
 /** Deletes all rows. Returns false without changes if the tables or settings differ from the original ones. */
-async function empty({ client, shape }: Kept): Promise<boolean> {
+async function empty({ client, shape }: ReusedDatabase): Promise<boolean> {
   // No connection of a stopped test may write later. (With its timeout argument, the server polls only ten times a
   // second.)
   const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name <> '${restingName}'`
   const isAlone = async () => (await client.query(`select 1 ${others}`)).rowCount === 0
   // Waits briefly first: a connection that was just closed becomes a reusable session of the pooler.
-  for (let looks = 0; looks < leavingLooks && !(await isAlone()); looks++) await Bun.sleep(2)
+  for (let looks = 0; looks < closeChecksMax && !(await isAlone()); looks++) await Bun.sleep(2)
   while (!(await isAlone())) await client.query(`select pg_terminate_backend(pid) ${others}`)
-  const found = await lookedAt(client)
+  const found = await inspectDatabase(client)
   if (found.shape !== shape) return false
-  await client.query(['begin;', asRestored, ...found.used.map(({ name }) => `delete from ${name};`), 'commit'].join('\n'))
-  const large = found.used.flatMap(({ name, bytes }) => (bytes > sweptFrom ? name : []))
+  await client.query(['begin;', withoutTriggers, ...found.used.map(({ name }) => `delete from ${name};`), 'commit'].join('\n'))
+  const large = found.used.flatMap(({ name, bytes }) => (bytes > vacuumMinBytes ? name : []))
   if (large.length > 0) await client.query(`vacuum ${large.join(', ')}`)
   return true
 }
 
-type Looked = { shape: string; used: { name: string; bytes: number }[] }
+type Inspection = { shape: string; used: { name: string; bytes: number }[] }
 
 /** Returns a hash of tables, triggers and settings, and the tables that contain or contained rows. */
-async function lookedAt(client: pg.Client): Promise<Looked> {
-  const { rows } = await client.query<Looked>(`
+async function inspectDatabase(client: pg.Client): Promise<Inspection> {
+  const { rows } = await client.query<Inspection>(`
     select md5(concat(
         (select string_agg(concat(relname, relnatts, relchecks, relrowsecurity), ' ' order by relname) from pg_class where relnamespace = 'public'::regnamespace),
         (select string_agg(concat(tgname, tgenabled), ' ' order by tgname, tgrelid) from pg_trigger where not tgisinternal),
@@ -235,7 +235,7 @@ async function lookedAt(client: pg.Client): Promise<Looked> {
       )) as shape,
       (select coalesce(json_agg(json_build_object('name', oid::regclass::text, 'bytes', pg_relation_size(oid))), '[]') from pg_class
         where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0) as used`)
-  return rows[0] as Looked
+  return rows[0] as Inspection
 }
 
 /** Inserts rows into an empty database. */
@@ -244,12 +244,12 @@ async function refill(client: pg.Client, contents: Contents): Promise<void> {
     ({ name, columns, rows }) =>
       `insert into ${name} (${columns}) select ${columns} from json_populate_recordset(null::${name}, ${client.escapeLiteral(rows)});`,
   )
-  await client.query(['begin;', asRestored, ...filling, 'commit'].join('\n'))
+  await client.query(['begin;', withoutTriggers, ...filling, 'commit'].join('\n'))
 }
 
 /** Creates a PostgreSQL database without tables. */
 export async function emptyPostgres(): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `${ours}_empty_${made++}`
+  const name = `${namePrefix}_empty_${createdCount++}`
   await administer(`CREATE DATABASE ${name}`)
   return { url: urlOf(name), drop: () => dropDatabase(name) }
 }
@@ -289,11 +289,11 @@ function pooledUrlOf(database: string): string {
 let administrator: Promise<pg.Client> | undefined
 
 async function administer<Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> {
-  administrator ??= connected(serverUrl)
+  administrator ??= connectTo(serverUrl)
   return (await (await administrator).query<Row>(statement)).rows
 }
 
-async function connected(url: string): Promise<pg.Client> {
+async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return client

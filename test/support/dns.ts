@@ -5,7 +5,7 @@ import { createSocket } from 'node:dgram'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 /** TXT records, a response code, or `SILENT` for no response. */
-type Said = readonly (string | readonly string[])[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
+type Reply = readonly (string | readonly string[])[] | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
 
 const codes = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
 const txt = 16
@@ -14,7 +14,7 @@ const datagramMax = 512
 export type NameServer = Awaited<ReturnType<typeof nameServer>>
 
 export async function nameServer() {
-  const names = new Map<string, Said>()
+  const names = new Map<string, Reply>()
   const queriedNames: string[] = []
   const udp = createSocket('udp4')
   const open = new Set<Socket>()
@@ -49,12 +49,12 @@ export async function nameServer() {
   function answerTo(message: Buffer, bytesMax: number): Buffer | undefined {
     const { name, end } = questionOf(message)
     queriedNames.push(name)
-    const said = names.get(name) ?? 'NXDOMAIN'
-    if (said === 'SILENT') return undefined
+    const reply = names.get(name) ?? 'NXDOMAIN'
+    if (reply === 'SILENT') return undefined
     const question = message.subarray(12, end)
-    if (typeof said === 'string') return Buffer.concat([head(message, codes[said], 0, false), question])
-    const whole = Buffer.concat([head(message, 0, said.length, false), question, ...said.map((value) => record([value].flat()))])
-    return whole.length > bytesMax ? Buffer.concat([head(message, 0, 0, true), question]) : whole
+    if (typeof reply === 'string') return Buffer.concat([head(message, codes[reply], 0, false), question])
+    const fullResponse = Buffer.concat([head(message, 0, reply.length, false), question, ...reply.map((value) => record([value].flat()))])
+    return fullResponse.length > bytesMax ? Buffer.concat([head(message, 0, 0, true), question]) : fullResponse
   }
 
   return {
@@ -65,7 +65,7 @@ export async function nameServer() {
     /** Sets the TXT records of a name. An array is one record of several strings. */
     setRecords: (name: string, ...values: (string | readonly string[])[]) => void names.set(name, values),
     /** Makes all queries of a name fail in this way. */
-    fail: (name: string, how: Exclude<Said, readonly unknown[]>) => void names.set(name, how),
+    fail: (name: string, how: Exclude<Reply, readonly unknown[]>) => void names.set(name, how),
     async close() {
       udp.close()
       for (const socket of open) socket.destroy()

@@ -29,12 +29,12 @@ export function browserOn(app: TestApp, payUrl: string) {
 
 /** Returns the unchanged fields of the nth form with this step on a page. */
 export function formOf({ text }: Answer, step: string, nth = 0): Record<string, string> {
-  const forms = [...text.matchAll(/<form method="post">([\s\S]*?)<\/form>/g)].map(([, inside = '']) => inside)
-  const form = forms.filter((inside) => inside.includes(`name="step" value="${step}"`))[nth]
+  const forms = [...text.matchAll(/<form method="post">([\s\S]*?)<\/form>/g)].map(([, content = '']) => content)
+  const form = forms.filter((content) => content.includes(`name="step" value="${step}"`))[nth]
   if (form === undefined) throw new Error(`the page has no form to ${step}: ${text}`)
   const inputs = [...form.matchAll(/<input([^>]*)>/g)].map(([, attributes = '']) => {
-    const of = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? ''
-    return [of('name'), of('value')] as const
+    const attributeOf = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? ''
+    return [attributeOf('name'), attributeOf('value')] as const
   })
   const selects = [...form.matchAll(/<select[^>]* name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g)].map(
     ([, name = '', options = '']) =>

@@ -4,26 +4,26 @@ import { join, resolve } from 'node:path'
 
 const root = join(import.meta.dir, '..', '..')
 /** The only file that selects the SQL dialect (checked by test/import-rules.test.ts). */
-const decider = join(root, 'db', 'columns.ts')
+const dialectFile = join(root, 'db', 'columns.ts')
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
-const known = new Map<string, readonly string[]>()
+const importsByFile = new Map<string, readonly string[]>()
 
 /** Returns the project's files that a file imports, statically or dynamically. Type imports do not count. */
-function loadedBy(file: string): readonly string[] {
+function importsOf(file: string): readonly string[] {
   const found =
-    known.get(file) ??
+    importsByFile.get(file) ??
     transpiler
       .scanImports(readFileSync(file, 'utf8'))
       .filter(({ path }) => path.startsWith('.') && path.endsWith('.ts'))
       .map(({ path }) => resolve(file, '..', path))
-  known.set(file, found)
+  importsByFile.set(file, found)
   return found
 }
 
-function everythingLoadedBy(file: string): Set<string> {
+function allImportsOf(file: string): Set<string> {
   const all = new Set([file])
-  for (const one of all) for (const next of loadedBy(one)) all.add(next)
+  for (const one of all) for (const next of importsOf(one)) all.add(next)
   return all
 }
 
@@ -40,7 +40,7 @@ export const heavyTestFiles = (): string[] => filesThatMatch('test/**/*.heavy.ts
 
 /** Returns the test files that do not load the dialect, also indirectly, relative to the repository's root. */
 export const engineNeutralFiles = (): string[] =>
-  [...testFiles(), ...heavyTestFiles()].filter((file) => !everythingLoadedBy(join(root, file)).has(decider)).toSorted()
+  [...testFiles(), ...heavyTestFiles()].filter((file) => !allImportsOf(join(root, file)).has(dialectFile)).toSorted()
 
 /**
  * Tests of the OpenAPI document and its page. openapi.test.ts compares the document with docs/ on both engines, so

@@ -18,12 +18,12 @@ fc.installGlobalPlugin(fc.interruptAfterTimeLimit(longTestMs / 2))
  * Makes SQLite return unordered rows in reverse (sqlite.org/pragma.html#pragma_reverse_unordered_selects). This reveals
  * code that relies on their order, which PostgreSQL changes only in a few runs.
  */
-const turned = new WeakSet<Database>()
+const configured = new WeakSet<Database>()
 const { run } = Database.prototype
-Database.prototype.run = function (this: Database, ...given: Parameters<typeof run>) {
-  if (!turned.has(this)) run.call(this, 'PRAGMA reverse_unordered_selects = ON')
-  turned.add(this)
-  return run.apply(this, given)
+Database.prototype.run = function (this: Database, ...args: Parameters<typeof run>) {
+  if (!configured.has(this)) run.call(this, 'PRAGMA reverse_unordered_selects = ON')
+  configured.add(this)
+  return run.apply(this, args)
 } as typeof run
 
 // In plain `bun test` this removes the databases of all tests.

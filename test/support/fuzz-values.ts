@@ -16,7 +16,7 @@ const depthMax = 6
 
 /** Generates values that the schema allows, often meaningful ones of `hints`. */
 export function validValue(schema: Schema, hints: Hints, name = '', depth = 0): fc.Arbitrary<unknown> {
-  const made = madeOf(schema, hints, name, depth)
+  const made = generate(schema, hints, name, depth)
   const { values, weight } = hints.examples(name)
   const fitting = values.filter((value) => fits(value, schema))
   return fitting.length === 0 ? made : fc.oneof({ weight, arbitrary: fc.constantFrom(...fitting) }, { weight: 1, arbitrary: made })
@@ -25,11 +25,11 @@ export function validValue(schema: Schema, hints: Hints, name = '', depth = 0): 
 /** Returns whether a value has the schema's type or is in its enum. It may still break other bounds. */
 function fits(value: unknown, { type, enum: words }: Schema): boolean {
   if (Array.isArray(words)) return words.includes(value)
-  const own = value === null ? 'null' : typeof value
-  return [type].flat().some((one) => one === own || (one === 'integer' && Number.isInteger(value)))
+  const kind = value === null ? 'null' : typeof value
+  return [type].flat().some((one) => one === kind || (one === 'integer' && Number.isInteger(value)))
 }
 
-function madeOf(schema: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
+function generate(schema: Schema, hints: Hints, name: string, depth: number): fc.Arbitrary<unknown> {
   const { $ref, anyOf, type, const: only, enum: words } = schema
   if (typeof $ref === 'string') return validValue(hints.resolve($ref), hints, name, depth)
   if (only !== undefined) return fc.constant(only)
@@ -86,12 +86,12 @@ function arrays({ items = {}, minItems, maxItems }: Schema, hints: Hints, name: 
 }
 
 /** Cache by constraints, because creating an arbitrary takes far longer than drawing a value. */
-const stringsAs = new Map<string, fc.Arbitrary<string>>()
+const stringCache = new Map<string, fc.Arbitrary<string>>()
 
 function strings({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> {
-  const described = JSON.stringify([format, pattern, minLength, maxLength])
-  const made = stringsAs.get(described) ?? newStrings({ format, pattern, minLength, maxLength })
-  stringsAs.set(described, made)
+  const cacheKey = JSON.stringify([format, pattern, minLength, maxLength])
+  const made = stringCache.get(cacheKey) ?? newStrings({ format, pattern, minLength, maxLength })
+  stringCache.set(cacheKey, made)
   return made
 }
 
@@ -171,32 +171,32 @@ export const garbageValue: fc.Arbitrary<unknown> = fc.oneof(
 export function brokenValue(value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
     .tuple(value, fc.nat(), fc.constantFrom('replace', 'replace', 'remove', 'add'), garbageValue)
-    .map(([whole, nth, how, junk]) => spoilt(structuredClone(whole), nth, how, junk))
+    .map(([whole, nth, how, junk]) => breakValue(structuredClone(whole), nth, how, junk))
 }
 
-type Place = { holder: Record<string, unknown>; key: string }
+type Slot = { holder: Record<string, unknown>; key: string }
 
-function spoilt(whole: unknown, nth: number, how: string, junk: unknown): unknown {
-  const places: Place[] = []
-  collect(whole, places)
-  const place = places[nth % Math.max(1, places.length)]
-  if (!place) return how === 'remove' ? {} : junk
-  if (how === 'remove') delete place.holder[place.key]
+function breakValue(whole: unknown, nth: number, how: string, junk: unknown): unknown {
+  const slots: Slot[] = []
+  collect(whole, slots)
+  const slot = slots[nth % Math.max(1, slots.length)]
+  if (!slot) return how === 'remove' ? {} : junk
+  if (how === 'remove') delete slot.holder[slot.key]
   else if (how === 'add')
-    Object.defineProperty(place.holder, ['__proto__', 'id', 'shopId', 'role', 'isAdmin', marker][nth % 6] ?? marker, {
+    Object.defineProperty(slot.holder, ['__proto__', 'id', 'shopId', 'role', 'isAdmin', marker][nth % 6] ?? marker, {
       value: junk,
       enumerable: true,
       configurable: true,
       writable: true,
     })
-  else place.holder[place.key] = junk
+  else slot.holder[slot.key] = junk
   return whole
 }
 
-function collect(value: unknown, places: Place[]): void {
+function collect(value: unknown, slots: Slot[]): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, item] of Object.entries(value)) {
-    places.push({ holder: value as Record<string, unknown>, key })
-    collect(item, places)
+    slots.push({ holder: value as Record<string, unknown>, key })
+    collect(item, slots)
   }
 }

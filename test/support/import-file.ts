@@ -15,14 +15,14 @@ if (!shop) throw new Error('must be a shop of this instance')
 const bytes = await Bun.file(path).bytes()
 const pieceBytes = 2_000
 
-const told = Bun.stdin.stream().getReader()
+const stdin = Bun.stdin.stream().getReader()
 let read = 0
 
 async function* pieces(): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes)
     writeSync(1, `${read}\n`)
-    await told.read()
+    await stdin.read()
     read += piece.length
     yield piece
   }
@@ -33,5 +33,5 @@ await importProducts(deps, { shop: contextOf(shop), actor: system }, pieces, {
   overwrite: false,
   currency: shop.currency,
 })
-await told.cancel()
+await stdin.cancel()
 await close()

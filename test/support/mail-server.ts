@@ -28,7 +28,7 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
   const errors: unknown[] = []
   let connections = 0
   const waiting = new Set<() => void>()
-  const tell = () => {
+  const notifyWaiting = () => {
     for (const look of [...waiting]) look()
   }
   const server = new SMTPServer({
@@ -61,7 +61,7 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
           errors.push(error)
           done(error as Error)
         }
-        tell()
+        notifyWaiting()
       })
     },
     ...options,
@@ -69,14 +69,14 @@ export async function mailServer({ onMail, ...options }: MailServerOptions = {})
   server.on('error', (error) => errors.push(error))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
-  const own = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Souk <shop@souk.example>', PUBLIC_URL: 'https://souk.example' }
+  const serverSettings = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Souk <shop@souk.example>', PUBLIC_URL: 'https://souk.example' }
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
     /** Settings of an app that sends to this server, without quotas. */
-    settings: { ...unlimited, ...own },
+    settings: { ...unlimited, ...serverSettings },
     /** The same settings with the default quotas. */
-    limitedSettings: own,
+    limitedSettings: serverSettings,
     received,
     errors,
     connections: () => connections,

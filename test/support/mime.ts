@@ -19,12 +19,12 @@ export function readMail(bytes: Uint8Array): ReadMail {
     .split(`--${boundary}`)
     .slice(1, -1)
     .map((part) => partOf(part.replace(/^\r\n/, '')))
-  const of = (type: string) => {
+  const bodyOf = (type: string) => {
     const part = parts.find((one) => one.headers.get('content-type')?.startsWith(type))
     if (!part) throw new Error(`no part that is ${type}`)
-    return decoded(part)
+    return decodeBody(part)
   }
-  return { headers, text: of('text/plain'), html: of('text/html'), raw }
+  return { headers, text: bodyOf('text/plain'), html: bodyOf('text/html'), raw }
 }
 
 function partOf(raw: string): { headers: Map<string, string>; body: string } {
@@ -37,32 +37,36 @@ function partOf(raw: string): { headers: Map<string, string>; body: string } {
     const at = line.indexOf(':')
     const name = line.slice(0, at).toLowerCase()
     if (at < 1 || headers.has(name)) throw new Error(`a header that is none, or there twice: ${line}`)
-    headers.set(name, words(line.slice(at + 1).trim()))
+    headers.set(name, decodeWords(line.slice(at + 1).trim()))
   }
   return { headers, body: raw.slice(end + 4) }
 }
 
 /** Decodes encoded words (RFC 2047). */
-const words = (text: string): string =>
+const decodeWords = (text: string): string =>
   text
     .replace(/(\?=)\s+(?==\?)/g, '$1')
     .replace(/(?:=\?utf-8\?([bq])\?([^?]*)\?=)+/gi, (run) =>
       Buffer.concat(
         [...run.matchAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi)].map(([, kind = '', what = '']) =>
-          kind.toLowerCase() === 'b' ? Buffer.from(what, 'base64') : quoted(what.replaceAll('_', ' ')),
+          kind.toLowerCase() === 'b' ? Buffer.from(what, 'base64') : decodeQuotedPrintable(what.replaceAll('_', ' ')),
         ),
       ).toString('utf8'),
     )
 
-const quoted = (text: string): Buffer =>
+const decodeQuotedPrintable = (text: string): Buffer =>
   Buffer.from(
     text.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   )
 
-function decoded({ headers, body }: { headers: ReadonlyMap<string, string>; body: string }): string {
+function decodeBody({ headers, body }: { headers: ReadonlyMap<string, string>; body: string }): string {
   const encoding = headers.get('content-transfer-encoding') ?? '7bit'
   const bytes =
-    encoding === 'base64' ? Buffer.from(body, 'base64') : encoding === 'quoted-printable' ? quoted(body) : Buffer.from(body, 'latin1')
+    encoding === 'base64'
+      ? Buffer.from(body, 'base64')
+      : encoding === 'quoted-printable'
+        ? decodeQuotedPrintable(body)
+        : Buffer.from(body, 'latin1')
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n')
 }

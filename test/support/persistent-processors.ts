@@ -50,18 +50,18 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
   >
   let around: Around = (call) => call()
 
-  function heard(name: ProcessorName): Processor {
+  function clientOf(name: ProcessorName): Processor {
     const processor = at[name].processor
     const calling =
-      <Told, Answer>(call: (told: Told) => Promise<Answer>) =>
-      (told: Told): Promise<Answer> => {
-        const stood = JSON.stringify([states.at[name].there, [...states.at[name].given]])
+      <Argument, Answer>(call: (argument: Argument) => Promise<Answer>) =>
+      (argument: Argument): Promise<Answer> => {
+        const stateBefore = JSON.stringify([states.at[name].there, [...states.at[name].given]])
         return around(
-          () => call(told),
-          () => stood !== JSON.stringify([states.at[name].there, [...states.at[name].given]]),
+          () => call(argument),
+          () => stateBefore !== JSON.stringify([states.at[name].there, [...states.at[name].given]]),
         )
       }
-    const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
+    const { create, retrieve, capture, void: voidPayment, refund, retrieveRefund } = processor
     return {
       ...processor,
       create: calling(async (payment) => {
@@ -71,12 +71,12 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
       }),
       retrieve: calling(retrieve),
       capture: calling(capture),
-      void: calling(give),
+      void: calling(voidPayment),
       refund: calling(refund),
       retrieveRefund: calling(retrieveRefund),
     }
   }
-  const clients = Object.fromEntries(names.map((name) => [name, heard(name)])) as Record<ProcessorName, Processor>
+  const clients = Object.fromEntries(names.map((name) => [name, clientOf(name)])) as Record<ProcessorName, Processor>
   Object.assign(deps.processorClients, {
     of: ({ processor }: { processor: ProcessorName }) => clients[processor],
     open: ({ processor }: { processor: ProcessorName }) => clients[processor],

@@ -36,12 +36,12 @@ export async function startPgBouncer(url: string, connections: number) {
   chmodSync(dir, 0o755)
   const as = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = Bun.spawn([program ?? '', ...as, file], { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
-  let said = ''
+  let output = ''
   for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) {
-    said += chunk
-    if (said.includes('process up')) break
+    output += chunk
+    if (output.includes('process up')) break
   }
-  if (!said.includes('process up')) throw new Error(`PgBouncer did not start: ${said}`)
+  if (!output.includes('process up')) throw new Error(`PgBouncer did not start: ${output}`)
   const through = new URL(url)
   through.hostname = '127.0.0.1'
   through.port = String(listenPort)

@@ -50,8 +50,8 @@ export async function postgresPair() {
   await client.connect()
   await client.query("alter system set synchronous_standby_names = 'second'")
   await client.query('select pg_reload_conf()')
-  const inStep = "select 1 from pg_stat_replication where sync_state = 'sync'"
-  while ((await client.query(inStep)).rows.length === 0) await Bun.sleep(10)
+  const isSynchronous = "select 1 from pg_stat_replication where sync_state = 'sync'"
+  while ((await client.query(isSynchronous)).rows.length === 0) await Bun.sleep(10)
   await client.query('create database shop')
   await client.end()
   return {

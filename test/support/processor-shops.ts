@@ -13,7 +13,7 @@ export type ProcessorName = (typeof processorNames)[number]
 
 type Message = { body: Uint8Array; headers: Headers }
 /** Settings of a stand-in and actions on it. `reference` is the processor's name for a payment. */
-type Standing = {
+type ProcessorStandIn = {
   settings: Record<string, string>
   method: string
   currency: string
@@ -30,7 +30,7 @@ type Standing = {
   close(): Promise<void>
 }
 
-const standings: Record<ProcessorName, (now: () => number) => Promise<Standing>> = {
+const standIns: Record<ProcessorName, (now: () => number) => Promise<ProcessorStandIn>> = {
   async stripe(now) {
     const server = await startStripe({ now })
     return {
@@ -143,15 +143,15 @@ const standings: Record<ProcessorName, (now: () => number) => Promise<Standing>>
 /** Opens an app whose shop offers this processor, with the actions of its stand-in. */
 export async function sellingThrough(name: ProcessorName, settings: Record<string, string> = {}, options: TestAppOptions = {}) {
   let app: TestApp | undefined
-  const standing = await standings[name](() => app?.deps.clock.now() ?? 0)
-  app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standing.settings, ...settings }, options)
-  const { currency, method } = standing
+  const standIn = await standIns[name](() => app?.deps.clock.now() ?? 0)
+  app = await testApp({ PUBLIC_URL: 'https://souk.example', ...standIn.settings, ...settings }, options)
+  const { currency, method } = standIn
   const shop = await sellingIn(app, { currency, price: currency === 'MNT' ? 1_000_000 : 10_500 })
   if (method === 'card') {
     const body = { card: { enabled: true, processor: name } }
     ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body }))
   }
-  const seller = { ...shop, app, ...standing }
+  const seller = { ...shop, app, ...standIn }
   return {
     ...seller,
     /** Starts a checkout, so that the shopper is on the payment page. */
@@ -164,7 +164,7 @@ export async function sellingThrough(name: ProcessorName, settings: Record<strin
     complete: (cartId: string) => app.call('POST', `/cart/${cartId}/complete`, { key: shop.publishableKey }),
     async [Symbol.asyncDispose]() {
       await app.close()
-      await standing.close()
+      await standIn.close()
     },
   }
 }

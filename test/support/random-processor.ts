@@ -49,7 +49,7 @@ type ProcessorPaymentRecord = {
 }
 type ProcessorRefundRecord = RefundAnswer & { paymentId: string; amount: number }
 
-const told: Readonly<Record<ProcessorPaymentRecord['state'], PaymentState>> = {
+const reportedStates: Readonly<Record<ProcessorPaymentRecord['state'], PaymentState>> = {
   OPEN: 'REQUIRES_ACTION',
   SEEN: 'PROCESSING',
   AUTHORIZED: 'AUTHORIZED',
@@ -76,29 +76,29 @@ export function simulateProcessor(
   const { there, given } = state
   const forever = Number.POSITIVE_INFINITY
 
-  function named({ reference, paymentId }: PaymentName): ProcessorPaymentRecord | undefined {
+  function findPayment({ reference, paymentId }: PaymentName): ProcessorPaymentRecord | undefined {
     if (reference !== undefined) return there.find((one) => one.reference === reference)
     if (findable) return there.find((one) => one.paymentId === paymentId)
     throw new ProcessorUnavailable('nothing is found by that', { counts: false })
   }
-  function must(name: PaymentName): ProcessorPaymentRecord {
-    const found = named(name)
+  function requirePayment(name: PaymentName): ProcessorPaymentRecord {
+    const found = findPayment(name)
     if (!found) throw new ProcessorRefused('not_found')
     return found
   }
-  function seen({ reference, state, captured, refunded, amount }: ProcessorPaymentRecord): ProcessorPayment {
-    const held = state === 'AUTHORIZED' || state === 'CAPTURING' || state === 'VOIDING'
+  function reportOf({ reference, state, captured, refunded, amount }: ProcessorPaymentRecord): ProcessorPayment {
+    const isHeld = state === 'AUTHORIZED' || state === 'CAPTURING' || state === 'VOIDING'
     return {
       reference,
-      state: told[state],
-      authorized: held ? amount : captured,
+      state: reportedStates[state],
+      authorized: isHeld ? amount : captured,
       captured,
       ...(refunded > 0 ? { refunded } : {}),
       ...(state === 'OPEN' ? { clientParameters: { page: reference } } : {}),
       ...(state === 'DECLINED' ? { failureCode: 'declined' } : {}),
     }
   }
-  function take(one: ProcessorPaymentRecord, amount: number): void {
+  function captureAmount(one: ProcessorPaymentRecord, amount: number): void {
     one.captured += amount
     one.state = one.captured >= one.amount ? 'CAPTURED' : one.state
   }
@@ -119,7 +119,7 @@ export function simulateProcessor(
     },
     async create({ paymentId, amount }) {
       const before = repeats ? there.find((one) => one.paymentId === paymentId) : undefined
-      if (before) return seen(before)
+      if (before) return reportOf(before)
       const made: ProcessorPaymentRecord = {
         reference: `${paymentId}-${there.length}`,
         paymentId,
@@ -129,28 +129,28 @@ export function simulateProcessor(
         refunded: 0,
       }
       there.push(made)
-      return seen(made)
+      return reportOf(made)
     },
     async retrieve(name) {
-      const found = named(name)
-      return found && seen(found)
+      const found = findPayment(name)
+      return found && reportOf(found)
     },
     async capture(name) {
-      const one = must(name)
+      const one = requirePayment(name)
       if (one.state === 'AUTHORIZED' && isAsynchronous) one.state = 'CAPTURING'
-      else if (one.state === 'AUTHORIZED') take(one, name.amount)
-      return seen(one)
+      else if (one.state === 'AUTHORIZED') captureAmount(one, name.amount)
+      return reportOf(one)
     },
     async void(name) {
-      const one = must(name)
+      const one = requirePayment(name)
       if (one.state === 'AUTHORIZED') one.state = isAsynchronous ? 'VOIDING' : 'VOIDED'
       else if (['OPEN', 'DECLINED'].includes(one.state) && (canForbid || capturesItself)) one.state = 'VOIDED'
-      return seen(one)
+      return reportOf(one)
     },
     async refund({ refundId, amount, whole, ...name }) {
       const before = given.get(refundId)
       if (before && refunds === 'any') return before
-      const one = must(name)
+      const one = requirePayment(name)
       if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
       if (one.captured - one.refunded < amount) throw new ProcessorRefused('refund_exceeds_rest')
       const common = { reference: `re-${refundId}`, paymentId: one.paymentId, amount }
@@ -201,12 +201,12 @@ export function simulateProcessor(
       if (share === 0) one.state = 'DECLINED'
       else if (!capturesItself) one.state = 'AUTHORIZED'
       else if (isAsynchronous) one.state = 'SEEN'
-      else take(one, Math.max(1, Math.round(one.amount * share)))
+      else captureAmount(one, Math.max(1, Math.round(one.amount * share)))
     },
     /** Completes pending captures, voids and refunds. */
     settle(): void {
       for (const one of there) {
-        if (one.state === 'CAPTURING' || one.state === 'SEEN') take(one, one.amount)
+        if (one.state === 'CAPTURING' || one.state === 'SEEN') captureAmount(one, one.amount)
         if (one.state === 'VOIDING') one.state = 'VOIDED'
       }
       for (const [id, refund] of given) if (refund.state === 'PENDING') given.set(id, { ...refund, state: 'SUCCEEDED' })

@@ -130,15 +130,15 @@ export function snapshotOf({ currency, rates, lines, discount, isShippingFree, s
 }
 
 /** Divides, and rounds half to even: one less if rounding half up hit an odd number by a tie. */
-function half(numerator: bigint, denominator: bigint): bigint {
+function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   const [shifted, twice] = [2n * numerator + denominator, 2n * denominator]
   const up = shifted / twice
   return shifted % twice === 0n && up % 2n === 1n ? up - 1n : up
 }
 /** Returns a rate in hundredths of a basis point: 88750 for 887.5. */
 const digitsOf = (rateBps: number): bigint => BigInt(rateBps.toFixed(2).replace('.', ''))
-const taxed = (amount: bigint, of: TaxRate | undefined): bigint =>
-  of ? half(amount * digitsOf(of.rateBps), 1_000_000n + (of.inclusive ? digitsOf(of.rateBps) : 0n)) : 0n
+const taxOf = (amount: bigint, of: TaxRate | undefined): bigint =>
+  of ? divideHalfEven(amount * digitsOf(of.rateBps), 1_000_000n + (of.inclusive ? digitsOf(of.rateBps) : 0n)) : 0n
 
 /** Returns the best matching rate: a match of class counts more than one of region. */
 function bestRate(rates: readonly TaxRate[], { countryCode, province }: Place, taxClass: string | null): TaxRate | undefined {
@@ -164,7 +164,7 @@ function rateOfShipping(rates: readonly TaxRate[], at: Place): TaxRate | undefin
 }
 
 /** Splits a discount among lines: rounds down, and then adds one unit for the largest remainders. */
-function parted(amount: bigint, totals: readonly bigint[]): bigint[] {
+function splitDiscount(amount: bigint, totals: readonly bigint[]): bigint[] {
   const whole = totals.reduce((sum, total) => sum + total, 0n)
   const parts = totals.map((total) => (whole === 0n ? 0n : (amount * total) / whole))
   const rests = totals.map((total) => (whole === 0n ? 0n : (amount * total) % whole))
@@ -186,18 +186,18 @@ export function expectedOf({ rates, shippingAddress, billingAddress, lines, disc
   const worth = () => {
     if (!discount) return 0n
     const value = BigInt(discount.value)
-    if (discount.kind === 'PERCENT') return half(sum(eligible) * value, 10_000n)
+    if (discount.kind === 'PERCENT') return divideHalfEven(sum(eligible) * value, 10_000n)
     return value < sum(eligible) ? value : sum(eligible)
   }
-  const discounts = parted(worth(), eligible)
+  const discounts = splitDiscount(worth(), eligible)
   const ofLines = lines.map(({ taxable, taxClass }, nth) => {
     const of = taxable ? bestRate(rates, at, taxClass) : undefined
     const [total, off] = [totals[nth] ?? 0n, discounts[nth] ?? 0n]
-    return { total, off, rateBps: of?.rateBps ?? 0, inclusive: of?.inclusive ?? false, tax: taxed(total - off, of) }
+    return { total, off, rateBps: of?.rateBps ?? 0, inclusive: of?.inclusive ?? false, tax: taxOf(total - off, of) }
   })
   const shipping = isShippingFree || lines.length === 0 ? 0n : BigInt(rest.shipping ?? 0)
   const shippingRate = rateOfShipping(rates, at)
-  const shippingTax = taxed(shipping, shippingRate)
+  const shippingTax = taxOf(shipping, shippingRate)
   const taxes = [...ofLines, { inclusive: shippingRate?.inclusive ?? false, tax: shippingTax }]
   const tax = sum(taxes.map((one) => (one.inclusive ? 0n : one.tax)))
   const total = sum(totals) - sum(discounts) + shipping + tax

@@ -11,12 +11,12 @@ export async function startRedis() {
   async function start() {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
     const child = Bun.spawn([binary ?? 'redis-server', ...options], { stdout: 'pipe', stderr: 'ignore' })
-    let told = ''
+    let output = ''
     const reader = child.stdout.getReader()
-    while (!told.includes('Ready to accept connections')) {
+    while (!output.includes('Ready to accept connections')) {
       const { value, done } = await reader.read()
-      if (done) throw new Error(`redis-server ended: ${told}`)
-      told += new TextDecoder().decode(value)
+      if (done) throw new Error(`redis-server ended: ${output}`)
+      output += new TextDecoder().decode(value)
     }
     reader.releaseLock()
     return child

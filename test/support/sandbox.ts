@@ -55,21 +55,21 @@ export type Fault = 'none' | 'unheard' | 'unanswered'
 /** Wraps a processor so that calls fail by the faults that `next` returns. */
 export function withFaults(processor: Processor, next: () => Fault): Processor {
   const faulty =
-    <Arguments extends unknown[], T>(call: (...given: Arguments) => Promise<T>) =>
-    async (...given: Arguments): Promise<T> => {
+    <Arguments extends unknown[], T>(call: (...args: Arguments) => Promise<T>) =>
+    async (...args: Arguments): Promise<T> => {
       const fault = next()
       if (fault === 'unheard') throw connectionLost()
-      const answer = await call(...given)
+      const answer = await call(...args)
       if (fault === 'unanswered') throw connectionLost()
       return answer
     }
-  const { create, retrieve, capture, void: give, refund, retrieveRefund } = processor
+  const { create, retrieve, capture, void: voidPayment, refund, retrieveRefund } = processor
   return {
     ...processor,
     create: faulty(create),
     retrieve: faulty(retrieve),
     capture: faulty(capture),
-    void: faulty(give),
+    void: faulty(voidPayment),
     refund: faulty(refund),
     retrieveRefund: faulty(retrieveRefund),
   }

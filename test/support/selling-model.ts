@@ -59,10 +59,10 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   const shop = await shopIn(app, { currency, country })
   const money = (amount: number) => ({ amount, currency })
   const product = async (sku: string, stock: Json) => shop.add({ title: sku, variants: [{ sku, price: money(price), ...stock }] })
-  const own = await product('changed', { onHand: 8, weightGrams: 300, lowStockAt: 3 })
-  const fixed = await product('fixed', { onHand: fixedStock, weightGrams: 700, taxClass: 'reduced', lowStockAt: 25 })
-  const ahead = await product('ahead', { onHand: 2, allowBackorder: true })
-  const uncounted = await product('uncounted', { requiresShipping: false, taxClass: 'digital' })
+  const changedStock = await product('changed', { onHand: 8, weightGrams: 300, lowStockAt: 3 })
+  const fixedProduct = await product('fixed', { onHand: fixedStock, weightGrams: 700, taxClass: 'reduced', lowStockAt: 25 })
+  const backordered = await product('ahead', { onHand: 2, allowBackorder: true })
+  const untracked = await product('uncounted', { requiresShipping: false, taxClass: 'digital' })
   // The class `reduced` has its own rate, and `digital` uses the standard rate.
   if (tax) ok(await shop.put('/shops/v2/tax-rates', { data: [tax, { ...tax, rateBps: 133, class: 'reduced' }] }))
   const bands = (first: number) => [{ upToGrams: 1_000, amount: money(first) }, { amount: money(2 * first) }]
@@ -85,7 +85,14 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
   for (const discount of [
     { title: 'All', kind: 'PERCENT', valueBps: 725, perCustomerLimit: 3 },
     { title: 'Few', code: 'FEW', kind: 'PERCENT', valueBps: 3_333, usageLimit: 3 },
-    { title: 'Each', code: 'EACH', kind: 'FIXED', amount: money(price), perCustomerLimit: 1, productIds: [own.id, ahead.id] },
+    {
+      title: 'Each',
+      code: 'EACH',
+      kind: 'FIXED',
+      amount: money(price),
+      perCustomerLimit: 1,
+      productIds: [changedStock.id, backordered.id],
+    },
     { title: 'Free', code: 'FREE', kind: 'FREE_SHIPPING', minSubtotal: money(2 * price), usageLimit: 4 },
     { title: 'Whole', code: 'WHOLE', kind: 'PERCENT', valueBps: 10_000, usageLimit: 1 },
   ])
@@ -98,8 +105,8 @@ async function openMarket(app: TestApp, { currency, country, price, tax, shippin
     customer: (await customerOf(app, shop.shop.name)).token,
     currency,
     ships: method !== false,
-    productId: own.id,
-    variants: [own, fixed, ahead, uncounted].map(({ variants }) => variants[0]?.id ?? ''),
+    productId: changedStock.id,
+    variants: [changedStock, fixedProduct, backordered, untracked].map(({ variants }) => variants[0]?.id ?? ''),
     cards,
   }
 }
@@ -197,7 +204,7 @@ export const scenario = fc.record({
 })
 export type Scenario = { carts: Begin[]; batches: Batch[] }
 
-type Begun = {
+type ModelCart = {
   id: string
   market: Market
   auth: { token: string } | { key: string }
@@ -208,7 +215,7 @@ type Begun = {
 
 /** Returns functions that run batches in an app, which uses a copy of the fixture's database. */
 export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, 'markets'>) {
-  const carts: Begun[] = []
+  const carts: ModelCart[] = []
   let books: Books
   let faults: Fault[] = []
   let keys = 0
@@ -222,7 +229,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
   const drafts = new Map<string, ReadonlyMap<string, number>>()
 
   /** Creates a draft order with the shop's own prices, for a guest with several lines and no affiliate. */
-  async function drawUp(shop: Market, { lines }: Begin): Promise<Answer> {
+  async function createDraftOrder(shop: Market, { lines }: Begin): Promise<Answer> {
     const wanted = new Map(lines.map(([variant, quantity]) => [at(shop.variants, variant) ?? '', quantity]))
     const priceOf = (quantity: number, nth: number) => (quantity * 1_237 + nth * 391) % 5_000
     const asked = [...wanted].map(([variantId, quantity], nth) => ({
@@ -243,7 +250,7 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
     const { market, guest, partner, lines, cards } = asked
     const shop = at(all, market) as Market
     if (guest && !partner && lines.length > 1) {
-      const made = await drawUp(shop, asked)
+      const made = await createDraftOrder(shop, asked)
       const cart = { id: made.body.cartId, market: shop, auth: { key: shop.publishableKey }, key: newKey(), token: 'tok_success' }
       for (const card of cards) await apply(cart, card)
       carts.push(cart)
@@ -263,17 +270,17 @@ export function createModel(app: TestApp, { markets: all }: Pick<ModelFixture, '
     carts.push(cart)
     return made
   }
-  const add = ({ id, auth, market }: Begun, variant: number, quantity: number) =>
+  const add = ({ id, auth, market }: ModelCart, variant: number, quantity: number) =>
     app.call('POST', `/cart/${id}/items`, { ...auth, body: { variantId: at(market.variants, variant), quantity } })
-  const apply = ({ id, auth, market }: Begun, card: number) =>
+  const apply = ({ id, auth, market }: ModelCart, card: number) =>
     app.call('PATCH', '/giftcard/apply', { ...auth, body: { code: at(market.cards, card), cartId: id } })
 
-  async function onCart(nth: number, act: (cart: Begun) => Promise<Answer>): Promise<Answer | undefined> {
+  async function onCart(nth: number, act: (cart: ModelCart) => Promise<Answer>): Promise<Answer | undefined> {
     const cart = at(carts, nth)
     return cart && act(cart)
   }
   /** Calls `act` with a cart, mostly one that is still open. */
-  async function onOpen(nth: number, act: (cart: Begun) => Promise<Answer>): Promise<Answer | undefined> {
+  async function onOpen(nth: number, act: (cart: ModelCart) => Promise<Answer>): Promise<Answer | undefined> {
     const open = carts.filter(({ id }) => books.carts.some((cart) => cart.id === id && cart.status === 'OPEN'))
     const cart = at(nth % 4 === 0 ? carts : open, nth)
     return cart && act(cart)

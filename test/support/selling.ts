@@ -42,10 +42,10 @@ export async function sellingIn(
     variants = [variantId],
     ...body
   }: Record<string, unknown> & { quantity?: number; token?: string; variants?: string[] } = {}): Promise<string> {
-    const who = token === undefined ? { key } : { token }
-    const made = ok(await app.call('POST', '/cart', { ...who, body: { email, ...body } }))
-    const id: string = made.body.id
-    for (const one of variants) ok(await app.call('POST', `/cart/${id}/items`, { ...who, body: { variantId: one, quantity } }))
+    const credential = token === undefined ? { key } : { token }
+    const created = ok(await app.call('POST', '/cart', { ...credential, body: { email, ...body } }))
+    const id: string = created.body.id
+    for (const one of variants) ok(await app.call('POST', `/cart/${id}/items`, { ...credential, body: { variantId: one, quantity } }))
     return id
   }
   const checkout = (

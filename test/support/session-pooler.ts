@@ -23,8 +23,8 @@ function queryOf(text: string): Buffer {
   message.write(text, 5)
   return message
 }
-const forget = Buffer.concat([queryOf('DISCARD ALL'), queryOf(`SET application_name = '${restingName}'`)])
-const wake = queryOf('RESET application_name')
+const resetMessage = Buffer.concat([queryOf('DISCARD ALL'), queryOf(`SET application_name = '${restingName}'`)])
+const wakeMessage = queryOf('RESET application_name')
 
 type Scanner = { scan(chunk: Buffer): void; isBetween(): boolean }
 /**
@@ -72,9 +72,9 @@ type Session = {
 }
 
 /** Idle sessions by start-up message: user, database, settings. */
-const resting = new Map<string, Session[]>()
+const idleSessions = new Map<string, Session[]>()
 
-function begun(server: Socket): Session {
+function openSession(server: Socket): Session {
   const session: Session = {
     server,
     greeting: Buffer.alloc(0),
@@ -105,7 +105,7 @@ function begun(server: Socket): Session {
 }
 
 /** Sends messages and resolves after `times` responses, which are dropped. */
-function done(session: Session, message: Buffer, times: number): Promise<void> {
+function exchange(session: Session, message: Buffer, times: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   session.awaited += times
   session.onData = () => undefined
@@ -115,20 +115,20 @@ function done(session: Session, message: Buffer, times: number): Promise<void> {
 }
 
 async function rest(key: string, session: Session): Promise<void> {
-  const waiting = resting.get(key) ?? []
-  resting.set(key, waiting)
+  const waiting = idleSessions.get(key) ?? []
+  idleSessions.set(key, waiting)
   session.server.resume()
   session.onClose = () => {
     const at = waiting.indexOf(session)
     if (at >= 0) waiting.splice(at, 1)
   }
-  await done(session, forget, 2)
+  await exchange(session, resetMessage, 2)
   if (session.status === idleStatus && !session.server.destroyed) waiting.push(session)
   else session.server.destroy()
 }
 
 /** Connects a client with a session. */
-function join(key: string, client: Socket, session: Session): void {
+function connectClient(key: string, client: Socket, session: Session): void {
   const { server } = session
   let isTerminated = false
   let hasLeft = false
@@ -162,7 +162,7 @@ function join(key: string, client: Socket, session: Session): void {
 }
 
 /** Forwards a connection without pooling, such as one that requests encryption or a cancellation. */
-function pass(client: Socket, server: Socket, said: Buffer): void {
+function forwardUnpooled(client: Socket, server: Socket, said: Buffer): void {
   server.write(said)
   client.pipe(server)
   server.pipe(client)
@@ -171,36 +171,36 @@ function pass(client: Socket, server: Socket, said: Buffer): void {
   for (const socket of [client, server]) socket.on('error', () => undefined)
 }
 
-function reached(host: string, port: number): Socket {
+function connectToServer(host: string, port: number): Socket {
   return connect({ host, port, noDelay: true })
 }
 
-async function welcome(client: Socket, said: Buffer, host: string, port: number): Promise<void> {
-  if (said.readInt32BE(4) !== plainStart) return pass(client, reached(host, port), said)
+async function acceptClient(client: Socket, said: Buffer, host: string, port: number): Promise<void> {
+  if (said.readInt32BE(4) !== plainStart) return forwardUnpooled(client, connectToServer(host, port), said)
   const key = said.toString('latin1')
-  for (let kept = resting.get(key)?.pop(); kept; kept = resting.get(key)?.pop()) {
+  for (let idleSession = idleSessions.get(key)?.pop(); idleSession; idleSession = idleSessions.get(key)?.pop()) {
     // The server may have closed the session. In that case the socket closes before a response.
     const { promise: lost, resolve } = Promise.withResolvers<void>()
-    kept.onClose = resolve
-    await Promise.race([done(kept, wake, 1), lost])
-    if (kept.server.destroyed) continue
-    if (client.destroyed) return rest(key, kept)
-    client.write(kept.greeting)
-    return join(key, client, kept)
+    idleSession.onClose = resolve
+    await Promise.race([exchange(idleSession, wakeMessage, 1), lost])
+    if (idleSession.server.destroyed) continue
+    if (client.destroyed) return rest(key, idleSession)
+    client.write(idleSession.greeting)
+    return connectClient(key, client, idleSession)
   }
-  const session = begun(reached(host, port))
-  join(key, client, session)
-  const told: Buffer[] = []
-  const tell = session.onData
+  const session = openSession(connectToServer(host, port))
+  connectClient(key, client, session)
+  const greetingChunks: Buffer[] = []
+  const forwardToClient = session.onData
   session.onData = (chunk) => {
-    told.push(chunk)
-    tell(chunk)
+    greetingChunks.push(chunk)
+    forwardToClient(chunk)
   }
   session.onReady = () => {
-    const all = Buffer.concat(told)
+    const all = Buffer.concat(greetingChunks)
     // The next client needs no authentication.
     session.greeting = all.subarray(all.lastIndexOf(Buffer.from([authentication ?? 0, 0, 0, 0, 8, 0, 0, 0, 0])))
-    session.onData = tell
+    session.onData = forwardToClient
   }
   session.server.write(said)
 }
@@ -214,7 +214,7 @@ if (import.meta.main) {
       said = Buffer.concat([said, chunk])
       if (said.length < 8 || said.length < said.readInt32BE(0)) return
       client.off('data', first)
-      void welcome(client, said, hostname, Number(port || 5432))
+      void acceptClient(client, said, hostname, Number(port || 5432))
     })
   })
   pooler.listen(0, '127.0.0.1', () => process.stdout.write(`${(pooler.address() as { port: number }).port}\n`))

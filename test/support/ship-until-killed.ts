@@ -33,8 +33,8 @@ async function count(): Promise<void> {
     shipper: 'the same',
   })
   /** Each count with the time of its acknowledgement. */
-  const made: { n: number; at: number }[] = []
-  let told = -1
+  const acknowledged: { n: number; at: number }[] = []
+  let reported = -1
   for (;;) {
     await db.write(async (tx) => {
       await tx.rows(sql`update counter set n = n + 1`)
@@ -43,16 +43,16 @@ async function count(): Promise<void> {
     })
     const [row] = await db.read.rows<{ n: number }>(sql`select n from counter`)
     const n = row?.n ?? 0
-    made.push({ n, at: Date.now() })
+    acknowledged.push({ n, at: Date.now() })
     process.stdout.write(`made ${n}\n`)
     const { shippedAt = 0 } = deps.logShipping
-    const shipped = made.findLast(({ at }) => at < shippedAt)?.n ?? -1
-    if (shipped > told) process.stdout.write(`shipped ${shipped}\n`)
-    told = Math.max(told, shipped)
+    const shipped = acknowledged.findLast(({ at }) => at < shippedAt)?.n ?? -1
+    if (shipped > reported) process.stdout.write(`shipped ${shipped}\n`)
+    reported = Math.max(reported, shipped)
     if (n % Number(every) === 0) await db.checkpoint()
     // Slowly until the first shipment: SQLite checkpoints a log of 4,000 pages on its own, and a kill then restarts
     // shipping.
-    await Bun.sleep(told < 0 ? 10 : 1)
+    await Bun.sleep(reported < 0 ? 10 : 1)
   }
 }
 

@@ -23,7 +23,7 @@ export async function staffOf(app: TestApp, owner: { token: string }, role: Staf
   const user = await app.deps.userStore.findByEmail(invitation.email.toLowerCase())
   if (!user) throw new Error('joined, and nobody')
   const credentials = { email: user.email, password: staffPassword }
-  const entered = await app.call('POST', '/merchant/login', { body: credentials })
-  if (entered.status !== 200) throw new Error(`${entered.status} ${entered.text}`)
-  return { id: user.id, staffId: invitation.id, ...credentials, token: entered.body.data.accessToken as string }
+  const login = await app.call('POST', '/merchant/login', { body: credentials })
+  if (login.status !== 200) throw new Error(`${login.status} ${login.text}`)
+  return { id: user.id, staffId: invitation.id, ...credentials, token: login.body.data.accessToken as string }
 }

@@ -17,9 +17,9 @@ export type OpenShop = Awaited<ReturnType<typeof openShop>>
 /** @param between handles requests between the browser and souk, and can withhold responses */
 export async function openShop({ language = 'en', between = (_, answer) => answer() }: { language?: string; between?: Between } = {}) {
   let app: TestApp | undefined
-  const answered = async (request: Request, self: Bun.Server<undefined>) =>
+  const handleRequest = async (request: Request, self: Bun.Server<undefined>) =>
     between(request, async () => (await app?.edge.fetch(request, self)) ?? new Response(null, { status: 503 }))
-  const socket = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answered })
+  const socket = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: handleRequest })
   const mails = await mailServer()
   app = await testApp({ ...mails.settings, PUBLIC_URL: socket.url.origin, AGENTS_ENABLED: 'true' })
   const shop = await shopIn(app)
@@ -32,7 +32,7 @@ export async function openShop({ language = 'en', between = (_, answer) => answe
   const settings = { title: 'Souk & Söhne', storefrontOrigins: [origin], showQuantity: true, pages }
   ok(await app.call('PATCH', '/shops/v2', { token: shop.token, body: settings }))
   ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { language } }))
-  await stocked(app, shop)
+  await addProducts(app, shop)
   const opened = app
   return {
     app,
@@ -61,7 +61,7 @@ const address = { name: 'Noor Haddad', line1: '1 Quay Street', city: 'Portland',
 
 export { address }
 
-async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): Promise<void> {
+async function addProducts(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): Promise<void> {
   const { secretKey: key } = shop
   const upload = async (seed: number) =>
     ok(await app.call('POST', '/media', { key, raw: drawPng(400, 300, seed), headers: { 'content-type': 'image/png' } })).body.url
@@ -84,7 +84,7 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
       ],
     },
   })
-  const odd = await app.call('POST', '/product-v2', {
+  const hostileProduct = await app.call('POST', '/product-v2', {
     key,
     body: { title: hostileTitle, handle: 'odd', status: 'ACTIVE', variants: [{ price: { amount: 500, currency: 'USD' }, onHand: 2 }] },
   })
@@ -92,7 +92,7 @@ async function stocked(app: TestApp, shop: Awaited<ReturnType<typeof shopIn>>): 
   const light = { title: 'Light', descriptionHtml: '<p>Lamps &amp; candles</p>', publishedAt }
   const collection = ok(await app.call('POST', '/collection-v2', { key, body: light })).body
   ok(await shop.put(`/collection-v2/${collection.id}/products`, { productIds: [ok(lamp).body.id] }))
-  ok(odd)
+  ok(hostileProduct)
   const post = {
     title: 'How a lamp is made',
     slug: 'how-a-lamp-is-made',

@@ -26,9 +26,9 @@ export async function providerIn(
 
 /** Registers a service provider. Returns its id and its webhook secret. */
 export async function signingProviderIn(app: TestApp, token: string, body: object = {}, status: 'PENDING_REVIEW' | 'ACTIVE' = 'ACTIVE') {
-  const made = ok(await app.call('POST', '/admin/service-providers', { token, body: { ...provider, ...body } }), 201).body
-  if (status === 'ACTIVE') ok(await app.call('PATCH', `/admin/service-providers/${made.id}`, { token, body: { status } }))
-  return made as { id: string; webhookSecret: string }
+  const created = ok(await app.call('POST', '/admin/service-providers', { token, body: { ...provider, ...body } }), 201).body
+  if (status === 'ACTIVE') ok(await app.call('PATCH', `/admin/service-providers/${created.id}`, { token, body: { status } }))
+  return created as { id: string; webhookSecret: string }
 }
 
 /** Returns the headers of a signed message, made by the library of the Standard Webhooks. */

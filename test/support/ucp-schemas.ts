@@ -110,8 +110,8 @@ export function answerBreaches(release: Release, operation: string, answer: unkn
     return [...version, ...breachesOf(release, error, answer)]
   }
   const names = Object.keys(ucp?.capabilities ?? {})
-  const strangers = names.filter((name) => !capabilityNames.some((capability) => fullNameOf(capability) === name))
-  const extended = Object.entries(extensions).flatMap(([capability, extension]) => {
+  const unknownCapabilities = names.filter((name) => !capabilityNames.some((capability) => fullNameOf(capability) === name))
+  const extensionErrors = Object.entries(extensions).flatMap(([capability, extension]) => {
     if (!names.includes(`dev.ucp.shopping.${capability}`))
       // The `fulfillment` of an order belongs to no extension.
       return kind !== 'order' && extension.field in fields ? [`/${extension.field} is of an inactive capability`] : []
@@ -121,9 +121,9 @@ export function answerBreaches(release: Release, operation: string, answer: unkn
   })
   return [
     ...version,
-    ...strangers.map((name) => `/ucp/capabilities names ${name}`),
+    ...unknownCapabilities.map((name) => `/ucp/capabilities names ${name}`),
     ...breachesOf(release, `schemas/${answers[kind]}`, answer),
-    ...extended,
+    ...extensionErrors,
   ]
 }
 

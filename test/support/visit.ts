@@ -53,14 +53,14 @@ async function pageOf(beside: Page | undefined, cookies: boolean): Promise<Page>
     ...page,
     async [Symbol.asyncDispose]() {
       await page[Symbol.asyncDispose]()
-      await forget(first, page.events)
+      await clearStorage(first, page.events)
       idle.push(first)
     },
   }
 }
 
 /** Clears the storage of a browser context. */
-async function forget(first: Page, events: readonly BrowserEvent[]): Promise<void> {
+async function clearStorage(first: Page, events: readonly BrowserEvent[]): Promise<void> {
   const origins = new Set(requestedUrls(events).map((url) => new URL(url).origin))
   for (const origin of origins) await first.command('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
   await first.command('Network.clearBrowserCookies')
@@ -68,11 +68,12 @@ async function forget(first: Page, events: readonly BrowserEvent[]): Promise<voi
 }
 
 /** Errors of a page that is navigating. */
-const hasGone = /navigated or closed|Not attached to an active page|context was destroyed|Promise was collected|axe(Text)? is not defined/
+const navigationError =
+  /navigated or closed|Not attached to an active page|context was destroyed|Promise was collected|axe(Text)? is not defined/
 
 /** Ignores errors of navigation. */
-function unlessGone(error: Error): undefined {
-  if (!hasGone.test(error.message)) throw error
+function ignoreNavigation(error: Error): undefined {
+  if (!navigationError.test(error.message)) throw error
 }
 
 /**
@@ -151,17 +152,17 @@ export async function openVisit(width: Width, beside?: Page, cookies = true) {
     async click(x: number, y: number): Promise<void> {
       const mouse = { x, y, button: 'left', clickCount: 1 }
       await page.command('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse })
-      await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(unlessGone)
+      await page.command('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }).catch(ignoreNavigation)
     },
     /** Reloads after a pending navigation. */
-    reload: () => pollUntilFound(() => page.command('Page.reload').catch(unlessGone)),
+    reload: () => pollUntilFound(() => page.command('Page.reload').catch(ignoreNavigation)),
     /** Goes through the history, after the call returned. */
     traverse: (pages: number) => page.evaluate(`void setTimeout(() => history.go(${pages}))`),
     /** Returns cut content. */
     cut: () => cutOf(page),
     /** Returns axe's findings and cut content of a stable page. */
     async breaches(): Promise<string[]> {
-      const found = await pollUntilFound(() => breachesOf(page).catch(unlessGone))
+      const found = await pollUntilFound(() => breachesOf(page).catch(ignoreNavigation))
       if (!found) throw new Error(`no page stays for long enough, at ${await page.evaluate('location.href')}`)
       return found
     },

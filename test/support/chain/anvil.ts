@@ -51,7 +51,7 @@ export async function startAnvil({ chainId = 31_337, blockTime, slotsInAnEpoch =
   const free = ['--auto-impersonate', '--disable-block-gas-limit', '--block-base-fee-per-gas', '0', '--disable-pool-balance-checks']
   const options = ['--port', '0', '--chain-id', String(chainId), '--slots-in-an-epoch', String(slotsInAnEpoch), ...mining, ...free]
   const child = Bun.spawn([binary, ...options], { stdout: 'pipe', stderr: 'inherit', env: { HOME: '/nonexistent' } })
-  const url = await listening(child.stdout)
+  const url = await listeningUrl(child.stdout)
 
   async function post(body: unknown): Promise<unknown> {
     const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -114,15 +114,15 @@ function resultOf({ result, error }: Answer): unknown {
 export const hexOf = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 /** Returns the node's URL once it listens. Drains later output, because a full pipe would block the node. */
-async function listening(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function listeningUrl(stream: ReadableStream<Uint8Array>): Promise<string> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()
-  let told = ''
+  let output = ''
   for (;;) {
     const { value, done } = await reader.read()
-    if (done) throw new Error(`anvil ended: ${told}`)
-    told += decoder.decode(value, { stream: true })
-    const [, address] = /Listening on ([\d.:]+)\n/.exec(told) ?? []
+    if (done) throw new Error(`anvil ended: ${output}`)
+    output += decoder.decode(value, { stream: true })
+    const [, address] = /Listening on ([\d.:]+)\n/.exec(output) ?? []
     if (address === undefined) continue
     void (async () => {
       while (!(await reader.read()).done);

@@ -94,10 +94,10 @@ export async function startChain(options: Parameters<typeof startAnvil>[0] = {})
   const anvil = await startAnvil(options)
   const eas = await deployEas(anvil)
   const known = new Set<Hex>()
-  let said = 0
+  let sampleCount = 0
 
   const send = (from: Hex, data: Hex) => ['eth_sendTransaction', [{ from, to: eas.contract, data, gas, gasPrice: '0x0' }]] as const
-  const requestOf = ({ schema, recipient = zeroAddress, data = sampleData(schema, said++) }: AttestationInput) => ({
+  const requestOf = ({ schema, recipient = zeroAddress, data = sampleData(schema, sampleCount++) }: AttestationInput) => ({
     schema: schemaUids[schema],
     recipient,
     data,

@@ -16,7 +16,7 @@ export type Proxy = ReturnType<typeof startProxy>
 /** Starts a proxy for a node. Each batch takes the next queued fault; without one, the fault of `always` applies. */
 export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
   const queued: Fault[] = []
-  let standing: Fault | undefined
+  let defaultFault: Fault | undefined
   let target = nodeUrl
   const batches: RpcCall[][] = []
   const server: Server<undefined> = Bun.serve({
@@ -34,7 +34,7 @@ export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
         })
         return (await response.json()) as RpcAnswer[]
       }
-      const fault = queued.shift() ?? standing
+      const fault = queued.shift() ?? defaultFault
       const answer = fault ? await fault(calls, forward) : await forward()
       return answer instanceof Response ? answer : Response.json(answer)
     },
@@ -48,13 +48,13 @@ export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
     spoil: (...faults: Fault[]) => void queued.push(...faults),
     /** Sets the fault of all batches without a queued one. */
     always(fault: Fault | undefined): void {
-      standing = fault
+      defaultFault = fault
     },
     /** Returns whether all queued faults were used. */
     isSpent: () => queued.length === 0,
     forget(): void {
       queued.length = 0
-      standing = undefined
+      defaultFault = undefined
     },
     pointTo(url: string): void {
       target = url
@@ -65,7 +65,7 @@ export function startProxy(nodeUrl: string, path = '/key-nobody-may-see') {
   }
 }
 
-const of = (calls: readonly RpcCall[], answers: readonly RpcAnswer[], method: string) =>
+const answersTo = (calls: readonly RpcCall[], answers: readonly RpcAnswer[], method: string) =>
   answers.filter(({ id }) => calls.find((call) => call.id === id)?.method === method)
 const blocksAsked = (calls: readonly RpcCall[]) => {
   const filter = calls.find(({ method }) => method === 'eth_getLogs')?.params[0]
@@ -78,7 +78,7 @@ const withLogs =
   (change: (logs: Any[]) => Any): Fault =>
   async (calls, forward) => {
     const answers = await forward()
-    for (const answer of of(calls, answers, 'eth_getLogs')) answer.result = change(answer.result)
+    for (const answer of answersTo(calls, answers, 'eth_getLogs')) answer.result = change(answer.result)
     return answers
   }
 const firstLog = (change: (log: Any) => Any) => withLogs((logs) => logs.map((log, nth) => (nth === 0 ? change(log) : log)))
@@ -87,7 +87,8 @@ const withBlooms =
   (digit: string): Fault =>
   async (calls, forward) => {
     const answers = await forward()
-    for (const answer of of(calls, answers, 'eth_getBlockByNumber')) if (answer.result) answer.result.logsBloom = `0x${digit.repeat(512)}`
+    for (const answer of answersTo(calls, answers, 'eth_getBlockByNumber'))
+      if (answer.result) answer.result.logsBloom = `0x${digit.repeat(512)}`
     return answers
   }
 
@@ -112,8 +113,9 @@ export const faults = {
     (from: number): Fault =>
     async (calls, forward) => {
       const answers = await forward()
-      for (const answer of of(calls, answers, 'eth_getBlockByNumber')) if (Number(answer.result?.number) >= from) answer.result = null
-      for (const answer of of(calls, answers, 'eth_getLogs')) answer.result = []
+      for (const answer of answersTo(calls, answers, 'eth_getBlockByNumber'))
+        if (Number(answer.result?.number) >= from) answer.result = null
+      for (const answer of answersTo(calls, answers, 'eth_getLogs')) answer.result = []
       return answers
     },
   noLogs: () => withLogs(() => []),
@@ -141,7 +143,7 @@ export const faults = {
       new Response(`${JSON.stringify(refusing(calls, 1, 'x'))}${' '.repeat(bytes)}`),
   wrongChain: (): Fault => async (calls, forward) => {
     const answers = await forward()
-    for (const answer of of(calls, answers, 'eth_chainId')) answer.result = '0x539'
+    for (const answer of answersTo(calls, answers, 'eth_chainId')) answer.result = '0x539'
     return answers
   },
   /** Refuses a range of more blocks. The message may name the allowed number. */

@@ -60,7 +60,7 @@ export type StandInOptions = {
 }
 
 /** Converts a query to an object. Parameters that the schema declares as arrays become arrays. */
-const asWritten = (schema: Schema, query: URLSearchParams): Schema => {
+const queryObject = (schema: Schema, query: URLSearchParams): Schema => {
   const kinds = (schema['properties'] ?? {}) as Record<string, { type?: string }>
   return Object.fromEntries(
     [...new Set(query.keys())].map((name) => {
@@ -106,19 +106,19 @@ export async function startStandIn({
     const requests = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body, text }
     standIn.requests.push(requests)
     const { fault } = standIn
-    if (fault && standIn.requests.length >= fault.from) return spoil(response, fault.kind)
+    if (fault && standIn.requests.length >= fault.from) return sendFault(response, fault.kind)
     const { operation, status = 200, headers = {}, json } = answer(requests)
-    const known = description.operations[operation]
-    if (!known) standIn.breaches.push(`no operation ${operation}`)
-    check(`what ${operation} was asked`, known?.query, asWritten(known?.query ?? {}, url.searchParams), lenient)
-    check(`what ${operation} was sent`, known?.body, body)
-    if (status === 200) check(`what ${operation} told`, known?.answer, json)
+    const operationRules = description.operations[operation]
+    if (!operationRules) standIn.breaches.push(`no operation ${operation}`)
+    check(`what ${operation} was asked`, operationRules?.query, queryObject(operationRules?.query ?? {}, url.searchParams), lenient)
+    check(`what ${operation} was sent`, operationRules?.body, body)
+    if (status === 200) check(`what ${operation} told`, operationRules?.answer, json)
     response.writeHead(status, { 'content-type': contentType, ...headers }).end(status === 304 ? undefined : JSON.stringify(json))
   }
 
-  function spoil(response: ServerResponse, kind: Fault): void {
+  function sendFault(response: ServerResponse, kind: Fault): void {
     const head = (status: number, more: Record<string, string> = {}) => response.writeHead(status, { 'content-type': contentType, ...more })
-    const ways: Record<Fault, () => void> = {
+    const responses: Record<Fault, () => void> = {
       refused: () => head(401).end('{"message":"bad credentials"}'),
       missing: () => head(404).end('{}'),
       throttled: () => head(throttled.status, throttled.headers).end(JSON.stringify(throttled.json)),
@@ -134,7 +134,7 @@ export async function startStandIn({
       redirect: () => head(302, { location: 'http://127.0.0.1:1/' }).end(),
       otherForm: () => head(200).end('{"unexpected": 1}'),
     }
-    ways[kind]()
+    responses[kind]()
   }
 
   const server = createServer(

@@ -28,9 +28,9 @@ type Start = (totalMs: number) => Promise<ProviderFixture>
 
 export const now = Date.UTC(2026, 0, 6, 12)
 const iso = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
-const calling = (totalMs: number) => ({ safeFetch: createSafeFetch({ allowedNetworks: [] }), now: () => now, totalMs })
+const callOptions = (totalMs: number) => ({ safeFetch: createSafeFetch({ allowedNetworks: [] }), now: () => now, totalMs })
 /** Types a description that was read from JSON. */
-const described = (description: unknown) => description as Description
+const asDescription = (description: unknown) => description as Description
 
 /** ECS with twelve services, which need two pages and two calls to describe them. */
 const ecs: Start = async (totalMs) => {
@@ -38,7 +38,7 @@ const ecs: Start = async (totalMs) => {
   let names = Array.from({ length: 12 }, (_, nth) => `service-${nth}`)
   const arn = (name: string) => `arn:aws:ecs:eu-central-1:1234:service/live/${name}`
   const deployment = (rolloutState: string, status = 'PRIMARY') => ({ status, rolloutState, desiredCount: 2, runningCount: 2 })
-  const special: Record<string, object> = {
+  const overrides: Record<string, object> = {
     'service-1': { runningCount: 1 },
     'service-2': { runningCount: 1, pendingCount: 1, deployments: [deployment('IN_PROGRESS'), deployment('COMPLETED', 'ACTIVE')] },
     'service-3': { deployments: [deployment('FAILED')] },
@@ -53,11 +53,11 @@ const ecs: Start = async (totalMs) => {
     ...{ desiredCount: 2, runningCount: 2, pendingCount: 0 },
     taskDefinition: `arn:aws:ecs:eu-central-1:1234:task-definition/${name}:7`,
     deployments: [deployment('COMPLETED')],
-    ...special[name],
+    ...overrides[name],
   })
   let reason: string | undefined
   const options: StandInOptions = {
-    description: described(ecsDescription),
+    description: asDescription(ecsDescription),
     contentType: 'application/x-amz-json-1.1',
     throttled: { status: 400, json: { __type: 'ThrottlingException', message: 'Rate exceeded' } },
     answer({ headers, body, path, method }): SentResponse {
@@ -88,7 +88,7 @@ const ecs: Start = async (totalMs) => {
     ...more,
   })
   return {
-    provider: createEcs(account, calling(totalMs)),
+    provider: createEcs(account, callOptions(totalMs)),
     server,
     expected: [
       told(0, 2, 'steady'),
@@ -130,7 +130,7 @@ const swarm: Start = async (totalMs) => {
   })
   const server = await startStandIn({
     socket,
-    description: described(docker),
+    description: asDescription(docker),
     throttled: { status: 429, headers: { 'retry-after': '30' }, json: { message: 'too many requests' } },
     answer: ({ path, query }) => {
       if (path === '/services') return { operation: 'GET /services', json: query.get('status') === 'true' ? services : [] }
@@ -174,8 +174,8 @@ const top = [
   ...[6, 5, 4, 3].map((nth) => ({ id: `SHOP-${nth}`, title: `TypeError ${nth}`, count: nth, lastSeen: iso(nth) })),
 ]
 const published = '/api/0/organizations/{organization_id_or_slug}'
-const anyProject = filled(sentryDescription.operations[`GET ${published}/projects/`].answer.items)
-const anyIssue = filled(sentryDescription.operations[`GET ${published}/issues/`].answer.items)
+const anyProject = sampleOf(sentryDescription.operations[`GET ${published}/projects/`].answer.items)
+const anyIssue = sampleOf(sentryDescription.operations[`GET ${published}/issues/`].answer.items)
 const projectOf = (id: string, slug: string) => ({ ...anyProject, id, slug })
 const linkTo = (path: string, next: string | undefined) => ({
   link: [
@@ -233,8 +233,8 @@ const account = { organization: 'my-shop', token: 'token-1', projects: [] }
 
 const sentry: Start = async (totalMs) => {
   const { answer, ...world } = errorsWorld(true)
-  const server = await startStandIn({ description: described(sentryDescription), throttled: throttledBySentry, answer })
-  return { provider: createSentry({ apiUrl: server.url, ...account }, calling(totalMs)), server, ...world }
+  const server = await startStandIn({ description: asDescription(sentryDescription), throttled: throttledBySentry, answer })
+  return { provider: createSentry({ apiUrl: server.url, ...account }, callOptions(totalMs)), server, ...world }
 }
 
 /** GlitchTip, whose API equals Sentry's. It publishes no description, so responses are not validated. */
@@ -242,7 +242,7 @@ const glitchtip: Start = async (totalMs) => {
   const { answer, ...world } = errorsWorld(false)
   const loose = Object.fromEntries(Object.keys(sentryDescription.operations).map((name) => [name, { answer: {} }]))
   const server = await startStandIn({ description: { source: '', operations: loose }, throttled: throttledBySentry, answer })
-  return { provider: createGlitchtip({ apiUrl: server.url, ...account }, calling(totalMs)), server, ...world }
+  return { provider: createGlitchtip({ apiUrl: server.url, ...account }, callOptions(totalMs)), server, ...world }
 }
 
 /**
@@ -252,18 +252,18 @@ const glitchtip: Start = async (totalMs) => {
 const github: Start = async (totalMs) => {
   const sha = (nth: number) => String(nth).padStart(40, 'a')
   const page = githubDescription.operations['GET /repos/{owner}/{repo}/deployments'].answer
-  const fill = filled(page.items)
+  const fill = sampleOf(page.items)
   const deployment = (id: number) => ({ ...fill, id, sha: sha(id), environment: 'production', created_at: iso(30 - id) })
   let known: Record<string, ReturnType<typeof deployment>[]> = {
     'shop/souk': Array.from({ length: 12 }, (_, nth) => deployment(20 - nth)),
     'shop/site': [deployment(5)],
     'shop/new': [],
   }
-  const statusOf = filled(githubDescription.operations['GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses'].answer.items)
-  const pull = filled(githubDescription.operations['GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'].answer.items)
-  const commit = filled(githubDescription.operations['GET /repos/{owner}/{repo}/commits/{ref}'].answer)
+  const statusOf = sampleOf(githubDescription.operations['GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses'].answer.items)
+  const pull = sampleOf(githubDescription.operations['GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'].answer.items)
+  const commit = sampleOf(githubDescription.operations['GET /repos/{owner}/{repo}/commits/{ref}'].answer)
   const server = await startStandIn({
-    description: described(githubDescription),
+    description: asDescription(githubDescription),
     throttled: {
       status: 403,
       headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1_000 + 30) },
@@ -317,7 +317,7 @@ const github: Start = async (totalMs) => {
   })
   const repositories = Object.keys(known)
   return {
-    provider: createGithub({ apiUrl: server.url, token: 'token-1', repositories, environment: 'production' }, calling(totalMs)),
+    provider: createGithub({ apiUrl: server.url, token: 'token-1', repositories, environment: 'production' }, callOptions(totalMs)),
     server,
     expected: [
       {
@@ -336,9 +336,9 @@ const github: Start = async (totalMs) => {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON value
-type Filled = any
+type Sample = any
 /** Returns a minimal value of a schema. */
-function filled(schema: { [name: string]: unknown }): Filled {
+function sampleOf(schema: { [name: string]: unknown }): Sample {
   const {
     type,
     properties = {},
@@ -355,10 +355,10 @@ function filled(schema: { [name: string]: unknown }): Filled {
     allOf?: Record<string, unknown>[]
   }
   if (words) return words[0]
-  if (anyOf?.[0]) return filled(anyOf[0])
-  if (allOf) return Object.assign({}, ...allOf.map(filled))
+  if (anyOf?.[0]) return sampleOf(anyOf[0])
+  if (allOf) return Object.assign({}, ...allOf.map(sampleOf))
   const [kind] = [type].flat()
-  if (kind === 'object' || required.length > 0) return Object.fromEntries(required.map((name) => [name, filled(properties[name] ?? {})]))
+  if (kind === 'object' || required.length > 0) return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] ?? {})]))
   return { array: [], string: 'text', integer: 1, number: 1, boolean: false, null: null }[kind ?? 'null'] ?? null
 }
 

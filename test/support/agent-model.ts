@@ -467,7 +467,7 @@ async function modelOn(database: TestDatabase, { platforms, markets, seen }: Wor
       if (knownOrders.has(id) || !row) continue
       const session = sessions.find((one) => one.id === row.id)
       const attempts = session ? payers.get(session) : undefined
-      if (!session || !attempts) throw new Error(`nobody asked for an order of ${row.id}`)
+      if (!session || !attempts) throw new Error(`no request paid for the order of ${row.id}`)
       const who = attempts.map((one) => one.who).join(' and ')
       // The same batch may have shown a paying platform another total.
       const inBatch = [

@@ -134,7 +134,7 @@ function integerAmounts(books: Books, rule: Rule): void {
     for (const row of rows)
       for (const [column, value] of Object.entries(row))
         if (typeof value === 'number') rule(Number.isSafeInteger(value), `${table}.${column} is ${value}`)
-        else if (moneyColumns.test(column) && value !== null) rule(false, `${table}.${column} is no number`)
+        else if (moneyColumns.test(column) && value !== null) rule(false, `${table}.${column} is not a number`)
 }
 
 /** Checks that each unfinished order and refund has a time to resume, so that a crash leaves no work behind. */
@@ -150,12 +150,12 @@ function unfinishedWork({ payments: allPayments, refunds: allRefunds }: Books, o
     order.status === 'COMPENSATING' ||
     (order.status === 'PENDING_PAYMENT' && isOpenAtProcessor) ||
     (endedUnpaid(order) && (isAsked || hasWorkToUndo))
-  rule(!isOpenPayment || order.resumeAt !== null, `nobody goes on with order ${order.number} (${order.status})`)
+  rule(!isOpenPayment || order.resumeAt !== null, `order ${order.number} (${order.status}) has no time to resume`)
   for (const { orderId, status, resumeAt } of allRefunds) {
     const isAsked = status === 'PENDING' || status === 'CLAIMABLE'
     // A succeeded refund may be watched, because it can still fail.
     if (orderId === order.id && status !== 'SUCCEEDED')
-      rule(isAsked === (resumeAt !== null), `nobody goes on with a refund of order ${order.number}`)
+      rule(isAsked === (resumeAt !== null), `the time to resume a refund of order ${order.number} does not fit its status`)
   }
 }
 
@@ -199,14 +199,14 @@ function refundSums(
   same(order.refundedTotal, sum(counted.map(({ amount }) => amount)), what('refunds'))
   same(order.giftCardRefundedTotal, sum(certainRefunds.map(({ giftCardAmount }) => giftCardAmount)), what('gift-card refunds'))
   same(order.giftCardRefundedTotal, sum(giftCardShares.map(({ amount }) => amount)), what('shares of gift-card refunds'))
-  rule(order.refundedTotal <= order.capturedTotal, what('refunded beyond the capture'))
+  rule(order.refundedTotal <= order.capturedTotal, what('refund above the capture'))
   for (const card of orderCards.filter(({ orderId }) => orderId === order.id)) {
     same(
       card.refunded,
       sum(giftCardShares.filter(({ giftCardId }) => giftCardId === card.giftCardId).map(({ amount }) => amount)),
       what('card refund'),
     )
-    rule(card.refunded <= card.amount, what('a gift card got more back than it paid'))
+    rule(card.refunded <= card.amount, what('refund to a gift card above its payment'))
   }
   if (order.paymentStatus === 'REFUNDED') same(order.refundedTotal, order.capturedTotal, what('full refund'))
   for (const payment of allPayments.filter(({ orderId }) => orderId === order.id)) {
@@ -237,8 +237,8 @@ function linesToRefund({ lines, refunds: allRefunds }: Books, order: OneOrder, r
     const lineRefunds = counted.flatMap((refund) => refund.lines).filter(({ lineId }) => lineId === line.id)
     const units = sum(lineRefunds.map(({ quantity }) => quantity))
     const linePrice = line.total - line.discount + (line.taxInclusive ? 0 : line.taxAmount)
-    rule(units <= line.quantity, `more of a line went back than was bought in order ${order.number}`)
-    rule(sum(lineRefunds.map(({ amount }) => amount)) <= linePrice, `more went back of a line than was paid in order ${order.number}`)
+    rule(units <= line.quantity, `refunded units of a line above its quantity in order ${order.number}`)
+    rule(sum(lineRefunds.map(({ amount }) => amount)) <= linePrice, `refunds of a line above its price in order ${order.number}`)
     if (units === line.quantity) same(sum(lineRefunds.map(({ amount }) => amount)), linePrice, `refunds of a line of order ${order.number}`)
   }
 }
@@ -266,7 +266,7 @@ function confirmedOnce(
     if (isConfirmed) same(rows.length, 1, what('rows of a captured payment'))
     rule(
       rows.every(({ amount }) => amount === Math.min(payment.captured, order.amountDue)),
-      what('a row says another capture'),
+      what('another amount in the row of a capture'),
     )
   }
   same(moved('CAPTURE'), isConfirmed ? order.capturedTotal : 0, what('captures in the projection'))
@@ -401,7 +401,7 @@ export function violationsAtRest(books: Books): string[] {
       (refund) => refund.orderId === order.id && refund.purpose !== 'LATE_CAPTURE' && isAwaitedRefund(refund),
     )
     const retained = order.capturedTotal - order.refundedTotal - sum(owed.map(({ amount }) => amount))
-    if (endedUnpaid(order) || order.status === 'CANCELLED') rule(retained === 0, `${what} keeps money`)
+    if (endedUnpaid(order) || order.status === 'CANCELLED') rule(retained === 0, `${what} retains money`)
     const held = books.orderCards.filter(({ orderId }) => orderId === order.id)
     const released = books.cardMoves.filter(({ orderId, kind }) => orderId === order.id && kind === 'RELEASE')
     rule(released.length === (endedUnpaid(order) ? held.length : 0), `${what} released ${released.length} of ${held.length} gift cards`)
@@ -434,7 +434,7 @@ function processorAgrees(
   for (const { id } of processorRefunds)
     rule(
       allRefunds.some((refund) => refund.id === id && refund.status === 'SUCCEEDED'),
-      'a refund that only the processor knows',
+      'a refund exists only at the processor',
     )
 }
 

@@ -336,7 +336,10 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
     },
     /** Waits until the visitor is signed in. */
     async isIn(): Promise<void> {
-      await until(`!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`, 'somebody in')
+      await until(
+        `!document.querySelector('input[autocomplete="current-password"]') && !!document.querySelector('main h1')`,
+        'a signed-in visitor',
+      )
       if (sessionScript !== undefined) await command('Page.removeScriptToEvaluateOnNewDocument', { identifier: sessionScript })
       sessionScript = undefined
     },

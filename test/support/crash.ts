@@ -178,7 +178,7 @@ export async function crash(
   recoveries: readonly (readonly RecoveryStep[])[],
 ) {
   const { copy, processorStates, isOver } = await run(stage, method, stopAfter)
-  if (isOver) throw new Error(`a program that was to stop after ${stopAfter} came to its end`)
+  if (isOver) throw new Error(`the program ended before ${stopAfter} effects`)
   const outcomes = []
   for (const [nth, steps] of recoveries.entries()) {
     // The last recovery uses the original instead of a copy.
@@ -259,7 +259,7 @@ async function untilQuiet(app: TestApp, processors: SimulatedProcessors | undefi
     await app.jobs.closeOrders()
     await app.jobs.sweep()
   }
-  throw new Error('it does not come to rest')
+  throw new Error('work is still due after the last round')
 }
 
 /** Runs tasks, at most `most` at once. Returns their results in order. */

@@ -229,7 +229,7 @@ export function processorMismatches({ payments, orders, refunds }: Books, { ther
   for (const payment of payments) {
     const own = there.filter(({ paymentId }) => paymentId === payment.id)
     // A payment that was created twice could be paid twice.
-    if (own.length > 1) found.push(`${payment.id} was made ${own.length} times`)
+    if (own.length > 1) found.push(`${payment.id} was created ${own.length} times`)
     const captured = own.reduce((sum, one) => sum + one.captured, 0)
     if (captured !== payment.captured) found.push(`${payment.id} has ${payment.captured} captured, and ${captured} were taken`)
     const back = refunds.filter(({ paymentId, status }) => paymentId === payment.id && status === 'SUCCEEDED')
@@ -248,12 +248,12 @@ export function processorMismatches({ payments, orders, refunds }: Books, { ther
     const back = refunds.filter(({ orderId, status }) => orderId === order.id && status !== 'FAILED')
     const owedBack = back.reduce((sum, { amount }) => sum + amount, 0)
     const isSale = order.confirmedAt !== null
-    if (!isSale && paid !== owedBack) found.push(`order ${order.number} (${order.status}) took ${paid}, and gives ${owedBack} back`)
+    if (!isSale && paid !== owedBack) found.push(`order ${order.number} (${order.status}) captured ${paid}, and refunds ${owedBack}`)
     const late = back.filter(({ purpose }) => purpose === 'LATE_CAPTURE').reduce((sum, { amount }) => sum + amount, 0)
     if (isSale && paid - late !== order.amountDue)
       found.push(`order ${order.number} cost ${order.amountDue}, and took ${paid} less ${late}`)
-    if (['PENDING_PAYMENT', 'PAID', 'COMPENSATING'].includes(order.status)) found.push(`order ${order.number} is ${order.status} for ever`)
-    if (!isSale && order.holds !== 'RELEASED') found.push(`order ${order.number} (${order.status}) holds its stock`)
+    if (['PENDING_PAYMENT', 'PAID', 'COMPENSATING'].includes(order.status)) found.push(`order ${order.number} stays ${order.status}`)
+    if (!isSale && order.holds !== 'RELEASED') found.push(`order ${order.number} (${order.status}) still holds its stock`)
   }
   for (const { id, status, resumeAt } of refunds) if (status === 'PENDING') found.push(`${id} is PENDING until ${resumeAt}`)
   return found

@@ -21,7 +21,7 @@ export async function staffOf(app: TestApp, owner: { token: string }, role: Staf
   const joined = await app.call('POST', '/auth/invitation', { body: { token: invitation.token, password: staffPassword } })
   if (joined.status !== 200) throw new Error(`${joined.status} ${joined.text}`)
   const user = await app.deps.userStore.findByEmail(invitation.email.toLowerCase())
-  if (!user) throw new Error('joined, and nobody')
+  if (!user) throw new Error('the invited person has no account')
   const credentials = { email: user.email, password: staffPassword }
   const login = await app.call('POST', '/merchant/login', { body: credentials })
   if (login.status !== 200) throw new Error(`${login.status} ${login.text}`)

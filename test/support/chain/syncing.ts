@@ -87,7 +87,7 @@ function instanceOf(app: TestApp) {
         if (waits.length === 0) return steps
         app.clock.advance(Math.max(1, Math.min(...waits) - app.clock.now()))
       }
-      throw new Error(`it waits for ever: ${JSON.stringify(steps.slice(-3))}`)
+      throw new Error(`the job does not stop waiting: ${JSON.stringify(steps.slice(-3))}`)
     },
     /** Runs a single step. */
     async step(chainId?: number): Promise<Step> {

@@ -106,7 +106,7 @@ function errorResponse({ log }: AgentApiDeps, request: Request, error: unknown, 
     return new Response(JSON.stringify(body), { status, headers: platformHeaders })
   }
   if (!(error instanceof AppError || error instanceof UcpError))
-    log.error('request.errorResponse', { method: 'POST', requestId: request.headers.get('x-request-id'), error })
+    log.error('request.failed', { method: 'POST', requestId: request.headers.get('x-request-id'), error })
   return ucpErrorResponse(ucpErrorOf(error), id)
 }
 

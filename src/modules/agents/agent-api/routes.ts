@@ -52,7 +52,7 @@ function errorResponse({ log }: AgentApiDeps, error: unknown, request: Request):
   if (error instanceof AppError && error.kind === 'NOT_FOUND') throw error
   const refusal = ucpErrorOf(error)
   if (!(error instanceof AppError || error === refusal))
-    log.error('request.errorResponse', { method: request.method, requestId: request.headers.get('x-request-id'), error })
+    log.error('request.failed', { method: request.method, requestId: request.headers.get('x-request-id'), error })
   return ucpErrorResponse(refusal) as never
 }
 

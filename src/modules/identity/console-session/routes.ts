@@ -82,7 +82,7 @@ export const consoleSessionRoutes = (deps: HttpDeps & MerchantDeps & Pick<LiveDe
         response: { 200: SessionAnswer, ...errorResponses(401, 403, 404, 413, 415, 429) },
         detail: {
           operationId: 'createConsoleSession',
-          'x-event-target': true,
+          'x-event-place': true,
           summary: 'Creates or continues a console session',
           description: `${originRule} With \`email\` and \`password\`, and \`code\` if there is a second factor, this is a login with the errors and limits of \`POST /merchant/login\`. Without them, the session of the cookie continues.
 
@@ -128,7 +128,7 @@ The response is 401 if there is no session; the cookie is then removed. While th
         response: { 201: SessionAnswer, ...errorResponses(401, 403, 404, 409, 413, 415, 429) },
         detail: {
           operationId: 'setUpInstance',
-          'x-event-target': true,
+          'x-event-place': true,
           summary: 'Creates the first super admin and a shop',
           description: `${originRule} Requires the token that \`souk serve\` prints while there is no super admin. It works once, within one day, with every process of the instance. With \`shop\`, the account also owns a shop in mode TEST, created in the same transaction; its token has the role \`SUPER_ADMIN\` and opens its own shops like that of an OWNER. Returns a session like \`POST /console/session\`. The response is 409 if there is a super admin, or if the e-mail address or \`shop.shopName\` is taken, 401 for an invalid token, and 429 after 50 invalid tokens from a client address within 15 minutes.`,
         },

@@ -21,7 +21,7 @@ const retryAfterSeconds = 5
 export function otherStoreText(kind: Kind, mark: string, { dataDir }: { readonly dataDir: string }): string {
   const [what, folder, settings] = isPictureStore(kind) ? ['pictures', 'media', 'MEDIA'] : ['documents', 'documents', 'DOCUMENTS']
   return kind === 'FILES' || kind === 'MEDIA_FILES'
-    ? `The ${what} of this database are not in ${dataDir}/${folder}, which has no file ${mark}: DATA_DIR is problem, or its disk is not mounted. All processes of a database need the same DATA_DIR on a shared disk, or a bucket (${settings}_S3_…). If you moved the ${what}, move the whole directory. If only that file is missing, create it, empty`
+    ? `The ${what} of this database are not in ${dataDir}/${folder}, which has no file ${mark}: DATA_DIR is another one, or its disk is not mounted. All processes of a database need the same DATA_DIR on a shared disk, or a bucket (${settings}_S3_…). If you moved the ${what}, move the whole directory. If only that file is missing, create it, empty`
     : `The ${what} of this database are not in the bucket and under the prefix of the settings (${settings}_S3_…), where there is no object ${mark}. If you moved the ${what}, move everything under the prefix. If only that object is missing, create it, empty`
 }
 

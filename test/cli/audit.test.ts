@@ -5,8 +5,8 @@ import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, program, serve, servedOnce, signUp, souk, startCommand, withFile } from './souk.ts'
 
 const rows = 20_000
-/** As many rows as no pipe holds, a second apart from the first of January. */
-function fill(database: string): void {
+/** Inserts more rows than a pipe can buffer, one second apart from 1 January 2026. */
+function insertRows(database: string): void {
   withFile(database, (connection) => {
     connection.run(
       `with recursive nth(n) as (select 0 union all select n + 1 from nth where n < ${rows - 1})
@@ -38,7 +38,7 @@ describeProcesses('souk audit export', () => {
 
   test('souk audit export prints a long trail completely through a pipe, as JSON lines, as CSV, and by days', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertRows(database)
     const lines = (await souk(['audit', 'export', '--from', '2026-01-01', '--to', '2026-01-01'], dataDir)).stdout.split('\n')
     expect(lines).toHaveLength(rows + 1)
     expect(lines.slice(0, rows).map((line) => Number(JSON.parse(line).id.slice(4)))).toEqual(Array.from({ length: rows }, (_, nth) => nth))
@@ -55,7 +55,7 @@ describeProcesses('souk audit export', () => {
 
   test('souk audit export exits 0 when its reader closes the pipe', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertRows(database)
     const command = `(${program.map((word) => `"${word}"`).join(' ')} audit export; echo "ended with $?" >&2) | head -n 1`
     const child = Bun.spawn(['sh', '-c', command], {
       cwd: dataDir,
@@ -69,7 +69,7 @@ describeProcesses('souk audit export', () => {
 
   test('souk audit export to a full disk exits 1 with one sentence', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertRows(database)
     const command = `${program.map((word) => `"${word}"`).join(' ')} audit export > /dev/full`
     const child = Bun.spawn(['sh', '-c', command], {
       cwd: dataDir,
@@ -82,9 +82,9 @@ describeProcesses('souk audit export', () => {
 
   test('an interrupted souk audit export says that its output is incomplete', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertRows(database)
     const child = startCommand(['audit', 'export'], dataDir)
-    // It waits for a reader who takes the first piece and no more.
+    // The export waits, because only the first chunk of its output is read.
     const reader = child.stdout.getReader()
     await reader.read()
     child.kill('SIGINT')
@@ -96,7 +96,7 @@ describeProcesses('souk audit export', () => {
     const dataDir = temporaryDir()
     expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(`Database not found: ${join(dataDir, 'souk.db')}\n`)
     expect(readdirSync(dataDir)).toEqual([])
-    for (const [args, says] of [
+    for (const [args, message] of [
       [['audit'], 'export is missing'],
       [['audit', 'import'], 'Unknown argument "import". '],
       [['audit', 'export', '--format', 'xml'], '--format must be jsonl or csv'],
@@ -104,7 +104,7 @@ describeProcesses('souk audit export', () => {
       [['audit', 'export', '--from', '2026-02-02', '--to', '2026-02-01'], '--to must not be before --from'],
     ] as const) {
       const { status, stdout, stderr } = await souk(args, dataDir)
-      expect([status, stdout, stderr.slice(0, says.length)]).toEqual([2, '', says])
+      expect([status, stdout, stderr.slice(0, message.length)]).toEqual([2, '', message])
     }
   })
 })

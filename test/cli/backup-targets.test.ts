@@ -10,23 +10,23 @@ import { borrower, documentPath, lendingOn, pdf } from '../support/lending-docum
 import { describeProcesses, logIn, pause, privateKeyOf, serve, servedOnce, souk, startCommand, withFile } from './souk.ts'
 
 const passphrase = 'twelve words that nobody guesses'
-const namesIn = (folder: string) =>
+const backupsIn = (folder: string) =>
   existsSync(folder)
     ? readdirSync(folder)
         .filter((name) => /^\d{8}T\d{9}Z$/.test(name))
         .sort()
     : []
-const wholeIn = (folder: string) => namesIn(folder).filter((name) => existsSync(join(folder, name, 'manifest.json')))
+const completeBackupsIn = (folder: string) => backupsIn(folder).filter((name) => existsSync(join(folder, name, 'manifest.json')))
 const leftovers = (dir: string) => readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.tmp'))
 
-/** A stopped instance with a backup of it in a folder. */
-async function backedUp(settings: Record<string, string> = {}) {
+/** Creates an instance and a backup of it in a folder. The instance is stopped. */
+async function createBackup(settings: Record<string, string> = {}) {
   const instance = await servedOnce()
   const folder = join(temporaryDir(), 'copies')
-  const given = { BACKUP_DIR: folder, ...settings }
-  const made = await souk(['backup'], instance.dataDir, { settings: given })
-  expect(made).toMatchObject({ status: 0, stderr: '' })
-  return { ...instance, folder, settings: given, made, name: namesIn(folder)[0] ?? '' }
+  const backupSettings = { BACKUP_DIR: folder, ...settings }
+  const backup = await souk(['backup'], instance.dataDir, { settings: backupSettings })
+  expect(backup).toMatchObject({ status: 0, stderr: '' })
+  return { ...instance, folder, settings: backupSettings, backup, name: backupsIn(folder)[0] ?? '' }
 }
 
 describeProcesses('backups at the configured target', () => {
@@ -50,12 +50,12 @@ describeProcesses('backups at the configured target', () => {
       await app.merchant()
       return { token: merchant.token, id: application, before: answers.map(({ status, text }) => [status, text]) }
     })()
-    const elsewhere = join(temporaryDir(), 'new')
-    const restored = await souk(['restore', 'latest', '--check', '--data-dir', elsewhere], temporaryDir(), { settings })
+    const newDir = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', 'latest', '--check', '--data-dir', newDir], temporaryDir(), { settings })
     expect(restored).toMatchObject({ status: 0, stderr: '' })
     expect(restored.stdout).toContain('ok    documents\n')
-    expect([statSync(join(elsewhere, 'keys.json')).mode & 0o777, leftovers(elsewhere)]).toEqual([0o600, []])
-    await using shop = await serve(elsewhere, settings)
+    expect([statSync(join(newDir, 'keys.json')).mode & 0o777, leftovers(newDir)]).toEqual([0o600, []])
+    await using shop = await serve(newDir, settings)
     const headers = { authorization: `Bearer ${token}` }
     const after = await Promise.all(
       reads.map(async (path) => {
@@ -69,12 +69,12 @@ describeProcesses('backups at the configured target', () => {
   })
 
   test('souk backup without FILE uses the configured target, beside a running server, and --list shows it', async () => {
-    const { dataDir, folder, settings, made, name } = await backedUp()
-    expect(made.stdout).toStartWith(`Backup ${name} created in ${folder} (`)
-    expect(made.stdout).toContain("The backup doesn't include the keys")
+    const { dataDir, folder, settings, backup, name } = await createBackup()
+    expect(backup.stdout).toStartWith(`Backup ${name} created in ${folder} (`)
+    expect(backup.stdout).toContain("The backup doesn't include the keys")
     await using server = await serve(dataDir)
     const second = await souk(['backup'], dataDir, { settings })
-    expect([second.status, namesIn(folder).length, leftovers(dataDir)]).toEqual([0, 2, []])
+    expect([second.status, backupsIn(folder).length, leftovers(dataDir)]).toEqual([0, 2, []])
     const listed = await souk(['backup', '--list'], dataDir, { settings })
     expect(listed).toMatchObject({ status: 0, stderr: '' })
     expect(listed.stdout).toMatch(
@@ -90,7 +90,7 @@ describeProcesses('backups at the configured target', () => {
   })
 
   test('a restore by name keeps the old database, needs --force and a stopped server, and ignores a stale WAL', async () => {
-    const { dataDir, database, settings, name, privateKey } = await backedUp()
+    const { dataDir, database, settings, name, privateKey } = await createBackup()
     withFile(database, (file) => void file.run("UPDATE shops SET title = 'after the backup'"))
     const refused = await souk(['restore', name], dataDir, { settings })
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('Use --force to replace it')])
@@ -101,77 +101,81 @@ describeProcesses('backups at the configured target', () => {
     expect(await souk(['restore', name, '--force', '--check'], dataDir, { settings })).toMatchObject({ status: 0, stderr: '' })
     expect(withFile(database, (file) => file.query<{ title: string }, []>('SELECT title FROM shops').get()?.title)).toBe('a-shop')
     expect(readdirSync(join(dataDir, 'backups')).filter((file) => /^before-restore-\d+\.db$/.test(file)).length).toBe(1)
-    await using again = await serve(dataDir)
-    expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
+    await using restarted = await serve(dataDir)
+    expect(await privateKeyOf(restarted, await logIn(restarted))).toBe(privateKey)
   })
 
   test('restoring a backup that is altered, truncated or incomplete is refused and changes nothing', async () => {
-    const { dataDir, folder, settings, name, database } = await backedUp()
+    const { dataDir, folder, settings, name, database } = await createBackup()
     const file = join(folder, name, 'souk.db')
-    const [whole, record, present] = [readFileSync(file), readFileSync(join(folder, name, 'manifest.json'), 'utf8'), readFileSync(database)]
-    const altered = Buffer.from(whole)
+    const [original, manifest, databaseBefore] = [
+      readFileSync(file),
+      readFileSync(join(folder, name, 'manifest.json'), 'utf8'),
+      readFileSync(database),
+    ]
+    const altered = Buffer.from(original)
     altered[altered.length - 5_000] = (altered[altered.length - 5_000] ?? 0) ^ 1
-    const fewer = record.replace(/"shops": 1/, '"shops": 2')
-    expect(fewer).not.toBe(record)
+    const wrongManifest = manifest.replace(/"shops": 1/, '"shops": 2')
+    expect(wrongManifest).not.toBe(manifest)
     const damages: [() => void, string][] = [
       [() => writeFileSync(file, altered), 'was changed or damaged'],
-      [() => truncateSync(file, whole.length - 4_096), 'was changed or damaged'],
+      [() => truncateSync(file, original.length - 4_096), 'was changed or damaged'],
       [() => rmSync(file), 'is missing in'],
-      [() => writeFileSync(join(folder, name, 'manifest.json'), fewer), 'shops: 1 rows instead of 2'],
+      [() => writeFileSync(join(folder, name, 'manifest.json'), wrongManifest), 'shops: 1 rows instead of 2'],
       [
         () => writeFileSync(join(folder, name, 'manifest.json'), '{"format":"something else"}'),
         'is damaged, or was written by a newer version',
       ],
       [() => rmSync(join(folder, name, 'manifest.json')), 'Backup'],
     ]
-    for (const [damage, saying] of damages) {
-      writeFileSync(file, whole)
-      writeFileSync(join(folder, name, 'manifest.json'), record)
+    for (const [damage, message] of damages) {
+      writeFileSync(file, original)
+      writeFileSync(join(folder, name, 'manifest.json'), manifest)
       damage()
       const { status, stderr } = await souk(['restore', name, '--force'], dataDir, { settings })
-      expect([saying, status, stderr]).toEqual([saying, 1, expect.stringContaining(saying)])
-      expect([readFileSync(database).equals(present), leftovers(dataDir)]).toEqual([true, []])
+      expect([message, status, stderr]).toEqual([message, 1, expect.stringContaining(message)])
+      expect([readFileSync(database).equals(databaseBefore), leftovers(dataDir)]).toEqual([true, []])
     }
   })
 
   test('a sealed backup opens only with its passphrase, which is asked for if not set; plain ones stay readable', async () => {
-    const { dataDir, folder, settings, name } = await backedUp()
+    const { dataDir, folder, settings, name } = await createBackup()
     const sealing = { ...settings, BACKUP_PASSPHRASE: passphrase }
     expect((await souk(['backup'], dataDir, { settings: sealing })).stdout).toContain('includes the keys')
-    const [, sealed = ''] = namesIn(folder)
-    const elsewhere = () => ['--data-dir', join(temporaryDir(), 'new')]
-    const wrong = { ...settings, BACKUP_PASSPHRASE: 'another passphrase' }
-    const refused = await souk(['restore', sealed, ...elsewhere()], dataDir, { settings: wrong })
+    const [, sealed = ''] = backupsIn(folder)
+    const newDirFlags = () => ['--data-dir', join(temporaryDir(), 'new')]
+    const wrongPassphrase = { ...settings, BACKUP_PASSPHRASE: 'another passphrase' }
+    const refused = await souk(['restore', sealed, ...newDirFlags()], dataDir, { settings: wrongPassphrase })
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('Wrong passphrase')])
-    const asked = await souk(['restore', sealed, '--check', ...elsewhere()], dataDir, { settings, stdin: `${passphrase}\n` })
-    expect(asked).toMatchObject({ status: 0 })
-    const plain = await souk(['restore', name, ...elsewhere()], dataDir, { settings: sealing })
+    const afterPrompt = await souk(['restore', sealed, '--check', ...newDirFlags()], dataDir, { settings, stdin: `${passphrase}\n` })
+    expect(afterPrompt).toMatchObject({ status: 0 })
+    const plain = await souk(['restore', name, ...newDirFlags()], dataDir, { settings: sealing })
     expect([plain.status, plain.stdout]).toEqual([0, expect.stringContaining(`Backup ${name} of`)])
     const keys = join(folder, sealed, 'keys.json')
     const altered = readFileSync(keys)
     altered[100] = (altered[100] ?? 0) ^ 1
     writeFileSync(keys, altered)
     const fresh = join(temporaryDir(), 'new')
-    const closed = await souk(['restore', sealed, '--data-dir', fresh], dataDir, { settings: sealing })
-    expect([closed.status, closed.stderr]).toEqual([1, expect.stringContaining(`The keys of backup ${sealed}`)])
-    // With keys of its own it needs none of them.
+    const damagedKeys = await souk(['restore', sealed, '--data-dir', fresh], dataDir, { settings: sealing })
+    expect([damagedKeys.status, damagedKeys.stderr]).toEqual([1, expect.stringContaining(`The keys of backup ${sealed}`)])
     expect([leftovers(fresh), existsSync(join(fresh, 'souk.db'))]).toEqual([[], false])
+    // An instance that has its keys does not need the keys of the backup.
     expect((await souk(['restore', sealed, '--force'], dataDir, { settings: sealing })).status).toBe(0)
   })
 
   test('souk restore explains when its argument is no backup, and refuses flags of --to without it', async () => {
-    const { dataDir, folder, settings, name } = await backedUp()
+    const { dataDir, folder, settings, name } = await createBackup()
     const sealed = join(temporaryDir(), 'part')
     writeFileSync(sealed, 'SOUKBAK1 and so on')
-    for (const [words, status, saying] of [
+    for (const [args, status, message] of [
       [[folder], 1, 'is a directory, not a file'],
       [[join(folder, name)], 1, 'is a directory, not a file'],
       [[sealed], 1, 'is an encrypted part of a backup'],
       [['latest', '--instance', '0a1b2c3d'], 2, '--instance needs --to'],
       [[name, '--until-damage'], 2, '--until-damage needs --to'],
     ] as const) {
-      const outcome = await souk(['restore', ...words, '--force'], dataDir, { settings })
-      expect([words, outcome.status, outcome.stderr]).toEqual([words, status, expect.stringContaining(saying)])
+      const outcome = await souk(['restore', ...args, '--force'], dataDir, { settings })
+      expect([args, outcome.status, outcome.stderr]).toEqual([args, status, expect.stringContaining(message)])
     }
   })
 
@@ -187,28 +191,28 @@ describeProcesses('backups at the configured target', () => {
     const settings = { BACKUP_DIR: folder }
     const moments = [
       () => existsSync(join(dataDir, 'backups')) && leftovers(join(dataDir, 'backups')).length > 0,
-      () => namesIn(folder).length > wholeIn(folder).length,
+      () => backupsIn(folder).length > completeBackupsIn(folder).length,
     ]
     for (const isReached of moments) {
       const child = startCommand(['backup'], dataDir, settings)
       while (!isReached() && child.exitCode === null) await pause()
       child.kill('SIGKILL')
       await child.exited
-      for (const name of wholeIn(folder))
+      for (const name of completeBackupsIn(folder))
         expect(
           (await souk(['restore', name, '--check', '--data-dir', join(temporaryDir(), 'new')], dataDir, { settings })).stdout,
         ).toContain('ok    database file')
     }
     expect((await souk(['backup'], dataDir, { settings })).status).toBe(0)
-    expect([wholeIn(folder).length > 0, leftovers(join(dataDir, 'backups'))]).toEqual([true, []])
+    expect([completeBackupsIn(folder).length > 0, leftovers(join(dataDir, 'backups'))]).toEqual([true, []])
   })
 
   test('kill -9 during a restore leaves the old or the new database, and repeating the command completes it', async () => {
-    const { dataDir, database, settings, name } = await backedUp()
+    const { dataDir, database, settings, name } = await createBackup()
     withFile(database, (file) => void file.run("UPDATE shops SET title = 'before'"))
     const titleOf = () => withFile(database, (file) => file.query<{ title: string }, []>('SELECT title FROM shops').get()?.title ?? '')
-    const kept = () => existsSync(join(dataDir, 'backups')) && readdirSync(join(dataDir, 'backups')).length > 0
-    for (const isReached of [() => leftovers(dataDir).length > 0, kept]) {
+    const hasKeptDatabase = () => existsSync(join(dataDir, 'backups')) && readdirSync(join(dataDir, 'backups')).length > 0
+    for (const isReached of [() => leftovers(dataDir).length > 0, hasKeptDatabase]) {
       const child = startCommand(['restore', name, '--force'], dataDir, settings)
       while (!isReached() && child.exitCode === null) await pause()
       child.kill('SIGKILL')

@@ -20,20 +20,20 @@ const passphrase = 'a passphrase of many words'
 const shopTitle = (file: string) =>
   withFile(file, (connection) => connection.query<{ title: string }, []>('SELECT title FROM shops').get()?.title)
 
-/** A data directory that was served once, with a backup of it. */
-async function backedUp({ withKeys = false } = {}) {
+/** Returns a stopped instance and a backup of it. */
+async function createBackup({ withKeys = false } = {}) {
   const instance = await servedOnce()
   const flags = withKeys ? ['--with-keys'] : []
-  const copies = backups.get(withKeys) ?? firstBackup(instance.dataDir, flags)
+  const copies = backups.get(withKeys) ?? createFirstBackup(instance.dataDir, flags)
   backups.set(withKeys, copies)
   return { ...instance, file: join((await copies)(), 'shop.db') }
 }
 const backups = new Map<boolean, Promise<() => string>>()
 
-async function firstBackup(dataDir: string, flags: string[]) {
+async function createFirstBackup(dataDir: string, flags: string[]) {
   const folder = temporaryDir()
-  const made = await souk(['backup', join(folder, 'shop.db'), ...flags], dataDir, { stdin: `${passphrase}\n` })
-  expect(made).toMatchObject({ status: 0, stderr: '' })
+  const backup = await souk(['backup', join(folder, 'shop.db'), ...flags], dataDir, { stdin: `${passphrase}\n` })
+  expect(backup).toMatchObject({ status: 0, stderr: '' })
   return copiesOf(folder)
 }
 
@@ -54,34 +54,34 @@ describeProcesses('souk backup and restore', () => {
     while (acknowledged < 20) await pause()
     const before = acknowledged
     const file = join(temporaryDir(), 'shop.db')
-    const made = await souk(['backup', file, '--with-keys'], dataDir, { stdin: passphrase })
+    const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: passphrase })
     const after = acknowledged
     writing = false
     await writes
-    expect(made).toMatchObject({ status: 0, stderr: '' })
-    expect(made.stdout).toContain(`Keys written to ${file}.keys, encrypted with the passphrase.`)
+    expect(backup).toMatchObject({ status: 0, stderr: '' })
+    expect(backup.stdout).toContain(`Keys written to ${file}.keys, encrypted with the passphrase.`)
     expect(after).toBeGreaterThan(before)
 
-    const elsewhere = join(temporaryDir(), 'new')
-    const restored = await souk(['restore', file, '--keys', `${file}.keys`, '--data-dir', elsewhere], temporaryDir(), { stdin: passphrase })
+    const newDir = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', file, '--keys', `${file}.keys`, '--data-dir', newDir], temporaryDir(), { stdin: passphrase })
     expect(restored).toMatchObject({ status: 0, stderr: '' })
-    const title = Number(shopTitle(join(elsewhere, 'souk.db')))
+    const title = Number(shopTitle(join(newDir, 'souk.db')))
     expect(title).toBeGreaterThanOrEqual(before)
     expect(title).toBeLessThanOrEqual(after + 1)
-    expect(await souk(['check'], elsewhere)).toMatchObject({ status: 0, stderr: '' })
-    await using other = await serve(elsewhere)
+    expect(await souk(['check'], newDir)).toMatchObject({ status: 0, stderr: '' })
+    await using other = await serve(newDir)
     expect(await privateKeyOf(other, await logIn(other))).toBe(privateKey)
   })
 
   test('a backup file is readable only by its owner, contains no keys, and the output says so', async () => {
-    const { dataDir, file } = await backedUp()
+    const { dataDir, file } = await createBackup()
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(file, '..'))).toEqual(['shop.db'])
     const { encryption, jwt } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
     const bytes = readFileSync(file, 'latin1')
     for (const secret of [...encryption, ...jwt]) expect(bytes).not.toContain(secret)
-    const again = await souk(['backup', file, '--force'], dataDir)
-    expect(again.stdout).toContain("The backup doesn't include the keys")
+    const secondBackup = await souk(['backup', file, '--force'], dataDir)
+    expect(secondBackup.stdout).toContain("The backup doesn't include the keys")
   })
 
   test('when the key file is missing, the backup reports that', async () => {
@@ -94,24 +94,24 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('sealed keys contain no key in clear text and open only with their passphrase', async () => {
-    const { dataDir, file } = await backedUp({ withKeys: true })
+    const { dataDir, file } = await createBackup({ withKeys: true })
     const sealed = readFileSync(`${file}.keys`, 'utf8')
     expect(statSync(`${file}.keys`).mode & 0o777).toBe(0o600)
     const { encryption, jwt, integrationApiKey } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
     for (const secret of [...encryption, ...jwt, integrationApiKey, passphrase]) expect(sealed).not.toContain(secret)
-    const elsewhere = temporaryDir()
-    const wrong = await souk(['restore', file, '--keys', `${file}.keys`], elsewhere, { stdin: 'another passphrase' })
-    expect(wrong).toEqual({
+    const newDir = temporaryDir()
+    const wrongPassphrase = await souk(['restore', file, '--keys', `${file}.keys`], newDir, { stdin: 'another passphrase' })
+    expect(wrongPassphrase).toEqual({
       status: 1,
       stdout: '',
       stderr: 'Wrong passphrase, or the file was changed. Nothing was restored\n',
     })
-    expect(existsSync(join(elsewhere, 'souk.db'))).toBe(false)
-    expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
+    expect(existsSync(join(newDir, 'souk.db'))).toBe(false)
+    expect(existsSync(join(newDir, 'keys.json'))).toBe(false)
   })
 
   test('a backup replaces an existing file only with --force, and never a file of the instance', async () => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     const before = readFileSync(file)
     expect(await souk(['backup', file], dataDir)).toEqual({
       status: 1,
@@ -131,7 +131,7 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('a backup refuses a name that the instance may use later, even if the file does not exist', async () => {
-    const { dataDir } = await backedUp()
+    const { dataDir } = await createBackup()
     for (const name of ['souk.db-journal', 'rotation.db']) {
       const refused = await souk(['backup', join(dataDir, name), '--force'], dataDir)
       expect(refused).toMatchObject({ status: 1, stdout: '' })
@@ -141,7 +141,7 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('a backup that cannot be renamed into place leaves no copy', async () => {
-    const { dataDir } = await backedUp()
+    const { dataDir } = await createBackup()
     const folder = temporaryDir()
     mkdirSync(join(folder, 'shop.db'))
     expect(await souk(['backup', join(folder, 'shop.db'), '--force'], dataDir)).toMatchObject({ status: 1, stdout: '' })
@@ -149,7 +149,7 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('a damaged database is not backed up', async () => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     const bytes = readFileSync(database)
     bytes.fill(0xff, 4096 * 20, 4096 * 60)
     writeFileSync(database, bytes)
@@ -162,16 +162,16 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('a backup removes the unfinished copy of a process that is gone', async () => {
-    const { dataDir, file } = await backedUp()
-    const gone = Bun.spawnSync(['true']).pid
-    writeFileSync(`${file}.${gone}.tmp`, 'half a copy')
+    const { dataDir, file } = await createBackup()
+    const endedPid = Bun.spawnSync(['true']).pid
+    writeFileSync(`${file}.${endedPid}.tmp`, 'half a copy')
     writeFileSync(`${file}.${process.pid}.tmp`, 'a copy under way')
     expect((await souk(['backup', file, '--force'], dataDir)).status).toBe(0)
     expect(readdirSync(join(file, '..')).sort()).toEqual(['shop.db', `shop.db.${process.pid}.tmp`])
   })
 
   test('a restore ignores what a stale WAL contains from after the backup', async () => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     await using server = await serve(dataDir)
     const token = await logIn(server)
     expect((await server.call('PATCH', '/shops/v2', { token, body: { title: 'after the backup' } })).status).toBe(200)
@@ -193,29 +193,29 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('a restore keeps the replaced database with the content of its WAL', async () => {
-    const { dataDir, file } = await backedUp()
+    const { dataDir, file } = await createBackup()
     await using server = await serve(dataDir)
     await server.call('PATCH', '/shops/v2', { token: await logIn(server), body: { title: 'worth keeping' } })
     await server.end('SIGKILL')
     const refused = await souk(['restore', file], dataDir)
     expect(refused).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('Use --force to replace it') })
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
-    const [kept, ...more] = readdirSync(join(dataDir, 'backups'))
+    const [keptFile, ...more] = readdirSync(join(dataDir, 'backups'))
     expect(more).toEqual([])
-    expect(shopTitle(join(dataDir, 'backups', kept ?? ''))).toBe('worth keeping')
+    expect(shopTitle(join(dataDir, 'backups', keptFile ?? ''))).toBe('worth keeping')
   })
 
   test('a restore replaces a damaged database and keeps it as it is', async () => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     writeFileSync(database, 'no database at all, but somebody may want it')
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
-    const kept = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db')) ?? ''
-    expect(readFileSync(join(dataDir, 'backups', kept), 'utf8')).toBe('no database at all, but somebody may want it')
+    const keptFile = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db')) ?? ''
+    expect(readFileSync(join(dataDir, 'backups', keptFile), 'utf8')).toBe('no database at all, but somebody may want it')
     expect(shopTitle(database)).toBe('a-shop')
   })
 
   test('restore is refused while a server runs or another command has the database open', async () => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     {
       await using server = await serve(dataDir)
       expect(await souk(['restore', file, '--force'], dataDir)).toEqual({
@@ -236,8 +236,8 @@ describeProcesses('souk backup and restore', () => {
       { stdin: 'pipe', stdout: 'pipe' },
     )
     await command.stdout.getReader().read()
-    const beside = await souk(['restore', file, '--force'], dataDir)
-    expect(beside).toEqual({
+    const whileOpen = await souk(['restore', file, '--force'], dataDir)
+    expect(whileOpen).toEqual({
       status: 1,
       stdout: '',
       stderr: 'Another souk command is using the database. Wait for it to finish, then try again\n',
@@ -248,7 +248,7 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test.each(['another program', 'damaged', 'cut off', 'no database', 'missing'])('a file that is %s is not restored', async (what) => {
-    const { dataDir, file, database } = await backedUp()
+    const { dataDir, file, database } = await createBackup()
     const bytes = readFileSync(file)
     if (what === 'another program') withFile(`${file}.new`, (connection) => connection.run('CREATE TABLE of_another (a)'))
     if (what === 'damaged') writeFileSync(`${file}.new`, bytes.fill(0xff, 4096 * 20, 4096 * 60))
@@ -265,30 +265,30 @@ describeProcesses('souk backup and restore', () => {
   })
 
   test('restore reports when the keys of the backup are missing', async () => {
-    const { file } = await backedUp()
-    const elsewhere = temporaryDir()
-    const { status, stderr } = await souk(['restore', file], elsewhere)
+    const { file } = await createBackup()
+    const newDir = temporaryDir()
+    const { status, stderr } = await souk(['restore', file], newDir)
     expect(status).toBe(0)
     expect(stderr).toMatch(
       /^The secrets need encryption key [0-9a-f]{8}, which is missing: before you start souk, copy the keys\.json of that time/,
     )
-    expect(existsSync(join(elsewhere, 'keys.json'))).toBe(false)
+    expect(existsSync(join(newDir, 'keys.json'))).toBe(false)
   })
 
   test('restored keys replace other keys, which are kept', async () => {
-    const { file, privateKey } = await backedUp({ withKeys: true })
-    const elsewhere = temporaryDir()
-    await souk(['setup', '--email', 'a@example.com'], elsewhere, { stdin: 'password-of-root' })
-    const others = readFileSync(join(elsewhere, 'keys.json'), 'utf8')
-    expect((await souk(['restore', file, '--force', '--keys', `${file}.keys`], elsewhere, { stdin: passphrase })).status).toBe(0)
-    const kept = readdirSync(join(elsewhere, 'backups')).find((name) => name.endsWith('.keys.json')) ?? ''
-    expect(readFileSync(join(elsewhere, 'backups', kept), 'utf8')).toBe(others)
-    await using server = await serve(elsewhere)
+    const { file, privateKey } = await createBackup({ withKeys: true })
+    const newDir = temporaryDir()
+    await souk(['setup', '--email', 'a@example.com'], newDir, { stdin: 'password-of-root' })
+    const others = readFileSync(join(newDir, 'keys.json'), 'utf8')
+    expect((await souk(['restore', file, '--force', '--keys', `${file}.keys`], newDir, { stdin: passphrase })).status).toBe(0)
+    const keptFile = readdirSync(join(newDir, 'backups')).find((name) => name.endsWith('.keys.json')) ?? ''
+    expect(readFileSync(join(newDir, 'backups', keptFile), 'utf8')).toBe(others)
+    await using server = await serve(newDir)
     expect(await privateKeyOf(server, await logIn(server, merchantLogin))).toBe(privateKey)
   })
 
   test('a short passphrase is refused before anything is copied', async () => {
-    const { dataDir } = await backedUp()
+    const { dataDir } = await createBackup()
     const file = join(temporaryDir(), 'shop.db')
     const refused = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'elevenchars\n' })
     expect(refused).toEqual({ status: 2, stdout: '', stderr: 'The passphrase must have 12 to 1000 characters\n' })

@@ -11,14 +11,14 @@ setDefaultTimeout(longTestMs)
 const nobody = 65_534
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
 
-/** Runs a command as a user without any right of its own. */
+/** Runs a command as the user nobody, which has no privileges. */
 function soukAsNobody(args: readonly string[], dataDir: string) {
   const env = { PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: '0' }
   const { exitCode, stderr } = Bun.spawnSync([...asNobody, ...program, ...args], { cwd: '/', env, stdin: 'ignore' })
   return { status: exitCode, stderr: stderr.toString() }
 }
 
-/** A new directory that belongs to nobody. */
+/** Creates a directory that the user nobody owns. */
 function dirOfNobody(): string {
   const dir = temporaryDir()
   chownSync(dir, nobody, nobody)
@@ -27,21 +27,21 @@ function dirOfNobody(): string {
 
 const canBecomeNobody = (() => {
   try {
-    const runs = Bun.spawnSync([...asNobody, ...program, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
-    // What they own may lie behind a directory that is closed to them.
-    return runs && Bun.spawnSync([...asNobody, 'test', '-w', dirOfNobody()], { cwd: '/' }).exitCode === 0
+    const canRun = Bun.spawnSync([...asNobody, ...program, 'version'], { cwd: '/', env: {}, stderr: 'ignore' }).exitCode === 0
+    // A parent of the temporary directory may be closed to this user.
+    return canRun && Bun.spawnSync([...asNobody, 'test', '-w', dirOfNobody()], { cwd: '/' }).exitCode === 0
   } catch {
     return false
   }
 })()
 if (!canBecomeNobody)
   process.stdout.write(
-    'skipped: what an unprivileged user is told cannot be tried, because this process may not become one, or its temporary files are closed to it\n',
+    'skipped: errors for unprivileged users, because this process may not become one, or its temporary files are closed to them\n',
   )
 
 const mounted: string[] = []
-/** A disk of a megabyte, or undefined where this process may not mount one. */
-function smallDisk(options: string): string | undefined {
+/** Mounts a small disk. Returns undefined if this process may not mount. */
+function mountSmallDisk(options: string): string | undefined {
   const dir = temporaryDir()
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `mode=700,${options}`, 'tmpfs', dir], {
     stdout: 'ignore',
@@ -51,8 +51,8 @@ function smallDisk(options: string): string | undefined {
   mounted.push(dir)
   return dir
 }
-const canMount = smallDisk('size=1m') !== undefined
-if (!canMount) process.stdout.write('skipped: read-only and full disks cannot be tried, because this process may not mount any\n')
+const canMount = mountSmallDisk('size=1m') !== undefined
+if (!canMount) process.stdout.write('skipped: read-only and full disks, because this process may not mount one\n')
 afterAll(() => {
   for (const dir of mounted) Bun.spawnSync(['umount', '-l', dir])
 })
@@ -73,11 +73,11 @@ describeProcesses('causes in error messages of commands', () => {
       expect(stderr).toMatch(new RegExp(`^Permission denied: ${dataDir}[^ ]*\\. .*souk runs as user ${nobody}: .*\n$`))
     }
     const target = join(dataDir, 'copy.db')
-    const own = dirOfNobody()
-    expect((await souk(['backup', join(own, 'souk.db')], dataDir)).status).toBe(0)
-    chownSync(join(own, 'souk.db'), nobody, nobody)
-    expect(soukAsNobody(['backup', target], own).stderr).toStartWith(`Permission denied: ${target}`)
-    expect(soukAsNobody(['restore', database, '--force'], own).stderr).toStartWith(`Permission denied: ${database}`)
+    const writableDir = dirOfNobody()
+    expect((await souk(['backup', join(writableDir, 'souk.db')], dataDir)).status).toBe(0)
+    chownSync(join(writableDir, 'souk.db'), nobody, nobody)
+    expect(soukAsNobody(['backup', target], writableDir).stderr).toStartWith(`Permission denied: ${target}`)
+    expect(soukAsNobody(['restore', database, '--force'], writableDir).stderr).toStartWith(`Permission denied: ${database}`)
   })
 
   test.skipIf(!canBecomeNobody)('files of another user in the data directory are named', async () => {
@@ -104,7 +104,7 @@ describeProcesses('causes in error messages of commands', () => {
   })
 
   test.skipIf(!canMount)('a read-only file system is reported as such, not as missing', async () => {
-    const dir = smallDisk('size=8m') ?? ''
+    const dir = mountSmallDisk('size=8m') ?? ''
     const { dataDir } = await servedOnce()
     expect((await souk(['backup', join(dir, 'souk.db')], dataDir)).status).toBe(0)
     Bun.spawnSync(['mount', '-o', 'remount,ro', dir])
@@ -114,12 +114,12 @@ describeProcesses('causes in error messages of commands', () => {
       expect(stderr).toMatch(new RegExp(`^Read-only file system: ${dir}`))
     }
     expect((await souk(['backup', join(dir, 'copy.db')], dataDir)).stderr).toStartWith(`Read-only file system: ${dir}/copy.db`)
-    // What only reads works there.
+    // Restoring from a read-only disk works, because it only reads.
     expect((await souk(['restore', join(dir, 'souk.db')], temporaryDir())).status).toBe(0)
   })
 
   test.skipIf(!canMount)('a full disk is named as the cause', async () => {
-    const dir = smallDisk('size=64k') ?? ''
+    const dir = mountSmallDisk('size=64k') ?? ''
     const { dataDir } = await servedOnce()
     const target = join(dir, 'copy.db')
     const { status, stderr } = await souk(['backup', target], dataDir)

@@ -20,7 +20,7 @@ describeProcesses('souk chain, beside a running server', () => {
       ])
       await chain.revoke(uids.slice(0, 1))
       const last = await chain.block()
-      // What is finalized is two behind the newest.
+      // The finalized block is two behind the newest.
       await chain.mine(2)
       const dataDir = temporaryDir()
       await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
@@ -28,7 +28,7 @@ describeProcesses('souk chain, beside a running server', () => {
       const settings = settingsBy(`${chain.url}/?key=PLANTED`)
       const run = (...args: string[]) => souk(['chain', ...args], dataDir, { settings })
       expect(await run('status')).toEqual({ status: 0, stdout: 'Chain 31337\n  nothing read yet\n', stderr: '' })
-      // The server itself reaches no node: what is read here, the commands have read.
+      // The server cannot reach a node, so only the commands read the chain.
       await using server = await serve(dataDir, settingsBy('http://127.0.0.1:9'))
       const token = await logIn(server, root)
       const wallet = { address: deployer, from: '2020-01-01T00:00:00Z' }
@@ -51,27 +51,27 @@ describeProcesses('souk chain, beside a running server', () => {
       const file = join(temporaryDir(), 'registry.json')
       writeFileSync(file, exported.stdout)
       const verify = () => run('verify', '--registry', file, '--against', server.url)
-      const same = await verify()
-      expect([same.status, same.stderr]).toEqual([0, ''])
-      expect(same.stdout).toEndWith(`\n  A 1\n  B 0\n  C 3\n  D 0\n${new URL(server.url).host} has the same counts\n`)
+      const sameCounts = await verify()
+      expect([sameCounts.status, sameCounts.stderr]).toEqual([0, ''])
+      expect(sameCounts.stdout).toEndWith(`\n  A 1\n  B 0\n  C 3\n  D 0\n${new URL(server.url).host} has the same counts\n`)
 
       const database = join(dataDir, 'souk.db')
       withFile(database, (rows) => rows.run("update trust_counts set value = value + 1 where name = 'attestations.C'"))
-      const more = await verify()
-      expect([more.status, more.stderr.split('\n')[0]]).toEqual([1, 'FAIL  Schema C: the server counts 4, the chains have 3'])
+      const higherCount = await verify()
+      expect([higherCount.status, higherCount.stderr.split('\n')[0]]).toEqual([1, 'FAIL  Schema C: the server counts 4, the chains have 3'])
       withFile(database, (rows) => rows.run("update trust_counts set value = value - 1 where name = 'attestations.C'"))
       withFile(database, (rows) => rows.run(`update chain_syncs set counted_to_hash = '0x${'ab'.repeat(32)}'`))
-      const other = await verify()
-      expect([other.status, other.stderr]).toEqual([
+      const otherHash = await verify()
+      expect([otherHash.status, otherHash.stderr]).toEqual([
         1,
         expect.stringMatching(/^FAIL {2}Chain 31337: block \d+ is 0x\w+, but the server counted to 0xab.*: the histories differ\n/),
       ])
 
-      const elsewhere = await souk(['chain', 'status'], dataDir, { settings: {} })
-      expect([elsewhere.status, elsewhere.stdout.split('\n')[2]]).toEqual([0, expect.stringContaining('not in CHAINS')])
+      const withoutChains = await souk(['chain', 'status'], dataDir, { settings: {} })
+      expect([withoutChains.status, withoutChains.stdout.split('\n')[2]]).toEqual([0, expect.stringContaining('not in CHAINS')])
 
-      const anew = await run('resync', '--chain', '31337', '--from', '0')
-      expect([anew.status, anew.stdout.split('\n')[0]]).toEqual([
+      const resynced = await run('resync', '--chain', '31337', '--from', '0')
+      expect([resynced.status, resynced.stdout.split('\n')[0]]).toEqual([
         0,
         'Chain 31337: nothing counted yet; 5 attestations removed, to be read again',
       ])
@@ -86,7 +86,8 @@ describeProcesses('souk chain, beside a running server', () => {
         1,
         expect.stringMatching(/^FAIL {2}The server uses the registry [0-9a-f]{64}: export it again\n$/),
       ])
-      for (const { stdout, stderr } of [status, exported, same, more, other, anew, stale]) expect(stdout + stderr).not.toContain('PLANTED')
+      for (const { stdout, stderr } of [status, exported, sameCounts, higherCount, otherHash, resynced, stale])
+        expect(stdout + stderr).not.toContain('PLANTED')
     })
 
     test('Ctrl-C during a request to a node releases the chain for the next command at once', async () => {
@@ -94,19 +95,19 @@ describeProcesses('souk chain, beside a running server', () => {
       await chain.mine(2)
       const dataDir = temporaryDir()
       await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
-      const asked = Promise.withResolvers<void>()
+      const requested = Promise.withResolvers<void>()
       using silent = Bun.serve({
         hostname: '127.0.0.1',
         port: 0,
         idleTimeout: 0,
         fetch: () => {
-          asked.resolve()
+          requested.resolve()
           return new Promise<Response>(() => undefined)
         },
       })
       const chains = (url: string) => ({ CHAINS: JSON.stringify([{ chainId: chain.chainId, rpc: [url], contract: chain.contract }]) })
       const child = startCommand(['chain', 'sync'], dataDir, chains(`http://127.0.0.1:${silent.port}`))
-      await asked.promise
+      await requested.promise
       child.kill('SIGINT')
       const [status, stderr] = await Promise.all([child.exited, Bun.readableStreamToText(child.stderr)])
       expect([status, stderr]).toEqual([130, 'Stopped. Run it again to continue\n'])

@@ -20,7 +20,7 @@ const merchantId = 'mer_01jd8w3k5zfx2t9q4m7v6b0cne'
 const hash = `0x${'ab'.repeat(32)}` as const
 const instant = '2026-01-31T12:00:00Z'
 const second = 1_769_860_800n
-/** Of each schema what a file may hold, and what it comes to. */
+/** The content of a statement file of each schema. */
 const files = {
   A: { merchantRef: merchantId, shopUrl: 'https://shop.example/?a=ü', method: 2, evidenceHash: hash, verifiedAt: instant },
   B: {
@@ -46,7 +46,8 @@ const files = {
     recipient: lender,
   },
 } as const
-const says: Statements = {
+/** The statements that the files contain. */
+const statements: Statements = {
   A: { merchantRef: refOf(merchantId), shopUrl: 'https://shop.example/?a=ü', method: 2, evidenceHash: hash, verifiedAt: second },
   B: {
     merchantRef: refOf(merchantId),
@@ -71,8 +72,8 @@ const says: Statements = {
   },
 }
 
-/** A directory where nothing is, not even an instance. */
-const nowhere = () => join(temporaryDir(), 'absent')
+/** Returns a path that does not exist. */
+const absentDir = () => join(temporaryDir(), 'absent')
 
 const keyFile = (key = deployerKey, mode = 0o600) => {
   const file = join(temporaryDir(), 'key')
@@ -85,16 +86,16 @@ const jsonFile = (value: unknown) => {
   return file
 }
 
-/** A command beside no instance; DATA_DIR stays absent. */
+/** Runs a chain command without an instance, and checks that it does not create DATA_DIR. */
 async function run(args: readonly string[], settings: Record<string, string> = {}) {
-  const dir = nowhere()
+  const dir = absentDir()
   const outcome = await souk(['chain', ...args], temporaryDir(), { settings: { ...settings, DATA_DIR: dir } })
   expect(existsSync(dir)).toBe(false)
   return outcome
 }
 
-/** What a command is refused with, in this process: told to send, it says so before anything is sent. */
-async function refusal(positionals: string[], flags: Record<string, string>): Promise<string> {
+/** Runs a chain command in this process with --yes, and returns the text of its error. */
+async function errorOf(positionals: string[], flags: Record<string, string>): Promise<string> {
   const values = new Map(Object.entries(flags))
   const error = await chainCommand({ config: () => parseConfig({}), env: {}, switches: new Set(['yes']), values, positionals }).then(
     () => undefined,
@@ -121,9 +122,9 @@ describeProcesses('souk chain', () => {
       expect(await anvil.block()).toEqual(before)
       const sent = await run(['register', '--chain', '31337', '--yes'], { ...settings, CHAIN_SIGNING_KEY: deployerKey })
       expect([sent.status, sent.stdout.match(/registered in block \d+$/gm)?.length]).toEqual([0, 4])
-      const again = await run(['register', '--chain', '31337', '--key-file', keyFile(), '--yes'], settings)
-      expect([again.status, again.stderr, again.stdout.match(/ is registered$/gm)?.length]).toEqual([0, '', 4])
-      for (const { stdout, stderr } of [dry, sent, again]) {
+      const repeated = await run(['register', '--chain', '31337', '--key-file', keyFile(), '--yes'], settings)
+      expect([repeated.status, repeated.stderr, repeated.stdout.match(/ is registered$/gm)?.length]).toEqual([0, '', 4])
+      for (const { stdout, stderr } of [dry, sent, repeated]) {
         expect(stdout + stderr).not.toContain('PLANTED')
         expect(stdout + stderr).not.toContain(deployerKey.slice(2))
       }
@@ -133,8 +134,8 @@ describeProcesses('souk chain', () => {
       await using chain = await startChain()
       await chain.mineAtOnce()
       const settings = { CHAINS: JSON.stringify([{ chainId: 31_337, rpc: [chain.url], contract: chain.contract }]) }
-      const attest = (schema: SchemaName, says: object, ...more: string[]) =>
-        run(['attest', jsonFile(says), '--schema', schema, '--chain', '31337', '--key-file', keyFile(), ...more], settings)
+      const attest = (schema: SchemaName, content: object, ...more: string[]) =>
+        run(['attest', jsonFile(content), '--schema', schema, '--chain', '31337', '--key-file', keyFile(), ...more], settings)
       const before = await chain.block()
       const dry = await attest('C', files.C)
       expect([dry.status, dry.stderr]).toEqual([0, ''])
@@ -147,13 +148,13 @@ describeProcesses('souk chain', () => {
       expect([answered.status, answered.screen]).toEqual([0, expect.stringContaining('Nothing was sent. Use --yes to send it')])
       expect(await chain.block()).toEqual(before)
       for (const name of schemaNames) {
-        const made = await attest(name, files[name], '--yes')
-        expect([name, made.status, made.stderr]).toEqual([name, 0, expect.stringMatching(/^Sending transaction 0x[0-9a-f]{64}\n$/)])
-        const [, uid, number] = /^uid (0x[0-9a-f]{64})\nblock (\d+) 0x[0-9a-f]{64}\n$/m.exec(made.stdout) ?? []
+        const sent = await attest(name, files[name], '--yes')
+        expect([name, sent.status, sent.stderr]).toEqual([name, 0, expect.stringMatching(/^Sending transaction 0x[0-9a-f]{64}\n$/)])
+        const [, uid, number] = /^uid (0x[0-9a-f]{64})\nblock (\d+) 0x[0-9a-f]{64}\n$/m.exec(sent.stdout) ?? []
         const [found] = await chain.attestations([uid as `0x${string}`], Number(number))
         const recipient = name === 'D' ? lender : zeroAddress
         expect(found).toMatchObject({ schema: schemaUids[name], attester: deployer, recipient, revocable: true, expirationTime: 0n })
-        expect(decodeStatement(name, found?.data ?? '0x')).toEqual(says[name])
+        expect(decodeStatement(name, found?.data ?? '0x')).toEqual(statements[name])
       }
     })
 
@@ -162,27 +163,27 @@ describeProcesses('souk chain', () => {
       const { contract } = await deployEas(anvil, { schemas: false })
       await anvil.mineAtOnce()
       const before = await anvil.block()
-      const attest = (more: Record<string, string>, says: object = files.C) =>
-        refusal(['attest', jsonFile(says)], { schema: 'C', chain: '31337', rpc: anvil.url, contract, 'key-file': keyFile(), ...more })
+      const attest = (more: Record<string, string>, content: object = files.C) =>
+        errorOf(['attest', jsonFile(content)], { schema: 'C', chain: '31337', rpc: anvil.url, contract, 'key-file': keyFile(), ...more })
       const { host } = new URL(anvil.url)
-      const open = keyFile(deployerKey, 0o640)
-      const poor = keyFile(`0x${'1'.repeat(64)}`)
-      for (const [told, wanted] of [
+      const readableKeyFile = keyFile(deployerKey, 0o640)
+      const unfundedKeyFile = keyFile(`0x${'1'.repeat(64)}`)
+      for (const [message, expected] of [
         [await attest({ chain: '31338' }), `No node of chain 31338 answers:\n  ${host}: node of another chain (31337)`],
-        [await attest({ 'key-file': open }), `Other users can read ${open}`],
+        [await attest({ 'key-file': readableKeyFile }), `Other users can read ${readableKeyFile}`],
         [await attest({ 'key-file': keyFile('0xPLANTED') }), 'must contain a private key only'],
         [await attest({ 'key-file': keyFile(`0x${'0'.repeat(64)}`) }), 'must contain a private key only'],
         [await attest({ contract: lender }), 'No Ethereum Attestation Service found at '],
         [await attest({}), 'Schema C is not registered on chain 31337. Run `souk chain register`'],
         [await attest({ schema: 'D' }, { ...files.D, recipient: deployer }), 'never count'],
         [
-          await refusal(['register'], { chain: '31337', rpc: anvil.url, contract, 'key-file': poor }),
+          await errorOf(['register'], { chain: '31337', rpc: anvil.url, contract, 'key-file': unfundedKeyFile }),
           ' has 0, which is not enough. Nothing was sent',
         ],
       ] as const) {
-        expect(told).toContain(wanted)
-        expect(told).not.toContain('PLANTED')
-        expect(told).not.toContain(deployerKey.slice(2))
+        expect(message).toContain(expected)
+        expect(message).not.toContain('PLANTED')
+        expect(message).not.toContain(deployerKey.slice(2))
       }
       expect(await anvil.block()).toEqual(before)
     })
@@ -210,17 +211,17 @@ describeProcesses('souk chain', () => {
         { address: lender, schema: 'C', fromAt: 0, toAt: null },
         { address: provider, schema: 'D', fromAt: 0, toAt: null },
       ]
-      const wanted = await chain.countsOfChain(grants)
-      expect(wanted).toEqual({ A: 0, B: 53, C: 2, D: 1 })
+      const expected = await chain.countsOfChain(grants)
+      expect(expected).toEqual({ A: 0, B: 53, C: 2, D: 1 })
       const file = join(temporaryDir(), 'registry.json')
       writeFileSync(file, formatRegistry(grants))
       const verify = (...more: string[]) => run(['verify', '--registry', file, '--rpc', chain.url, '--contract', chain.contract, ...more])
-      const counted = ({ A, B, C, D } = wanted) => `\n  A ${A}\n  B ${B}\n  C ${C}\n  D ${D}\n`
-      // With a block an epoch, what is finalized is two behind the newest.
-      const whole = await verify()
-      expect([whole.status, whole.stderr]).toEqual([0, ''])
-      expect(whole.stdout).toStartWith(`Registry ${registryHash(grants)}, 3 grants\n`)
-      expect(whole.stdout).toEndWith(` blocks 0 to ${head.number} ${head.hash}${counted()}`)
+      const counted = ({ A, B, C, D } = expected) => `\n  A ${A}\n  B ${B}\n  C ${C}\n  D ${D}\n`
+      // Each epoch has one block, so the finalized block is two behind the newest.
+      const verified = await verify()
+      expect([verified.status, verified.stderr]).toEqual([0, ''])
+      expect(verified.stdout).toStartWith(`Registry ${registryHash(grants)}, 3 grants\n`)
+      expect(verified.stdout).toEndWith(` blocks 0 to ${head.number} ${head.hash}${counted()}`)
       const older = await verify('--to', String(head.number - 2))
       expect(older.stdout).toEndWith(counted(await chain.countsOfChain(grants, head.number - 2)))
       writeFileSync(file, formatRegistry(grants).replace('"to":null', '"to":"2030-01-01T00:00:00.000Z"'))

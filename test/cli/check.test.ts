@@ -10,24 +10,24 @@ const ownSecrets = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32),
 const allOk =
   'ok    database file\nok    migrations\nok    keys\nok    sealed secrets\nok    documents\nok    pictures\nok    listings\nok    filters of listings\nok    products of collections\nok    search of products\nok    gift cards\nok    gift cards of orders\nok    money owed\nok    stock\nok    orders\nok    discounts\nok    money of orders\nok    order numbers\nok    credit notes\nok    amounts of payments\nok    payments\nok    refunds\nok    disputes\nok    books\nok    refunds to be paid by hand\nok    disputes of unknown payments\nok    fulfilments\nok    tracking of orders\nok    search of orders\nok    draft orders\nok    sessions of agents\nok    signals of repayments\nok    defaults by day\nok    defaults by sixteen days\nok    reversals\nok    counts of the trust fabric\nok    counted attestations\nok    wallets\nok    messages of service providers\nok    attested repayments\nok    grants\nok    mails\nok    numbers of customers\nok    search of customers\nok    pages of long lists\nok    owners of shops\nok    staff of shops\nok    erased customers\nok    figures of the dashboards\n'
 
-/** A stopped instance with a shop of three visible products. */
-async function shop() {
-  stocked ??= stockedShop()
-  const dataDir = (await stocked)()
+/** Returns a stopped instance with a shop of three visible products. */
+async function instanceWithProducts() {
+  stockedCopy ??= createProducts()
+  const dataDir = (await stockedCopy)()
   return { dataDir, database: join(dataDir, 'souk.db') }
 }
-let stocked: Promise<() => string> | undefined
+let stockedCopy: Promise<() => string> | undefined
 
-async function stockedShop() {
+async function createProducts() {
   const { dataDir } = await servedOnce()
   await using server = await serve(dataDir)
   const token = await logIn(server)
   for (const title of ['One', 'Two', 'Three']) {
-    const made = await server.call('POST', '/product-v2', {
+    const created = await server.call('POST', '/product-v2', {
       token,
       body: { title, status: 'ACTIVE', variants: [{ price: { amount: 100, currency: 'USD' } }] },
     })
-    expect(made.status).toBe(201)
+    expect(created.status).toBe(201)
   }
   await server.end('SIGTERM')
   return copiesOf(dataDir)
@@ -61,7 +61,7 @@ describeProcesses('souk check', () => {
   })
 
   test('souk check reports wrong listing counts by shop and order', async () => {
-    const { dataDir, database } = await shop()
+    const { dataDir, database } = await instanceWithProducts()
     expect(await souk(['check'], dataDir)).toEqual({ status: 0, stdout: allOk, stderr: '' })
     withFile(database, (file) =>
       file.run('DELETE FROM product_documents WHERE product_id = (SELECT min(product_id) FROM product_documents)'),
@@ -72,7 +72,7 @@ describeProcesses('souk check', () => {
   })
 
   test('souk check reports dangling references, secrets that cannot be opened and missing keys', async () => {
-    const { dataDir, database } = await shop()
+    const { dataDir, database } = await instanceWithProducts()
     withFile(database, (file) => file.run("UPDATE api_keys SET sealed = sealed || 'AA' WHERE sealed IS NOT NULL"))
     expect(await souk(['check'], dataDir)).toMatchObject({
       status: 1,
@@ -94,7 +94,7 @@ describeProcesses('souk check', () => {
   })
 
   test('souk check reports an outdated database and does not migrate it', async () => {
-    const { dataDir, database } = await shop()
+    const { dataDir, database } = await instanceWithProducts()
     const tag = withFile(database, (file) => {
       const last = file.query<{ tag: string }, []>('SELECT max(tag) AS tag FROM souk_migrations').get()?.tag ?? ''
       file.run('DELETE FROM souk_migrations WHERE tag = ?', [last])
@@ -120,10 +120,10 @@ test.skipIf(engine !== 'postgres')(
       stderr: '',
     })
     expect(await souk(['rotate-keys'], dataDir, { settings: rotating })).toMatchObject({ status: 0, stderr: '' })
-    const afterwards = { ...settings, ENCRYPTION_KEY: 'n'.repeat(32) }
-    expect(await souk(['check'], dataDir, { settings: afterwards })).toEqual({
+    const settingsAfter = { ...settings, ENCRYPTION_KEY: 'n'.repeat(32) }
+    expect(await souk(['check'], dataDir, { settings: settingsAfter })).toEqual({
       status: 0,
-      // Nothing has served it yet, so that the dashboards have counted nothing.
+      // No server has run yet, so the dashboards have no figures.
       stdout: allOk.replace('ok    database file\n', '').replace('ok    figures of the dashboards\n', ''),
       stderr: '',
     })
@@ -133,8 +133,8 @@ test.skipIf(engine !== 'postgres')(
     const { rows } = await client.query<{ tag: string }>(
       "DELETE FROM souk_migrations WHERE tag = (SELECT max(tag) FROM souk_migrations WHERE tag <> 'lock') RETURNING tag",
     )
-    const behind = await souk(['check'], dataDir, { settings: afterwards })
-    expect(behind).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`(missing: ${rows[0]?.tag})`) })
+    const outdatedCheck = await souk(['check'], dataDir, { settings: settingsAfter })
+    expect(outdatedCheck).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`(missing: ${rows[0]?.tag})`) })
     expect((await client.query('SELECT 1 FROM souk_migrations WHERE tag = $1', [rows[0]?.tag])).rows).toEqual([])
     await client.end()
     await drop()

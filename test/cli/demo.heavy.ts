@@ -9,22 +9,22 @@ import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, onTerminal, pause, source, startCommand, withFile, withoutProgress } from './souk.ts'
 
-/** A demo that is being filled, and then served, by its source as the README starts it. It ends with the test. */
-function demoIn(dataDir: string, settings: Record<string, string> = {}) {
+/** Starts `souk demo` from the source, as the README does. Its disposal kills it. */
+function startDemo(dataDir: string, settings: Record<string, string> = {}) {
   const child = startCommand(['demo'], dataDir, { LOG_LEVEL: 'warn', ...settings }, source)
   const reader = child.stdout.getReader()
   return {
     hasEnded: () => child.exitCode !== null,
-    /** What it says once it serves. */
+    /** Waits until the demo serves, and returns its output. */
     async ready(): Promise<string> {
       const decoder = new TextDecoder()
-      let said = ''
-      while (!said.includes('Press Ctrl-C to stop.\n')) {
+      let output = ''
+      while (!output.includes('Press Ctrl-C to stop.\n')) {
         const { value, done } = await reader.read()
-        if (done) throw new Error(`the demo ended: ${said} ${await Bun.readableStreamToText(child.stderr)}`)
-        said += decoder.decode(value, { stream: true })
+        if (done) throw new Error(`the demo ended: ${output} ${await Bun.readableStreamToText(child.stderr)}`)
+        output += decoder.decode(value, { stream: true })
       }
-      return said
+      return output
     },
     async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<{ status: number; stderr: string }> {
       child.kill(signal)
@@ -39,7 +39,7 @@ function demoIn(dataDir: string, settings: Record<string, string> = {}) {
 
 type Counts = { orders: number; last: number; customers: number; products: number; filled: number }
 
-function look(file: string): Counts {
+function readCounts(file: string): Counts {
   return withFile(
     file,
     (connection) =>
@@ -53,8 +53,11 @@ function look(file: string): Counts {
   )
 }
 
-/** Looks until the fill has placed so many orders. Only once there is a log beside the file: before it, a reader could get in the way. */
-async function untilOrders({ hasEnded, end }: ReturnType<typeof demoIn>, file: string, orders: number): Promise<void> {
+/**
+ * Waits until the fill has placed `orders` orders.
+ * Opens the file only once it has a WAL, because an earlier reader could disturb the start.
+ */
+async function untilOrders({ hasEnded, end }: ReturnType<typeof startDemo>, file: string, orders: number): Promise<void> {
   const wait = async () => {
     if (hasEnded()) throw new Error(`the demo ended: ${(await end('SIGKILL')).stderr}`)
     await pause()
@@ -74,25 +77,25 @@ describeProcesses('souk demo', () => {
     await using s3 = startS3()
     const dataDir = temporaryDir()
     const file = join(dataDir, 'souk.db')
-    await using first = demoIn(dataDir, s3.settings)
+    await using first = startDemo(dataDir, s3.settings)
     await untilOrders(first, file, 120)
     await first.end('SIGKILL')
-    const half = look(file)
+    const half = readCounts(file)
     expect([half.orders < 320, half.filled]).toEqual([true, 0])
 
-    await using second = demoIn(dataDir, { ...s3.settings, LOG_LEVEL: 'info' })
+    await using second = startDemo(dataDir, { ...s3.settings, LOG_LEVEL: 'info' })
     await second.ready()
     const { status, stderr } = await second.end('SIGTERM')
     const events = stderr
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).event)
-    // Nothing of the orders, payments and refunds of the invented past.
+    // The log has no events of the orders, payments and refunds of the sample data.
     expect([status, events]).toEqual([0, ['mail.off', 'server.started', 'server.stopping', 'server.stopped']])
-    const whole = look(file)
+    const filled = readCounts(file)
     // Orders of the last evening may still be missing.
-    expect(whole.orders).toBeWithin(321, 334)
-    expect(whole).toMatchObject({ last: whole.orders, customers: 62, filled: 1, products: 49 })
+    expect(filled.orders).toBeWithin(321, 334)
+    expect(filled).toMatchObject({ last: filled.orders, customers: 62, filled: 1, products: 49 })
     const unfinished = withFile(file, (connection) =>
       connection
         .query(`select id from orders where resume_at is not null or number > (select last from order_numbers n where n.shop_id = orders.shop_id)
@@ -101,31 +104,31 @@ describeProcesses('souk demo', () => {
     )
     expect(unfinished).toEqual([])
 
-    await using third = demoIn(dataDir, s3.settings)
-    const said = await third.ready()
-    const url = /http:\/\/\S+/.exec(said)?.[0] ?? ''
-    const key = /Secret key +(sk_test_\w+)/.exec(said)?.[1] ?? ''
+    await using third = startDemo(dataDir, s3.settings)
+    const output = await third.ready()
+    const url = /http:\/\/\S+/.exec(output)?.[0] ?? ''
+    const key = /Secret key +(sk_test_\w+)/.exec(output)?.[1] ?? ''
     for (const path of ['/admin/lending-application', '/lending-application'])
       expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 401])
     expect(s3.requests).toEqual([])
     const list = await (await fetch(`${url}/v2/orders?limit=1`, { headers: { 'x-service-api-key': key } })).json()
-    expect(said).toContain(`(${(list as { total: number }).total}; needs the secret key)`)
-    for (const { merchant } of demoShops) expect(said).toContain(merchant.email)
-    expect(said).toContain(demoShop.merchant.password)
-    // Each start has stand-ins of its own, whose pages it names.
-    const page = /Stripe +(http:\S+)CLIENT_SECRET/.exec(said)?.[1] ?? ''
+    expect(output).toContain(`(${(list as { total: number }).total}; needs the secret key)`)
+    for (const { merchant } of demoShops) expect(output).toContain(merchant.email)
+    expect(output).toContain(demoShop.merchant.password)
+    // Each start runs new stand-ins and prints the addresses of their pages.
+    const page = /Stripe +(http:\S+)CLIENT_SECRET/.exec(output)?.[1] ?? ''
     expect((await fetch(`${page}nothing`)).status).toBe(404)
-    expect(said).toMatch(/Checkout\.com +http:\/\/127\.0\.0\.1:\d+\/pay\/PAYMENT_SESSION_ID\n/)
+    expect(output).toMatch(/Checkout\.com +http:\/\/127\.0\.0\.1:\d+\/pay\/PAYMENT_SESSION_ID\n/)
     expect((await third.end('SIGTERM')).status).toBe(0)
-    expect(look(file)).toEqual(whole)
+    expect(readCounts(file)).toEqual(filled)
 
     const { status: stopped, screen } = await onTerminal(['demo'], dataDir, [['Press Ctrl-C to stop.\r\n', '\x03']], source)
     expect([stopped, screen.slice(0, 'souk is ready'.length)]).toEqual([0, 'souk is ready'])
-    const [shown = ''] = screen.split('Press Ctrl-C to stop.')
-    expect(shown).not.toContain('{"time"')
-    expect(shown).toContain("No emails are sent: customers get no order confirmations, and passwords can't be reset by email.")
-    expect(shown).toContain('tok_decline')
-    const payUrl = /Draft order +(http\S+)/.exec(shown)?.[1] ?? ''
+    const [banner = ''] = screen.split('Press Ctrl-C to stop.')
+    expect(banner).not.toContain('{"time"')
+    expect(banner).toContain("No emails are sent: customers get no order confirmations, and passwords can't be reset by email.")
+    expect(banner).toContain('tok_decline')
+    const payUrl = /Draft order +(http\S+)/.exec(banner)?.[1] ?? ''
     expect(payUrl).toContain('/pages/pay/')
   })
 })

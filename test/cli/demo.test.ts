@@ -1,11 +1,11 @@
-/** What `souk demo` checks before it creates sample data, and what its banner says of the log's first lines. */
+/** Tests what `souk demo` checks before it creates sample data, and the notes of its banner. */
 import { expect, test } from 'bun:test'
 import { profileNetworks } from '../../src/cli/demo.ts'
 import { notesOf } from '../../src/cli/start-notes.ts'
 import { createSafeFetch } from '../../src/clients/safe-fetch.ts'
 import { checkPort } from '../../src/server.ts'
 
-test('the advice of the first lines of the log is shown as sentences, and problems without advice are shown as they are', () => {
+test('the banner shows advice of the log as sentences, and log lines without advice unchanged', () => {
   const problem = '{"level":"error","event":"kpis.not_counted"}'
   const lines = ['{"level":"info","event":"server.started"}', '{"level":"info","event":"mail.off","advice":"Set SMTP_URL"}', problem]
   expect(notesOf(lines)).toEqual(['Set SMTP_URL.', problem])

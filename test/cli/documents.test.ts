@@ -16,11 +16,11 @@ import { join } from 'node:path'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { documentPath, lendingOn, pdf, png } from '../support/lending-documents.ts'
-import { drafted, send } from './drafted.ts'
+import { draftApplication, uploadDocument } from './draft-application.ts'
 import { copiesOf, describeProcesses, logIn, pause, serve, servedOnce, souk, withFile } from './souk.ts'
 
 const day = 24 * 60 * 60
-/** But for the mark of the store. */
+/** Lists the files of documents, without the file that marks the store. */
 const documentsIn = (dir: string) => {
   const mark = withFile(join(dir, 'souk.db'), (file) =>
     file.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get(),
@@ -37,28 +37,28 @@ const namesIn = (database: string) =>
   )
 
 const letter = pdf(300_000)
-/** A stopped instance with an application and two documents. */
-async function withDocuments() {
-  made ??= (async () => {
+/** Returns a stopped instance with an application and two documents. */
+async function instanceWithDocuments() {
+  prepared ??= (async () => {
     const { dataDir, database } = await servedOnce()
-    const id = drafted(database)
+    const id = draftApplication(database)
     await using server = await serve(dataDir, lendingOn)
     const token = await logIn(server)
-    expect((await send(server, token, id, 'ein_letter', letter)).status).toBe(200)
-    expect((await send(server, token, id, 'owner_id', png, 'image/png')).status).toBe(200)
+    expect((await uploadDocument(server, token, id, 'ein_letter', letter)).status).toBe(200)
+    expect((await uploadDocument(server, token, id, 'owner_id', png, 'image/png')).status).toBe(200)
     await server.end('SIGTERM')
     return { copy: copiesOf(dataDir), id }
   })()
-  const { copy, id } = await made
+  const { copy, id } = await prepared
   const dataDir = copy()
   return { dataDir, database: join(dataDir, 'souk.db'), id }
 }
-let made: Promise<{ copy: () => string; id: string }> | undefined
-const allFine = 'ok    documents\n'
+let prepared: Promise<{ copy: () => string; id: string }> | undefined
+const documentsOk = 'ok    documents\n'
 
 describeProcesses('documents in backups and checks', () => {
   test('souk check opens every document and reports missing, altered, and day-old unreferenced files', async () => {
-    const { dataDir, database, id } = await withDocuments()
+    const { dataDir, database, id } = await instanceWithDocuments()
     const [fresh, old] = ['a'.repeat(40), 'b'.repeat(40)].map((name) => join(dataDir, 'documents', name)) as [string, string]
     for (const stray of [fresh, old]) writeFileSync(stray, 'x')
     const then = Date.now() / 1000 - day - 60
@@ -66,7 +66,7 @@ describeProcesses('documents in backups and checks', () => {
     const stray = await souk(['check'], dataDir)
     expect([stray.status, stray.stderr]).toEqual([0, ''])
     expect(stray.stdout).toContain(
-      `${allFine}TO DO files without a document\n      The server removes them within an hour:\n      ${'b'.repeat(40)} in DATA_DIR/documents\n`,
+      `${documentsOk}TO DO files without a document\n      The server removes them within an hour:\n      ${'b'.repeat(40)} in DATA_DIR/documents\n`,
     )
     expect(stray.stdout).not.toContain('a'.repeat(40))
     const pathOf = (key: string) =>
@@ -90,7 +90,7 @@ describeProcesses('documents in backups and checks', () => {
   })
 
   test('a backup contains the documents sealed, and a restore recreates them in an empty directory', async () => {
-    const { dataDir, database } = await withDocuments()
+    const { dataDir, database } = await instanceWithDocuments()
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file, '--with-keys'], dataDir, { stdin: 'a passphrase of many words\n' })
     expect([backup.status, backup.stderr]).toEqual([0, ''])
@@ -104,11 +104,11 @@ describeProcesses('documents in backups and checks', () => {
     const restored = await souk(['restore', file, '--keys', `${file}.keys`], empty, { stdin: 'a passphrase of many words\n' })
     expect([restored.status, restored.stderr]).toEqual([0, ''])
     expect(restored.stdout).toContain('2 files (documents and images) restored')
-    expect((await souk(['check'], empty)).stdout).toContain(allFine)
+    expect((await souk(['check'], empty)).stdout).toContain(documentsOk)
   })
 
   test('a repeated backup copies only new documents; a restore keeps those of both and reports missing ones', async () => {
-    const { dataDir, database, id } = await withDocuments()
+    const { dataDir, database, id } = await instanceWithDocuments()
     const folder = temporaryDir()
     const file = join(folder, 'shop.db')
     await souk(['backup', file], dataDir)
@@ -116,9 +116,9 @@ describeProcesses('documents in backups and checks', () => {
     const inodes = () => readdirSync(`${file}.files`).map((name) => statSync(join(`${file}.files`, name)).ino)
     const before = inodes()
     await using server = await serve(dataDir, lendingOn)
-    expect((await send(server, await logIn(server), id, 'owner_id', pdf(50))).status).toBe(200)
-    const again = await souk(['backup', file, '--force'], dataDir)
-    expect([again.status, again.stderr]).toEqual([0, ''])
+    expect((await uploadDocument(server, await logIn(server), id, 'owner_id', pdf(50))).status).toBe(200)
+    const restarted = await souk(['backup', file, '--force'], dataDir)
+    expect([restarted.status, restarted.stderr]).toEqual([0, ''])
     expect(inodes().filter((one) => before.includes(one)).length).toBe(1)
     const present = namesIn(database)
     expect(readdirSync(`${file}.files`).sort()).toEqual(present)
@@ -126,25 +126,25 @@ describeProcesses('documents in backups and checks', () => {
 
     const restored = await souk(['restore', older, '--force'], dataDir)
     expect([restored.status, restored.stderr]).toEqual([0, ''])
-    const kept = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db.files')) ?? ''
-    expect(readdirSync(join(dataDir, 'backups', kept)).sort()).toEqual(present)
+    const keptFile = readdirSync(join(dataDir, 'backups')).find((name) => name.endsWith('.db.files')) ?? ''
+    expect(readdirSync(join(dataDir, 'backups', keptFile)).sort()).toEqual(present)
     expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
     rmSync(join(dataDir, 'documents'), { recursive: true })
-    // The former name of the file.
+    // Earlier versions named the folder like this.
     renameSync(`${older}.files`, `${older}.documents`)
     rmSync(join(`${older}.documents`, namesIn(older)[0] ?? ''))
-    const lacking = await souk(['restore', older, '--force'], dataDir)
-    expect([lacking.status, lacking.stderr.startsWith('1 file is missing in ')]).toEqual([1, true])
+    const incomplete = await souk(['restore', older, '--force'], dataDir)
+    expect([incomplete.status, incomplete.stderr.startsWith('1 file is missing in ')]).toEqual([1, true])
   })
 
   test('a repeated backup replaces altered copies of documents, and reports documents that cannot be opened', async () => {
-    const { dataDir, database } = await withDocuments()
+    const { dataDir, database } = await instanceWithDocuments()
     const [file, folder] = [join(temporaryDir(), 'shop.db'), join(temporaryDir(), 'copies')]
     const settings = { BACKUP_DIR: folder }
     const [name = '', other = ''] = namesIn(database)
     const folders = [`${file}.files`, join(folder, 'documents')]
-    const both = async () => [await souk(['backup', file, '--force'], dataDir), await souk(['backup'], dataDir, { settings })]
-    for (const { status, stderr } of await both()) expect([status, stderr]).toEqual([0, ''])
+    const runBackups = async () => [await souk(['backup', file, '--force'], dataDir), await souk(['backup'], dataDir, { settings })]
+    for (const { status, stderr } of await runBackups()) expect([status, stderr]).toEqual([0, ''])
     const good = [name, other].map((one) => readFileSync(join(dataDir, 'documents', one)))
     const alter = (path: string) => {
       const altered = readFileSync(path)
@@ -152,59 +152,59 @@ describeProcesses('documents in backups and checks', () => {
       writeFileSync(path, altered)
     }
     for (const path of [...folders.map((one) => join(one, name)), join(dataDir, 'documents', other)]) alter(path)
-    const [into, placed] = await both()
-    for (const made of [into, placed])
-      expect([made?.status, made?.stderr]).toEqual([
+    const [toFile, toTarget] = await runBackups()
+    for (const backup of [toFile, toTarget])
+      expect([backup?.status, backup?.stderr]).toEqual([
         1,
         expect.stringMatching(/1 file changed in the backup and copied again.*\n1 file unreadable in this instance/),
       ])
-    expect(placed?.stdout).not.toContain('and verified')
+    expect(toTarget?.stdout).not.toContain('and verified')
     for (const one of folders) expect([name, other].map((file) => readFileSync(join(one, file)))).toEqual(good)
   })
 
   test('a restore replaces a document that was altered on disk and keeps the altered file', async () => {
-    const { dataDir, database } = await withDocuments()
+    const { dataDir, database } = await instanceWithDocuments()
     const file = join(temporaryDir(), 'shop.db')
     await souk(['backup', file], dataDir)
     const [name = ''] = namesIn(database)
     const path = join(dataDir, 'documents', name)
-    const whole = readFileSync(path)
-    const altered = Buffer.from(whole)
+    const original = readFileSync(path)
+    const altered = Buffer.from(original)
     altered[50] = (altered[50] ?? 0) ^ 1
     writeFileSync(path, altered)
     expect((await souk(['check'], dataDir)).status).toBe(1)
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
-    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
-    expect(readFileSync(path).equals(whole)).toBe(true)
-    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db.files')) ?? ''
-    expect(readFileSync(join(dataDir, 'backups', kept, name)).equals(altered)).toBe(true)
+    expect((await souk(['check'], dataDir)).stdout).toContain(documentsOk)
+    expect(readFileSync(path).equals(original)).toBe(true)
+    const keptFile = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db.files')) ?? ''
+    expect(readFileSync(join(dataDir, 'backups', keptFile, name)).equals(altered)).toBe(true)
   })
 
   test('a restore keeps the bucket documents of the replaced database, so that it can be restored again', async () => {
     await using s3 = startS3()
     const { settings } = s3
-    const { dataDir, id } = await withDocuments()
+    const { dataDir, id } = await instanceWithDocuments()
     const file = join(temporaryDir(), 'shop.db')
     await souk(['backup', file], dataDir, { settings })
     const server = await serve(dataDir, { ...lendingOn, ...settings })
-    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
+    expect((await uploadDocument(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
     await server.end('SIGTERM')
     const restored = await souk(['restore', file, '--force'], dataDir, { settings })
     expect([restored.status, restored.stderr]).toEqual([0, ''])
     for (const name of s3.objects.keys()) s3.objects.delete(name)
-    const kept = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db')) ?? ''
-    const back = await souk(['restore', join(dataDir, 'backups', kept), '--force'], dataDir, { settings })
+    const keptFile = readdirSync(join(dataDir, 'backups')).find((one) => one.endsWith('.db')) ?? ''
+    const back = await souk(['restore', join(dataDir, 'backups', keptFile), '--force'], dataDir, { settings })
     expect([back.status, back.stdout.includes('3 files (documents and images) restored')]).toEqual([0, true])
-    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
+    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(documentsOk)
   })
 
   test('when the bucket does not respond, a backup copies the database, names the missing documents and exits 1', async () => {
-    const { dataDir, id } = await withDocuments()
+    const { dataDir, id } = await instanceWithDocuments()
     const file = join(temporaryDir(), 'shop.db')
     const { settings } = await (async () => {
       await using s3 = startS3()
       const server = await serve(dataDir, { ...lendingOn, ...s3.settings })
-      expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(100))).status).toBe(200)
+      expect((await uploadDocument(server, await logIn(server), id, 'lease_agreement', pdf(100))).status).toBe(200)
       await server.end('SIGTERM')
       return s3
     })()
@@ -215,7 +215,7 @@ describeProcesses('documents in backups and checks', () => {
   })
 
   test('a moved data directory works; without its documents, the start and souk check refuse with a hint', async () => {
-    const { dataDir, database, id } = await withDocuments()
+    const { dataDir, database, id } = await instanceWithDocuments()
     const file = join(temporaryDir(), 'shop.db')
     await souk(['backup', file], dataDir)
     const [moved, restored] = [`${temporaryDir()}/moved`, temporaryDir()]
@@ -229,23 +229,23 @@ describeProcesses('documents in backups and checks', () => {
       const headers = { authorization: `Bearer ${await logIn(server)}` }
       expect([directory, (await fetch(`${server.url}${documentPath(id, 'ein_letter')}`, { headers })).status]).toEqual([directory, 200])
     }
-    const elsewhere = temporaryDir()
-    for (const name of ['souk.db', 'keys.json']) cpSync(join(dataDir, name), join(elsewhere, name))
-    const refused = await souk(['serve'], elsewhere, { settings: lendingOn })
+    const newDir = temporaryDir()
+    for (const name of ['souk.db', 'keys.json']) cpSync(join(dataDir, name), join(newDir, name))
+    const refused = await souk(['serve'], newDir, { settings: lendingOn })
     expect(refused.status).toBe(1)
-    expect(refused.stderr).toContain(`The documents of this database are not in ${elsewhere}/documents, which has no file`)
-    const wrong = await souk(['check'], elsewhere)
-    expect(wrong.stderr).toStartWith(`FAIL  store of documents\n      The documents of this database are not in ${elsewhere}/documents`)
+    expect(refused.stderr).toContain(`The documents of this database are not in ${newDir}/documents, which has no file`)
+    const refusedCheck = await souk(['check'], newDir)
+    expect(refusedCheck.stderr).toStartWith(`FAIL  store of documents\n      The documents of this database are not in ${newDir}/documents`)
     const mark =
       withFile(database, (one) => one.query<{ mark: string }, []>("SELECT mark FROM document_stores WHERE kind = 'FILES'").get())?.mark ??
       ''
-    cpSync(join(dataDir, 'documents'), join(elsewhere, 'documents'), { recursive: true, filter: (path) => !path.endsWith(mark) })
-    writeFileSync(join(elsewhere, 'documents', mark), '')
-    expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
+    cpSync(join(dataDir, 'documents'), join(newDir, 'documents'), { recursive: true, filter: (path) => !path.endsWith(mark) })
+    writeFileSync(join(newDir, 'documents', mark), '')
+    expect((await souk(['check'], newDir)).stdout).toContain(documentsOk)
   })
 
   test('key rotation changes the rows of documents but no files, and they open with the new key alone', async () => {
-    const { dataDir, database } = await withDocuments()
+    const { dataDir, database } = await instanceWithDocuments()
     const sealed = () =>
       withFile(database, (connection) =>
         connection
@@ -266,17 +266,17 @@ describeProcesses('documents in backups and checks', () => {
     expect(files()).toEqual(filesBefore)
     const keys = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))
     writeFileSync(join(dataDir, 'keys.json'), JSON.stringify({ ...keys, encryption: keys.encryption.slice(0, 1) }), { mode: 0o600 })
-    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
+    expect((await souk(['check'], dataDir)).stdout).toContain(documentsOk)
   })
 
   test('documents in a bucket and older ones on disk are backed up, restored and checked alike', async () => {
     await using s3 = startS3()
     const { settings } = s3
-    const { dataDir, id } = await withDocuments()
+    const { dataDir, id } = await instanceWithDocuments()
     await using server = await serve(dataDir, { ...lendingOn, ...settings })
-    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
+    expect((await uploadDocument(server, await logIn(server), id, 'lease_agreement', pdf(6_000_000))).status).toBe(200)
     await server.end('SIGTERM')
-    // And the mark of the bucket.
+    // The bucket also has the file that marks the store.
     expect([s3.objects.size, documentsIn(dataDir).length]).toEqual([2, 2])
     const file = join(temporaryDir(), 'shop.db')
     const backup = await souk(['backup', file], dataDir, { settings })
@@ -284,7 +284,7 @@ describeProcesses('documents in backups and checks', () => {
     s3.objects.clear()
     expect((await souk(['restore', file, '--force'], dataDir, { settings })).status).toBe(0)
     expect(s3.objects.size).toBe(2)
-    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(allFine)
+    expect((await souk(['check'], dataDir, { settings })).stdout).toContain(documentsOk)
     const closed = await souk(['check'], dataDir, { settings: { ...settings, DOCUMENTS_S3_SECRET: 'another' } })
     expect([closed.status, closed.stderr]).toEqual([
       1,
@@ -300,25 +300,25 @@ describeProcesses('documents in backups and checks', () => {
   test('documents of a bucket that is no longer configured are restored into the data directory', async () => {
     await using s3 = startS3()
     const { settings } = s3
-    const { dataDir, id } = await withDocuments()
+    const { dataDir, id } = await instanceWithDocuments()
     await using server = await serve(dataDir, { ...lendingOn, ...settings })
-    expect((await send(server, await logIn(server), id, 'lease_agreement', pdf(1_000))).status).toBe(200)
+    expect((await uploadDocument(server, await logIn(server), id, 'lease_agreement', pdf(1_000))).status).toBe(200)
     await server.end('SIGTERM')
     const file = join(temporaryDir(), 'shop.db')
     expect((await souk(['backup', file], dataDir, { settings })).status).toBe(0)
-    const elsewhere = temporaryDir()
-    cpSync(join(dataDir, 'keys.json'), join(elsewhere, 'keys.json'))
-    const restored = await souk(['restore', file], elsewhere)
+    const newDir = temporaryDir()
+    cpSync(join(dataDir, 'keys.json'), join(newDir, 'keys.json'))
+    const restored = await souk(['restore', file], newDir)
     expect([restored.status, restored.stderr]).toEqual([0, ''])
     expect(restored.stdout).toContain('3 files (documents and images) restored')
-    expect((await souk(['check'], elsewhere)).stdout).toContain(allFine)
-    await using again = await serve(elsewhere, lendingOn)
-    const headers = { authorization: `Bearer ${await logIn(again)}` }
-    expect((await fetch(`${again.url}${documentPath(id, 'lease_agreement')}`, { headers })).status).toBe(200)
+    expect((await souk(['check'], newDir)).stdout).toContain(documentsOk)
+    await using restarted = await serve(newDir, lendingOn)
+    const headers = { authorization: `Bearer ${await logIn(restarted)}` }
+    expect((await fetch(`${restarted.url}${documentPath(id, 'lease_agreement')}`, { headers })).status).toBe(200)
   })
 
   test('a download that fails on a damaged document writes only log lines to standard error', async () => {
-    const { dataDir, database, id } = await withDocuments()
+    const { dataDir, database, id } = await instanceWithDocuments()
     const largest = namesIn(database).find((name) => statSync(join(dataDir, 'documents', name)).size > 200_000) ?? ''
     const file = join(dataDir, 'documents', largest)
     const bytes = readFileSync(file)
@@ -336,7 +336,7 @@ describeProcesses('documents in backups and checks', () => {
   })
 
   test('a backup into the documents of the instance is refused under any name or link', async () => {
-    const { dataDir, database } = await withDocuments()
+    const { dataDir, database } = await instanceWithDocuments()
     const folder = temporaryDir()
     symlinkSync(join(dataDir, 'documents'), join(folder, 'linked.files'))
     symlinkSync(dataDir, join(folder, 'all'))
@@ -347,33 +347,33 @@ describeProcesses('documents in backups and checks', () => {
       expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('contains the documents of the running instance')])
     }
     expect(documentsIn(dataDir)).toEqual(before)
-    expect((await souk(['check'], dataDir)).stdout).toContain(allFine)
+    expect((await souk(['check'], dataDir)).stdout).toContain(documentsOk)
   })
 
   test('a server killed during uploads keeps acknowledged documents and leaves at most unreferenced files', async () => {
-    const { dataDir, database, id } = await withDocuments()
+    const { dataDir, database, id } = await instanceWithDocuments()
     for (const round of [0, 1]) {
       await using server = await serve(dataDir, lendingOn)
       const token = await logIn(server)
       let last = -1
-      const sending = (async () => {
+      const uploads = (async () => {
         for (let nth = 0; ; nth++) {
-          const answer = await send(server, token, id, 'ein_letter', pdf(1_000_000 + nth))
+          const answer = await uploadDocument(server, token, id, 'ein_letter', pdf(1_000_000 + nth))
           if (answer.status === 200) last = (await answer.json()).size - 1_000_000
         }
       })().catch(() => undefined)
       while (last < round) await pause()
       await server.end('SIGKILL')
-      await sending
+      await uploads
       const size = withFile(database, (connection) =>
         connection.query<{ size: number }, []>("SELECT size FROM lending_documents WHERE key = 'ein_letter'").get(),
       )?.size
-      // The last one that was acknowledged, or the one after it, whose answer did not arrive.
+      // The last acknowledged upload, or the next one, whose response did not arrive.
       expect([last, last + 1]).toContain((size ?? 0) - 1_000_000)
     }
     expect(namesIn(database).filter((name) => !documentsIn(dataDir).includes(name))).toEqual([])
-    const fine = await souk(['check'], dataDir)
-    expect([fine.status, fine.stderr]).toEqual([0, ''])
-    expect(fine.stdout).toContain(allFine)
+    const finalCheck = await souk(['check'], dataDir)
+    expect([finalCheck.status, finalCheck.stderr]).toEqual([0, ''])
+    expect(finalCheck.stdout).toContain(documentsOk)
   })
 })

@@ -14,8 +14,8 @@ import { describeProcesses, serve, souk } from './souk.ts'
 const passphrase = 'twelve words that nobody guesses'
 const day = 24 * 60 * 60_000
 
-/** A shop with a customer who bought with an account and, elsewhere in the trail, as a guest; and with one who is not erased. */
-async function shopWith(app: TestApp) {
+/** Creates a shop with a customer who placed an order, and another customer, who is not erased. */
+async function createShop(app: TestApp) {
   const shop = await sellingIn(app, { onHand: 20 })
   const { id } = ok(await shop.post('/customer', { email: plantedPerson.email, name: plantedPerson.name })).body
   const { id: other } = ok(await shop.post('/customer', { email: 'stays@example.com', name: 'Stays Here' })).body
@@ -23,9 +23,10 @@ async function shopWith(app: TestApp) {
   const order = await shop.placeOrder({ email: plantedPerson.email, shippingAddress: plantedAddress })
   return { shop, id: String(id), other: String(other), order }
 }
-const sent = async ({ shop, order }: Awaited<ReturnType<typeof shopWith>>) => ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
+const fulfilOrder = async ({ shop, order }: Awaited<ReturnType<typeof createShop>>) =>
+  ok(await shop.post(`/v2/orders/${order.id}/fulfil`, {}))
 
-/** What the shop says of somebody, of a served instance. */
+/** Reads a customer's name from a running server. */
 const nameOf = async (url: string, key: string, id: string) => {
   const answer = await fetch(`${url}/customer/${id}`, { headers: { 'x-service-api-key': key } })
   return ((await answer.json()) as { name?: string }).name
@@ -36,29 +37,29 @@ describeProcesses('erasures after a restore', () => {
     await using server = startS3()
     const bucket = Object.fromEntries(Object.entries(server.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'BACKUP'), value]))
     const settings = { ...bucket, BACKUP_PASSPHRASE: passphrase } as Record<string, string>
-    const made = await (async () => {
+    const prepared = await (async () => {
       await using app = await testApp(settings, { startAt: Date.now() })
-      const all = await shopWith(app)
+      const all = await createShop(app)
       await backUp(app.deps)
-      await sent(all)
+      await fulfilOrder(all)
       ok(await all.shop.post(`/customer/${all.id}/erase`, {}))
       await finishErasures(app.deps)
       return all
     })()
-    const elsewhere = join(temporaryDir(), 'new')
-    const restored = await souk(['restore', 'latest', '--data-dir', elsewhere], temporaryDir(), { settings })
+    const newDir = join(temporaryDir(), 'new')
+    const restored = await souk(['restore', 'latest', '--data-dir', newDir], temporaryDir(), { settings })
     expect(restored).toMatchObject({ status: 0, stderr: '' })
     expect(restored.stdout).toContain(
       '1 customer was erased after this backup: the next start erases them again before it accepts requests.',
     )
     {
-      await using shop = await serve(elsewhere, { ...settings })
-      expect([await nameOf(shop.url, made.shop.secretKey, made.id), await nameOf(shop.url, made.shop.secretKey, made.other)]).toEqual([
-        '',
-        'Stays Here',
-      ])
+      await using shop = await serve(newDir, { ...settings })
+      expect([
+        await nameOf(shop.url, prepared.shop.secretKey, prepared.id),
+        await nameOf(shop.url, prepared.shop.secretKey, prepared.other),
+      ]).toEqual(['', 'Stays Here'])
     }
-    const checked = await souk(['check', '--data-dir', elsewhere], temporaryDir(), { settings })
+    const checked = await souk(['check', '--data-dir', newDir], temporaryDir(), { settings })
     expect(checked).toMatchObject({ status: 0 })
   })
 
@@ -68,20 +69,20 @@ describeProcesses('erasures after a restore', () => {
     const database = { url: `file:${file}`, dataDir, drop: async () => {} }
     const list = join(dataDir, 'erased.jsonl')
     let now = Date.now()
-    const opened = () => testApp({}, { database, startAt: now })
-    const made = await (async () => {
-      await using app = await opened()
-      return await shopWith(app)
+    const openApp = () => testApp({}, { database, startAt: now })
+    const prepared = await (async () => {
+      await using app = await openApp()
+      return await createShop(app)
     })()
     copyFileSync(file, older)
     {
-      await using app = await opened()
-      const again = {
-        ...made,
-        shop: { ...made.shop, post: (path: string, body: unknown) => app.call('POST', path, { key: made.shop.secretKey, body }) },
+      await using app = await openApp()
+      const reopened = {
+        ...prepared,
+        shop: { ...prepared.shop, post: (path: string, body: unknown) => app.call('POST', path, { key: prepared.shop.secretKey, body }) },
       }
-      ok(await again.shop.post(`/v2/orders/${made.order.id}/fulfil`, {}))
-      ok(await again.shop.post(`/customer/${made.id}/erase`, {}))
+      ok(await reopened.shop.post(`/v2/orders/${prepared.order.id}/fulfil`, {}))
+      ok(await reopened.shop.post(`/customer/${prepared.id}/erase`, {}))
     }
     // SQLite keeps a closed connection until its statements are collected. It must not write to the older file.
     Bun.gc(true)
@@ -89,14 +90,14 @@ describeProcesses('erasures after a restore', () => {
     copyFileSync(older, file)
     now += day
     {
-      await using app = await opened()
+      await using app = await openApp()
       const { replayErasures } = await import('../../src/modules/customers/erasure/index.ts')
       expect((await tracesOf(app)).length).toBeGreaterThan(3)
       expect(await replayErasures(app.deps)).toBe(1)
       expect(await tracesOf(app)).toEqual([])
       expect(await replayErasures(app.deps)).toBe(0)
       // The order is unfinished in the older database, and completes without the personal data.
-      expect((await app.call('GET', `/v2/orders/${made.order.id}`, { key: made.shop.secretKey })).body.status).toBe('CONFIRMED')
+      expect((await app.call('GET', `/v2/orders/${prepared.order.id}`, { key: prepared.shop.secretKey })).body.status).toBe('CONFIRMED')
       const text = readFileSync(list, 'utf8')
       rmSync(list)
       await finishErasures(app.deps)

@@ -7,11 +7,11 @@ import { describeProcesses, pause, serve, servedOnce, signUp, souk, startCommand
 
 const rowsOf = (text: string) => parse(text, { columns: true }) as Record<string, string>[]
 const first = Date.UTC(2026, 0, 1)
-// Some pieces of 500; at the lowest priority, on a busy machine, a thousand take half a minute.
+// Three batches of 500. On a busy machine an export of 1,000 orders can take half a minute.
 const orders = 1_100
 
-/** Orders of the shop, one an hour from the first of January. */
-function fill(database: string): void {
+/** Inserts orders of the shop, one an hour from 1 January 2026. */
+function insertOrders(database: string): void {
   withFile(database, (connection) => {
     connection.run(
       `with recursive nth(n) as (select 1 union all select n + 1 from nth where n < ${orders})
@@ -24,21 +24,21 @@ function fill(database: string): void {
   })
 }
 
-/** What is told besides how far it is: on a slow machine a line now and then. */
-const besidesProgress = (stderr: string): string => stderr.replaceAll(/^Exporting: .*\n/gm, '')
+/** Removes progress messages, which appear only on a slow machine. */
+const withoutProgress = (stderr: string): string => stderr.replaceAll(/^Exporting: .*\n/gm, '')
 
 describeProcesses('souk export', () => {
   test('souk export writes the whole list of a shop to standard output or a private file, also by days', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertOrders(database)
     const printed = await souk(['export', 'orders', '--shop', 'a-shop'], dataDir)
-    expect([printed.status, besidesProgress(printed.stderr)]).toEqual([0, ''])
+    expect([printed.status, withoutProgress(printed.stderr)]).toEqual([0, ''])
     const all = rowsOf(printed.stdout)
     expect(all.map(({ number }) => Number(number))).toEqual(Array.from({ length: orders }, (_, nth) => orders - nth))
     expect([all[0]?.['total'], all[0]?.['email']]).toEqual(['11.00', "'=a@example.com"])
     const file = join(dataDir, 'orders.csv')
-    const written = await souk(['export', 'orders', file, '--shop', 'a-shop'], dataDir)
-    expect([written.status, written.stdout, besidesProgress(written.stderr)]).toEqual([0, '', ''])
+    const toFile = await souk(['export', 'orders', file, '--shop', 'a-shop'], dataDir)
+    expect([toFile.status, toFile.stdout, withoutProgress(toFile.stderr)]).toEqual([0, '', ''])
     expect(readFileSync(file, 'utf8')).toBe(printed.stdout)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(dataDir).filter((name) => name.endsWith('.tmp'))).toEqual([])
@@ -71,8 +71,8 @@ describeProcesses('souk export', () => {
       ['mug', "'-Mug"],
     ])
     writeFileSync(products, exported)
-    const again = await souk(['import', products, '--shop', name, '--overwrite', '--stock'], dataDir)
-    expect([again.status, again.stdout.split('\n')[0]]).toEqual([
+    const imported = await souk(['import', products, '--shop', name, '--overwrite', '--stock'], dataDir)
+    expect([imported.status, imported.stdout.split('\n')[0]]).toEqual([
       0,
       '3 rows, 2 products: 0 created, 2 updated, 0 skipped, 0 failed (3 variants, 0 images)',
     ])
@@ -83,7 +83,7 @@ describeProcesses('souk export', () => {
 
   test('the next export in a folder removes the partial file of a killed one and those older than a day', async () => {
     const { dataDir, database } = await servedOnce()
-    fill(database)
+    insertOrders(database)
     const folder = temporaryDir()
     const file = join(folder, 'orders.csv')
     const temporary = () => readdirSync(folder).filter((name) => name.endsWith('.tmp'))
@@ -95,7 +95,7 @@ describeProcesses('souk export', () => {
     expect([temporary().length, existsSync(file)]).toEqual([1, false])
     expect(temporary()[0]).toStartWith(`orders.csv.${child.pid}-`)
 
-    // Of a process that lives: here, this one.
+    // These files belong to a running process: this one.
     const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8')
     const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
     const [fresh, old] = [`fresh.csv.${process.pid}-${start}.tmp`, `old.csv.${process.pid}-${start}.tmp`]
@@ -108,18 +108,18 @@ describeProcesses('souk export', () => {
 
   test('souk export explains missing and invalid arguments', async () => {
     const { dataDir } = await servedOnce()
-    const said = async (...args: string[]) => {
+    const errorOf = async (...args: string[]) => {
       const { status, stderr, stdout } = await souk(['export', ...args], dataDir)
       return [status, stderr.split('\n')[0], stdout]
     }
-    expect(await said('orders')).toEqual([2, expect.stringContaining('--shop is missing'), ''])
-    expect(await said('orders', '--shop', 'no-shop')).toEqual([1, expect.stringContaining('Shop not found'), ''])
-    expect(await said('orders', '--shop', 'a-shop', '--from', '2026-02-30')).toEqual([
+    expect(await errorOf('orders')).toEqual([2, expect.stringContaining('--shop is missing'), ''])
+    expect(await errorOf('orders', '--shop', 'no-shop')).toEqual([1, expect.stringContaining('Shop not found'), ''])
+    expect(await errorOf('orders', '--shop', 'a-shop', '--from', '2026-02-30')).toEqual([
       2,
       expect.stringContaining('--from must be a day'),
       '',
     ])
-    expect(await said('orders', '--shop', 'a-shop', '--from', '2026-02-02', '--to', '2026-02-01')).toEqual([
+    expect(await errorOf('orders', '--shop', 'a-shop', '--from', '2026-02-02', '--to', '2026-02-01')).toEqual([
       2,
       expect.stringContaining('--to must not'),
       '',

@@ -39,18 +39,18 @@ describeProcesses('souk help guard', () => {
       expect([address, answer.status, answer.stderr]).toEqual([address, status, ''])
       for (const line of lines) expect(answer.stdout).toContain(line)
     }
-    const bare = await souk(['help', 'guard', '203.0.113.9'], dataDir, {
+    const withoutFlags = await souk(['help', 'guard', '203.0.113.9'], dataDir, {
       settings: { OPERATOR_IP_ALLOWLIST: '203.0.113.9', OPERATOR_COUNTRIES: 'AE' },
     })
-    expect([bare.status, bare.stdout.includes('Nothing can say a country'), bare.stdout.includes('TRUSTED_PROXIES is not set')]).toEqual([
-      1,
-      true,
-      true,
-    ])
+    expect([
+      withoutFlags.status,
+      withoutFlags.stdout.includes('Nothing can say a country'),
+      withoutFlags.stdout.includes('TRUSTED_PROXIES is not set'),
+    ]).toEqual([1, true, true])
     // A country header without a trusted proxy admits no operator.
-    const { GEO_COUNTRY_HEADER: _, ...unbelieved } = settings
-    const believed = await souk(['help', 'guard', '203.0.113.9', '--country', 'AE'], dataDir, { settings: unbelieved })
-    expect([believed.status, believed.stdout]).toEqual([2, ''])
-    expect(believed.stderr).toStartWith('--country needs a trusted proxy')
+    const { GEO_COUNTRY_HEADER: _, ...withoutHeader } = settings
+    const refused = await souk(['help', 'guard', '203.0.113.9', '--country', 'AE'], dataDir, { settings: withoutHeader })
+    expect([refused.status, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toStartWith('--country needs a trusted proxy')
   })
 })

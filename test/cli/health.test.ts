@@ -4,8 +4,8 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Something that answers what it is told to. */
-async function answering<T>(answer: (request: Request) => Response | Promise<Response>, use: (url: string) => Promise<T>): Promise<T> {
+/** Starts a server with the given response, and passes its address to `use`. */
+async function withServer<T>(answer: (request: Request) => Response | Promise<Response>, use: (url: string) => Promise<T>): Promise<T> {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
   try {
     return await use(`http://127.0.0.1:${server.port}`)
@@ -20,7 +20,7 @@ test('a ready server stays ready when an informational check fails, which become
     { name: 'diskSpace', ok: true },
     { name: 'backupRecent', ok: false },
   ]
-  await answering(
+  await withServer(
     () => Response.json({ status: 'ok', version: '1.2.3', checks }),
     async (url) =>
       expect(await checkHealth({ url })).toEqual({
@@ -34,7 +34,7 @@ test('a ready server stays ready when an informational check fails, which become
 })
 
 test('a server that is not ready lists each failed check in words, and an unknown check by name', async () => {
-  await answering(
+  await withServer(
     () => failing('Not ready: diskSpace, keysAtHand, somethingNew'),
     async (url) =>
       expect((await checkHealth({ url })).problems).toEqual([
@@ -47,7 +47,7 @@ test('a server that is not ready lists each failed check in words, and an unknow
 
 test('the health check distinguishes no server, another server and no response, within its time limit', async () => {
   const problemOf = async (answer: (request: Request) => Response | Promise<Response>) =>
-    answering(answer, async (url) => {
+    withServer(answer, async (url) => {
       const { ready, problems } = await checkHealth({ url }, 200)
       return [ready, ...problems]
     })
@@ -66,22 +66,22 @@ test('the health check distinguishes no server, another server and no response, 
   expect(await problemOf(() => new Response('x'.repeat(100_000)))).toEqual([false, expect.stringContaining('with a large response')])
   expect(await problemOf(() => failing('The database is busy'))).toEqual([false, expect.stringContaining('status 503')])
   expect(await problemOf(() => failing('host: not served here', 400))).toEqual([false, expect.stringContaining('ALLOWED_HOSTS')])
-  const gone = await answering(
+  const closedUrl = await withServer(
     () => new Response(),
     async (url) => url,
   )
-  expect((await checkHealth({ url: gone })).problems).toEqual([expect.stringContaining('nothing is listening at this address')])
+  expect((await checkHealth({ url: closedUrl })).problems).toEqual([expect.stringContaining('nothing is listening at this address')])
 })
 
 test('the health check uses the configured address and an allowed host name', async () => {
-  const of = (host: string, ...allowedHosts: string[]) => serverAddressOf({ host, port: 3000, allowedHosts })
-  expect(of('127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
-  expect(of('0.0.0.0')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
-  expect(of('::')).toEqual({ url: 'http://[::1]:3000', host: undefined })
-  expect(of('0.0.0.0', 'shop.example')).toEqual({ url: 'http://127.0.0.1:3000', host: 'shop.example' })
-  expect(of('0.0.0.0', 'shop.example', '127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  const addressOf = (host: string, ...allowedHosts: string[]) => serverAddressOf({ host, port: 3000, allowedHosts })
+  expect(addressOf('127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  expect(addressOf('0.0.0.0')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
+  expect(addressOf('::')).toEqual({ url: 'http://[::1]:3000', host: undefined })
+  expect(addressOf('0.0.0.0', 'shop.example')).toEqual({ url: 'http://127.0.0.1:3000', host: 'shop.example' })
+  expect(addressOf('0.0.0.0', 'shop.example', '127.0.0.1')).toEqual({ url: 'http://127.0.0.1:3000', host: undefined })
   expect(() => serverAddressOf({ host: '127.0.0.1', port: 0, allowedHosts: [] })).toThrow('use --url')
-  await answering(
+  await withServer(
     ({ headers }) => failing(`Not ready: ${headers.get('host')?.replaceAll('.', '_')}`),
     async (url) => expect((await checkHealth({ url, host: 'shop.example' })).problems[0]).toStartWith('shop_example'),
   )

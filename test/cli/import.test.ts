@@ -10,8 +10,8 @@ const productsIn = (database: string): number =>
   withFile(database, (file) => (file.query('select count(*) as n from products').get() as { n: number }).n)
 
 /**
- * Looks until the command has stored a product, or has ended. Only once there is a log beside the file, and through one connection that
- * only reads: looking must not get in its way.
+ * Waits until the command has stored a product or has ended. Opens the file only once it has a WAL, and read-only,
+ * so that it does not disturb the command.
  */
 async function untilProducts(database: string, child: { readonly exitCode: number | null }): Promise<void> {
   while (!existsSync(`${database}-wal`) && child.exitCode === null) await pause()
@@ -51,28 +51,27 @@ describeProcesses('souk import', () => {
       '2 rows, 1 product: 1 created, 0 updated, 0 skipped, 0 failed (2 variants, 0 images)\n',
     ])
     writeFileSync(file, lines(header, 'tee,Tee,Size,M,12,,9'))
-    const kept =
+    const notice =
       'Stock: unchanged for existing variants (1 differ from the file; use --stock to update them). 1 variant not in the file kept.\n'
     for (const args of [['--dry-run'], []]) {
       const { status, stdout } = await run('--overwrite', ...args)
-      expect([status, stdout.split('\n').slice(1).join('\n')]).toEqual([0, kept])
+      expect([status, stdout.split('\n').slice(1).join('\n')]).toEqual([0, notice])
     }
     const dry = await run('--overwrite', '--stock', '--dry-run')
     expect(dry.stdout).toContain('Stock: 1 count would be updated, tracking of 1 variant would be changed')
     const real = await run('--overwrite', '--stock')
     expect(real.stdout).toContain('Stock: 1 count updated, tracking of 1 variant changed')
     expect((await run('--overwrite')).stdout).toContain('(0 differ from the file; ')
-    // Live clients get an event for each import, as for imports over HTTP: the first, three others, and this one.
-    // A slow machine also reports progress.
-    const told = withFile(database, (open) =>
-      open
+    // Each import sends events to live clients, as imports over HTTP do. A slow machine also sends progress events.
+    const events = withFile(database, (connection) =>
+      connection
         .query<{ name: string; data: string }, []>(
           "select name, data from live_events where name in ('import.started', 'import.finished') order by id",
         )
         .all(),
     )
-    expect(told.map(({ name }) => name)).toEqual(Array.from({ length: 6 }, () => ['import.started', 'import.finished']).flat())
-    expect(JSON.parse(told.at(-1)?.data ?? '')).toMatchObject({ kind: 'products', result: 'DONE', updated: 1 })
+    expect(events.map(({ name }) => name)).toEqual(Array.from({ length: 6 }, () => ['import.started', 'import.finished']).flat())
+    expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({ kind: 'products', result: 'DONE', updated: 1 })
     const { stdout: help } = await souk(['import', '--help'], file.slice(0, file.lastIndexOf('/')))
     expect(help).toContain('--stock')
     expect(help).toMatch(/--overwrite keeps stock and tracking unless --stock is given/)
@@ -105,14 +104,14 @@ describeProcesses('souk import', () => {
       Bun.readableStreamToText(child.stdout),
       Bun.readableStreamToText(child.stderr),
     ])
-    const done = productsIn(database)
+    const imported = productsIn(database)
     expect([status, stderr]).toEqual([
       130,
       expect.stringContaining('Stopped before the end of the file. Run it again to continue; nothing is created twice.\n'),
     ])
-    expect(stdout).toContain(`${done} created`)
-    expect(done).toBeLessThan(all)
-    expect((await run()).stdout).toContain(`${all - done} created, 0 updated, ${done} skipped`)
+    expect(stdout).toContain(`${imported} created`)
+    expect(imported).toBeLessThan(all)
+    expect((await run()).stdout).toContain(`${all - imported} created, 0 updated, ${imported} skipped`)
     expect(productsIn(database)).toBe(all)
   })
 })

@@ -1,4 +1,4 @@
-/** Tests Ctrl-C: one line that says what was done and how to continue, and status 130. */
+/** Tests Ctrl-C: a command prints one line with its result and the next step, and exits with status 130. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { describeProcesses, pause, serve, servedOnce, souk, startCommand, withFi
 
 const megabytes = 192
 
-/** A database that takes a while to copy. */
+/** Returns an instance whose database takes a while to copy. */
 async function largeDatabase(): Promise<{ dataDir: string; database: string }> {
   const { dataDir, database } = await servedOnce()
   withFile(database, (file) => {
@@ -19,7 +19,7 @@ async function largeDatabase(): Promise<{ dataDir: string; database: string }> {
   return { dataDir, database }
 }
 
-/** One of which the check takes a minute: SQLite works out what an index holds, and that was made dear behind its back. */
+/** Returns an instance whose check takes a minute, because SQLite evaluates an expensive index expression. */
 async function slowToCheck(): Promise<{ dataDir: string; database: string }> {
   const { dataDir, database } = await servedOnce()
   const [quick, slow] = ['n * 00000000', 'n + 10000000']
@@ -35,20 +35,20 @@ async function slowToCheck(): Promise<{ dataDir: string; database: string }> {
   return { dataDir, database }
 }
 
-/** Whether a process has a file open. */
+/** Returns whether a process has a file open. */
 function hasOpen(pid: number, file: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((descriptor) => readlinkSync(`/proc/${pid}/fd/${descriptor}`) === file)
   } catch {
-    // One that it had a moment ago, or a process that has ended.
+    // The process has ended or has just closed a file.
     return false
   }
 }
 
-/** Presses Ctrl-C as soon as `begun` says so. */
-async function interrupt(args: readonly string[], dataDir: string, begun: (pid: number) => boolean) {
+/** Interrupts a command as soon as `hasStarted` returns true. */
+async function interrupt(args: readonly string[], dataDir: string, hasStarted: (pid: number) => boolean) {
   const child = startCommand(args, dataDir)
-  while (!begun(child.pid) && child.exitCode === null) await pause()
+  while (!hasStarted(child.pid) && child.exitCode === null) await pause()
   child.kill('SIGINT')
   const status = await child.exited
   return { status, stdout: await new Response(child.stdout).text(), stderr: await new Response(child.stderr).text() }
@@ -78,29 +78,29 @@ describeProcesses('interrupted commands', () => {
   test('the next command and the next start remove the leftovers of a killed command', async () => {
     const { dataDir } = await largeDatabase()
     const target = temporaryDir()
-    const remains = (dir: string) => readdirSync(dir).filter((name) => name.includes('.tmp'))
+    const leftovers = (dir: string) => readdirSync(dir).filter((name) => name.includes('.tmp'))
     const kill = async (args: readonly string[], dir: string) => {
       const child = startCommand(args, dataDir)
-      while (remains(dir).length === 0 && child.exitCode === null) await pause()
+      while (leftovers(dir).length === 0 && child.exitCode === null) await pause()
       child.kill('SIGKILL')
       await child.exited
-      expect(remains(dir).length).toBeGreaterThan(0)
+      expect(leftovers(dir).length).toBeGreaterThan(0)
     }
     await kill(['backup', join(target, 'copy.db')], target)
-    // Another name, and another command, in the same folder.
+    // Another command that writes another file in the same folder.
     const file = join(target, 'products.csv')
     expect((await souk(['export', 'products', file, '--shop', 'a-shop'], dataDir)).status).toBe(0)
     expect(readdirSync(target)).toEqual(['products.csv'])
 
-    // In the data directory, and beside the copies that are made before migrations.
+    // Leftovers in the data directory, and those of copies that a start makes before migrations.
     await kill(['backup', join(dataDir, 'copy.db')], dataDir)
     const backups = join(dataDir, 'backups')
     mkdirSync(backups, { recursive: true })
-    const gone = Bun.spawn(['true'])
-    await gone.exited
-    for (const ending of ['', '-journal']) writeFileSync(join(backups, `before-0001_x-1.db.${gone.pid}.tmp${ending}`), 'half a copy')
+    const ended = Bun.spawn(['true'])
+    await ended.exited
+    for (const ending of ['', '-journal']) writeFileSync(join(backups, `before-0001_x-1.db.${ended.pid}.tmp${ending}`), 'half a copy')
     await using server = await serve(dataDir)
-    expect([remains(dataDir), remains(backups)]).toEqual([[], []])
+    expect([leftovers(dataDir), leftovers(backups)]).toEqual([[], []])
     await server.end('SIGTERM')
   })
 
@@ -122,8 +122,8 @@ describeProcesses('interrupted commands', () => {
       stderr: 'Stopped. Some secrets still use the old key, which stays in use. Run it again to resume\n',
     })
     writer.run('ROLLBACK')
-    const again = await souk(['rotate-keys'], dataDir)
-    expect(again.status).toBe(0)
+    const secondRun = await souk(['rotate-keys'], dataDir)
+    expect(secondRun.status).toBe(0)
     expect((await souk(['check'], dataDir)).status).toBe(0)
   })
 })

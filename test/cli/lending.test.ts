@@ -10,16 +10,16 @@ import { describeProcesses, logIn, serve, signUp, souk, withFile } from './souk.
 const figures = { cohort: 'US_COMPANY', monthlyAvgRevenueUsd: 10_000, verifiedCollateralUsd: 20_000, operationalRisk: 'LOW' }
 const envelope = (ceilingUsd: number) => `{"tier":"T1","ceilingUsd":${ceilingUsd},"reason":"FORMULA"}`
 
-/** A data directory whose server has ended, with an application for $30,000 that was approved over HTTP by these figures. */
-async function decidedOnce() {
+/** Creates a stopped instance with an application for $30,000 that was approved over HTTP with these figures. */
+async function createDecision() {
   const dataDir = temporaryDir()
   const root = { email: 'root@example.com', password: 'password-of-root' }
   await souk(['setup', '--email', root.email], dataDir, { stdin: root.password })
   await using server = await serve(dataDir, { LENDING_PLATFORM_ENABLED: 'true' })
   const { token } = await signUp(server)
   const operator = await logIn(server, root)
-  const post = async (path: string, by: string, body: object, method = 'POST') => {
-    const answer = await server.call(method, path, { token: by, body })
+  const post = async (path: string, bearer: string, body: object, method = 'POST') => {
+    const answer = await server.call(method, path, { token: bearer, body })
     if (answer.status > 201) throw new Error(`${path} answered ${answer.status}: ${answer.body.message}`)
     return answer.body
   }
@@ -38,7 +38,7 @@ async function decidedOnce() {
 
 describeProcesses('souk lending', () => {
   test('souk lending rules prints the rules, and a backtest changes nothing', async () => {
-    const { dataDir, decision } = await decidedOnce()
+    const { dataDir, decision } = await createDecision()
     const rules = await souk(['lending', 'rules'], temporaryDir())
     expect([rules.status, rules.stderr, JSON.parse(rules.stdout)]).toEqual([0, '', JSON.parse(rulesText(currentRules))])
     const file = join(temporaryDir(), 'rules.json')
@@ -78,7 +78,7 @@ Approved above the limit: 1 → 1
   })
 
   test('souk lending replay counts decisions with the same result, and names each different one with status 1', async () => {
-    const { dataDir, database, decision } = await decidedOnce()
+    const { dataDir, database, decision } = await createDecision()
     expect(await souk(['lending', 'replay'], dataDir)).toEqual({
       status: 0,
       stdout: '1 decisions recalculated: 1 identical, 0 different\n',

@@ -6,7 +6,7 @@ import { mailServer } from '../support/mail-server.ts'
 import { describeProcesses, merchantLogin, serve, servedOnce, signUp, souk, withFile } from './souk.ts'
 
 const { email } = merchantLogin
-const wanted = { body: { email } }
+const resetRequest = { body: { email } }
 
 describeProcesses('mail of a server process', () => {
   test('a merchant resets their password by the link in a mail, across a restart of the server', async () => {
@@ -15,46 +15,46 @@ describeProcesses('mail of a server process', () => {
     const settings = { ...mails.settings, PUBLIC_URL: '' }
     await using first = await serve(dataDir, settings)
     await signUp(first)
-    expect((await first.call('POST', '/auth/password/forgot', wanted)).status).toBe(202)
+    expect((await first.call('POST', '/auth/password/forgot', resetRequest)).status).toBe(202)
     await mails.waitForMails(1)
     expect(await first.end('SIGTERM')).toBe(0)
     expect(first.log.text()).toContain('"event":"mail.links_lead_here"')
     const link = /http:\/\/\S+\/pages\/reset\/[\w-]{43}/.exec(mails.received[0]?.text ?? '')?.[0] ?? ''
     expect(link).toStartWith(first.url)
-    await using again = await serve(dataDir, settings)
-    const page = link.replace(first.url, again.url)
+    await using restarted = await serve(dataDir, settings)
+    const page = link.replace(first.url, restarted.url)
     expect(await (await fetch(page)).text()).toContain('<form method="post">')
-    const sent = await fetch(page, { method: 'POST', body: new URLSearchParams({ password: 'a password of tomorrow' }) })
-    expect([sent.status, (await sent.text()).includes('Password saved')]).toEqual([200, true])
-    expect((await again.call('POST', '/merchant/login', { body: { email, password: 'a password of tomorrow' } })).status).toBe(200)
+    const submitted = await fetch(page, { method: 'POST', body: new URLSearchParams({ password: 'a password of tomorrow' }) })
+    expect([submitted.status, (await submitted.text()).includes('Password saved')]).toEqual([200, true])
+    expect((await restarted.call('POST', '/merchant/login', { body: { email, password: 'a password of tomorrow' } })).status).toBe(200)
     const token = link.split('/').at(-1) ?? ''
-    expect(`${first.log.text()}${again.log.text()}`).not.toContain(token)
-    expect(again.log.text()).toContain('/pages/reset/:token')
+    expect(`${first.log.text()}${restarted.log.text()}`).not.toContain(token)
+    expect(restarted.log.text()).toContain('/pages/reset/:token')
   })
 
   test('a mail whose response a killed server did not get is sent once more with the same Message-ID', async () => {
     let silent = true
-    const begun = Promise.withResolvers<void>()
+    const firstAttempt = Promise.withResolvers<void>()
     const ids: (string | undefined)[] = []
     await using mails = await mailServer({
       onMail({ headers }) {
         ids.push(headers.get('message-id'))
-        begun.resolve()
+        firstAttempt.resolve()
         return silent ? new Promise(() => undefined) : undefined
       },
     })
     const dataDir = temporaryDir()
     const first = await serve(dataDir, mails.settings)
     await signUp(first)
-    await first.call('POST', '/auth/password/forgot', wanted)
-    await begun.promise
+    await first.call('POST', '/auth/password/forgot', resetRequest)
+    await firstAttempt.promise
     await first.end('SIGKILL')
     silent = false
     // The test does not wait 90 seconds until the claim expires.
     withFile(join(dataDir, 'souk.db'), (file) => file.run('UPDATE mails SET next_at = 0'))
-    await using next = await serve(dataDir, mails.settings)
+    await using restarted = await serve(dataDir, mails.settings)
     await mails.waitForMails(1)
-    expect(await next.end('SIGTERM')).toBe(0)
+    expect(await restarted.end('SIGTERM')).toBe(0)
     expect(ids.length).toBe(2)
     expect(ids[0]).toBe(ids[1])
     withFile(join(dataDir, 'souk.db'), (file) => {
@@ -78,8 +78,8 @@ describeProcesses('mail of a server process', () => {
       stderr: '',
     })
     expect(mails.received.map(({ to, headers }) => [to, headers.get('subject')])).toEqual([[['me@example.com'], 'Test email']])
-    const gone = { ...settings, SMTP_URL: 'smtp://me:secret-of-mine@127.0.0.1:9' }
-    const refused = await souk(['mail', 'test', '--to', 'me@example.com'], dataDir, { settings: gone })
+    const unreachable = { ...settings, SMTP_URL: 'smtp://me:secret-of-mine@127.0.0.1:9' }
+    const refused = await souk(['mail', 'test', '--to', 'me@example.com'], dataDir, { settings: unreachable })
     expect(refused).toMatchObject({ status: 1, stderr: 'The test email was not sent: cannot be reached\n' })
     for (const args of [
       ['mail', 'test'],

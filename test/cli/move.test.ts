@@ -22,7 +22,7 @@ import { emptyPostgres, temporaryDir } from '../support/database.ts'
 import { lendingOn, pdf } from '../support/lending-documents.ts'
 import { ok } from '../support/selling.ts'
 import { longTestMs } from '../support/timeouts.ts'
-import { drafted, send } from './drafted.ts'
+import { draftApplication, uploadDocument } from './draft-application.ts'
 import { merchantLogin, pause, serve, signUp, souk, startCommand, withFile } from './souk.ts'
 
 setDefaultTimeout(longTestMs)
@@ -30,10 +30,10 @@ setDefaultTimeout(longTestMs)
 const keys = { JWT_SECRET: 'j'.repeat(32), ENCRYPTION_KEY: 'e'.repeat(32), INTEGRATION_API_KEY: 'i'.repeat(32) }
 const onPostgres = test.skipIf(engine !== 'postgres')
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
-const refusal = (reason: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(reason) })
+const refusedWith = (reason: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(reason) })
 
-async function connected(url: string) {
-  // Where the engine is in the same process, it has the driver make numbers of large ones.
+async function connect(url: string) {
+  // The engine configures the driver of this process to parse INT8 as a number. These tests need the text.
   const types = new pg.TypeOverrides()
   types.setTypeParser(pg.types.builtins.INT8, (text: string) => text)
   const client = new pg.Client({ connectionString: url, types })
@@ -42,14 +42,14 @@ async function connected(url: string) {
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** What is hard to carry: what COPY escapes, what JSON escapes, text that looks like nothing. */
+/** Texts that are hard to copy: characters that COPY or JSON escapes, and an empty text. */
 const texts = ['tab\tand\nline \\ \\N \b\v\f\r', '', 'é 🛒 שלום "quoted" \u0001\u2028 {},']
 const integers: Readonly<Record<string, readonly bigint[]>> = {
   boolean: [1n, 0n, 1n],
   integer: [2_147_483_647n, -2_147_483_648n, 0n],
   bigint: [9_007_199_254_740_993n, -1n, 0n],
 }
-/** The types of the columns, as the schema has them. */
+/** Column types of the schema. */
 const types = new Map<string, Map<string, string>>(
   Object.values(schema)
     .filter((one) => is(one, Table))
@@ -59,11 +59,11 @@ const types = new Map<string, Map<string, string>>(
     ]),
 )
 
-/** What belongs to the engine. */
+/** Tables that only the SQLite engine uses. */
 const engineTables = new Set(['souk_migrations', 'product_ranks', 'managed_ranks', 'customer_ranks', 'search_shops'])
 
-/** A database in which every table has three rows, with values of their types, that refer to each other as the schema says. */
-function everyTable(): { dataDir: string; file: string; tables: Map<string, unknown[]> } {
+/** Creates a database with three rows in every table. The values have the column's type, and references are valid. */
+function createFullDatabase(): { dataDir: string; file: string; tables: Map<string, unknown[]> } {
   const dataDir = temporaryDir()
   const file = join(dataDir, 'souk.db')
   migrateSqlite(file, sqliteMigrations, { backups: dataDir, now: 0 })
@@ -99,8 +99,8 @@ function everyTable(): { dataDir: string; file: string; tables: Map<string, unkn
   return { dataDir, file, tables }
 }
 
-/** What the driver makes of a row is what SQLite holds, but for truth. */
-const asInSqlite = (table: string, row: Record<string, unknown>) =>
+/** Converts a row of PostgreSQL to SQLite's values: numbers and booleans to bigint. */
+const toSqliteRow = (table: string, row: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => {
       const isNumber = types.get(table)?.get(name) !== 'text' && value !== null
@@ -109,48 +109,48 @@ const asInSqlite = (table: string, row: Record<string, unknown>) =>
   )
 
 onPostgres('souk move copies every table exactly, wherever it is interrupted', async () => {
-  const { dataDir, file, tables } = everyTable()
+  const { dataDir, file, tables } = createFullDatabase()
   const before = hashOf(file)
   const target = await emptyPostgres()
   const to = (url: string) => ['move', '--to', url]
 
   // An invalid --to is reported as such, not as an invalid setting.
-  const nowhere = await souk(to(target.url.replace(/[^/]*$/, 'nowhere')), dataDir, { settings: keys })
-  expect(nowhere).toEqual(refusal('The server in --to rejected the login'))
+  const wrongLogin = await souk(to(target.url.replace(/[^/]*$/, 'nowhere')), dataDir, { settings: keys })
+  expect(wrongLogin).toEqual(refusedWith('The server in --to rejected the login'))
 
-  // The server goes away in the middle.
+  // The server disconnects during the copy.
   {
     await using wire = await cuttableProxy(target.url, 'COPY "orders"', 'before')
     wire.arm()
-    expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusal("doesn't answer"))
+    expect(await souk(to(wire.url), dataDir, { settings: keys })).toEqual(refusedWith("doesn't answer"))
   }
-  await using client = await connected(target.url)
-  const reached = async () => Number((await client.query('select count(*) as n from souk_move')).rows[0].n)
-  const first = await reached()
+  await using client = await connect(target.url)
+  const countCopied = async () => Number((await client.query('select count(*) as n from souk_move')).rows[0].n)
+  const first = await countCopied()
   expect(first).toBeGreaterThan(1)
   expect(first).toBeLessThan(tables.size)
   // An unfinished copy cannot be served, read, or used as the target of another instance.
   const served = await souk(['serve'], temporaryDir(), { settings: { ...keys, DATABASE_URL: target.url } })
-  expect(served).toEqual(refusal('is being moved to this database'))
-  const elsewhere = temporaryDir()
-  copyFileSync(file, join(elsewhere, 'souk.db'))
-  expect(await souk(to(target.url), elsewhere, { settings: keys })).toEqual(refusal('of another instance'))
+  expect(served).toEqual(refusedWith('is being moved to this database'))
+  const otherDir = temporaryDir()
+  copyFileSync(file, join(otherDir, 'souk.db'))
+  expect(await souk(to(target.url), otherDir, { settings: keys })).toEqual(refusedWith('of another instance'))
 
-  // The mover is killed in the middle of a transaction, behind some that were committed.
+  // The command is killed during a transaction, after others were committed.
   await client.query('begin; lock table webhook_deliveries in access exclusive mode')
   const killed = startCommand(to(target.url), dataDir, keys)
   const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await using other = await connected(target.url)
+  await using other = await connect(target.url)
   while ((await other.query(waiting)).rows.length === 0) await pause()
   killed.kill('SIGKILL')
   await killed.exited
   await client.query('rollback')
-  expect(await reached()).toBeGreaterThan(first)
+  expect(await countCopied()).toBeGreaterThan(first)
 
   // A change in the target between two runs is detected and keeps the shop closed.
   await client.query("update shops set title = title || '!' where updated_at = 0; update users set created_at = 1 where created_at = 0")
   const differs = await souk(to(target.url), dataDir, { settings: keys })
-  expect(differs).toEqual(refusal('the target differs from the source'))
+  expect(differs).toEqual(refusedWith('the target differs from the source'))
   for (const what of ['shops: a row is not as it was sent', 'users: the sums of its numbers differ'])
     expect(differs.stderr).toContain(`  - ${what}\n`)
   await client.query(
@@ -163,11 +163,11 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
   expect(hashOf(file)).toBe(before)
   for (const [table, rows] of tables) {
     // The search index still has to be filled, which is reported.
-    const { rows: there } = await client.query(`select * from "${table}" ${table === 'search_fills' ? "where below <> '~'" : ''}`)
+    const { rows: targetRows } = await client.query(`select * from "${table}" ${table === 'search_fills' ? "where below <> '~'" : ''}`)
     const sorted = (all: unknown[]) => all.map((row) => Bun.inspect(row, { sorted: true })).sort()
-    // By which the other engine knows what is new: no column of the schema.
-    for (const row of there) delete row[transactionColumn]
-    expect([table, sorted(there.map((row) => asInSqlite(table, row)))]).toEqual([table, sorted(rows)])
+    // PostgreSQL's engine adds this column, which is not part of the schema.
+    for (const row of targetRows) delete row[transactionColumn]
+    expect([table, sorted(targetRows.map((row) => toSqliteRow(table, row)))]).toEqual([table, sorted(rows)])
   }
   const { rows: words } = await client.query(
     `select product_id from product_words where words @@ '''large'' & ''${tagTerm('blue sky')}'''::tsquery`,
@@ -179,7 +179,7 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
     { subject: 'PRODUCTS' },
   ])
   expect((await client.query("select to_regclass('souk_move') as state")).rows).toEqual([{ state: null }])
-  expect(await souk(to(target.url), dataDir, { settings: keys })).toEqual(refusal('the target is not empty'))
+  expect(await souk(to(target.url), dataDir, { settings: keys })).toEqual(refusedWith('the target is not empty'))
   await client.end()
   await other.end()
   await target.drop()
@@ -188,8 +188,8 @@ onPostgres('souk move copies every table exactly, wherever it is interrupted', a
 onPostgres('a read error within a batch aborts the move and rolls the batch back', async () => {
   const target = await emptyPostgres()
   await withTarget(target.url, { fingerprint: 'a', migrations: postgresMigrations, now: 0 }, async (to) => {
-    const piece = { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }
-    const put = to.put('attempts', ['id', 'bucket', 'at'], piece, () => {
+    const batch = { upTo: 1n, rows: 1, sum: 0n, lines: Buffer.from('a\tb\t0\n') }
+    const put = to.put('attempts', ['id', 'bucket', 'at'], batch, () => {
       throw new Error('the disk failed')
     })
     await expect(put).rejects.toThrow('the disk failed')
@@ -205,8 +205,8 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
     await using server = await serve(dataDir, lendingOn)
     const { token, ...signedUp } = await signUp(server)
     privateKey = signedUp.privateKey
-    expect((await send(server, token, drafted(join(dataDir, 'souk.db')), 'ein_letter', pdf(1_000))).status).toBe(200)
-    const made = await fetch(`${server.url}/product-v2`, {
+    expect((await uploadDocument(server, token, draftApplication(join(dataDir, 'souk.db')), 'ein_letter', pdf(1_000))).status).toBe(200)
+    const created = await fetch(`${server.url}/product-v2`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-service-api-key': privateKey },
       body: JSON.stringify({
@@ -216,10 +216,10 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
         variants: [{ price: { amount: 1_000, currency: 'USD' }, onHand: 3 }],
       }),
     })
-    expect(made.status).toBe(201)
+    expect(created.status).toBe(201)
     // A database that a server uses cannot be moved.
     expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir)).toEqual(
-      refusal(`souk is running on ${dataDir}. Stop it first`),
+      refusedWith(`souk is running on ${dataDir}. Stop it first`),
     )
     await server.end('SIGTERM')
   }
@@ -237,13 +237,13 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
     ['reset-password', '--email', 'late@example.com'],
   ])
     expect(await souk(command, dataDir, { settings: s3.settings, stdin: `${crypto.randomUUID()}\n` })).toEqual(
-      refusal('moved to PostgreSQL'),
+      refusedWith('moved to PostgreSQL'),
     )
   // A repeated command reports that the move is complete. A failure afterwards leaves the old instance closed.
-  const again = await souk(['move', '--to', target.url], dataDir, { settings: s3.settings })
-  expect(again).toEqual(refusal('This instance was already moved'))
-  const wrongly = target.url.replace('souk@', 'nobody@')
-  expect(await souk(['move', '--to', wrongly], dataDir, { settings: s3.settings })).toMatchObject({ status: 1 })
+  const repeated = await souk(['move', '--to', target.url], dataDir, { settings: s3.settings })
+  expect(repeated).toEqual(refusedWith('This instance was already moved'))
+  const wrongLogin = target.url.replace('souk@', 'nobody@')
+  expect(await souk(['move', '--to', wrongLogin], dataDir, { settings: s3.settings })).toMatchObject({ status: 1 })
   expect(existsSync(join(dataDir, 'MOVED'))).toBe(true)
   expect(moved.stdout).toContain('1 document of loan applications copied to the bucket')
   expect(statSync(envFile).mode & 0o777).toBe(0o600)
@@ -255,24 +255,28 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
   )
   expect(settings).toMatchObject({ DATABASE_URL: target.url })
   for (const secret of [settings['JWT_SECRET'], settings['ENCRYPTION_KEY']]) expect(moved.stdout).not.toContain(secret)
-  // On another machine without files of the first one.
-  const elsewhere = temporaryDir()
-  const checked = await souk(['check'], elsewhere, { settings: { ...settings, ...s3.settings } })
+  // The target works on another machine, without the files of the first one.
+  const otherDir = temporaryDir()
+  const checked = await souk(['check'], otherDir, { settings: { ...settings, ...s3.settings } })
   expect(checked).toMatchObject({ status: 0, stderr: '' })
   expect(checked.stdout).toContain('ok    documents\n')
   expect(s3.objects.size).toBe(1)
 
   const { DATABASE_URL: url = '', ...secrets } = settings
-  const app = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, realPasswords: true, startAt: Date.now() })
+  const app = await testApp(secrets, { database: { url, dataDir: otherDir, drop: target.drop }, realPasswords: true, startAt: Date.now() })
   const login = ok(await app.call('POST', '/merchant/login', { body: merchantLogin }))
   const { token } = { token: login.body.data.accessToken as string }
   expect(ok(await app.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
   // Every process knows the session and opens the keys.
-  const beside = await testApp(secrets, { database: { url, dataDir: elsewhere, drop: target.drop }, as: 'command', startAt: Date.now() })
-  expect(ok(await beside.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
-  await beside.close()
-  const found = ok(await app.call('GET', '/product-v2/public/shop/a-shop?q=cafe%20mug')).body
-  const variantId: string = found.data[0].variants[0].id
+  const otherProcess = await testApp(secrets, {
+    database: { url, dataDir: otherDir, drop: target.drop },
+    as: 'command',
+    startAt: Date.now(),
+  })
+  expect(ok(await otherProcess.call('GET', '/shops/v2/private-key', { token })).body.privateKey).toBe(privateKey)
+  await otherProcess.close()
+  const results = ok(await app.call('GET', '/product-v2/public/shop/a-shop?q=cafe%20mug')).body
+  const variantId: string = results.data[0].variants[0].id
   const { publishableKey: key } = ok(await app.call('GET', '/shops/v2/public/name/a-shop')).body
   const cart = ok(await app.call('POST', '/cart', { key, body: { email: 'guest@example.com' } })).body.id
   ok(await app.call('POST', `/cart/${cart}/items`, { key, body: { variantId, quantity: 1 } }))
@@ -290,21 +294,21 @@ onPostgres('after souk move, logins, keys and secrets work, the check is clean, 
 })
 
 onPostgres('of two concurrent moves into one database, one succeeds and the other is refused', async () => {
-  const { dataDir } = everyTable()
+  const { dataDir } = createFullDatabase()
   const other = temporaryDir()
   cpSync(dataDir, other, { recursive: true, preserveTimestamps: true })
   const target = await emptyPostgres()
-  const ended = await Promise.all([dataDir, other].map((from) => souk(['move', '--to', target.url], from, { settings: keys })))
-  expect(ended.map(({ status }) => status).sort()).toEqual([0, 1])
-  expect(ended.find(({ status }) => status === 1)?.stderr).toContain('Not moved: another `souk move` is at work')
+  const outcomes = await Promise.all([dataDir, other].map((from) => souk(['move', '--to', target.url], from, { settings: keys })))
+  expect(outcomes.map(({ status }) => status).sort()).toEqual([0, 1])
+  expect(outcomes.find(({ status }) => status === 1)?.stderr).toContain('Not moved: another `souk move` is at work')
   expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 1 })
   await target.drop()
 })
 
 onPostgres('an instance whose move was killed at its end is not served, and the move can be continued', async () => {
-  const { dataDir } = everyTable()
+  const { dataDir } = createFullDatabase()
   const target = await emptyPostgres()
-  await using client = await connected(target.url)
+  await using client = await connect(target.url)
   await client.query(`CREATE FUNCTION stops() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
     IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE object_name = 'souk_move') THEN
       PERFORM pg_sleep(1);
@@ -322,7 +326,7 @@ onPostgres('an instance whose move was killed at its end is not served, and the 
   while (!(await isAtEnd())) await pause()
   moving.kill('SIGKILL')
   await moving.exited
-  expect(await souk(['serve'], dataDir, { settings: keys })).toEqual(refusal('moved to PostgreSQL'))
+  expect(await souk(['serve'], dataDir, { settings: keys })).toEqual(refusedWith('moved to PostgreSQL'))
   while (await isAtEnd()) await pause()
   // The move continues; if no process was admitted to the target, the instance is unchanged.
   expect(await souk(['move', '--to', target.url], dataDir, { settings: keys })).toMatchObject({ status: 1, stdout: '' })
@@ -335,39 +339,39 @@ onPostgres('an instance whose move was killed at its end is not served, and the 
 })
 
 onPostgres('souk move refuses invalid data and a target that is not empty before it copies anything', async () => {
-  const { dataDir, file } = everyTable()
+  const { dataDir, file } = createFullDatabase()
   const target = await emptyPostgres()
   const move = () => souk(['move', '--to', target.url], dataDir, { settings: keys })
   const [last] = sqliteMigrations.slice(-1)
-  const forgotten = withFile(
+  const deletedMigration = withFile(
     file,
     (db) => db.query('DELETE FROM souk_migrations WHERE tag = ? RETURNING applied_at AS at').get(last?.tag ?? '') as { at: number },
   )
-  expect(await move()).toEqual(refusal(`The database is older than this version (missing: ${last?.tag}`))
-  withFile(file, (db) => db.query('INSERT INTO souk_migrations VALUES (?, ?)').run(last?.tag ?? '', forgotten.at))
+  expect(await move()).toEqual(refusedWith(`The database is older than this version (missing: ${last?.tag}`))
+  withFile(file, (db) => db.query('INSERT INTO souk_migrations VALUES (?, ?)').run(last?.tag ?? '', deletedMigration.at))
 
   const lock = lockDataDir(dataDir)
-  expect(await move()).toEqual(refusal(`souk is running on ${dataDir}. Stop it first`))
+  expect(await move()).toEqual(refusedWith(`souk is running on ${dataDir}. Stop it first`))
   lock?.release()
   expect(await souk(['move', '--to', 'postgres://souk@127.0.0.1:1/nowhere'], dataDir, { settings: keys })).toEqual(
-    refusal("doesn't answer"),
+    refusedWith("doesn't answer"),
   )
   expect(await souk(['move', '--to', 'mysql://one/shop'], dataDir, { settings: keys })).toMatchObject({ status: 2 })
 
   withFile(file, (db) => db.query("UPDATE products SET tags = 'none' WHERE rowid = 1").run())
   const badJson = await emptyPostgres()
-  expect(await souk(['move', '--to', badJson.url], dataDir, { settings: keys })).toEqual(refusal('is not valid JSON'))
+  expect(await souk(['move', '--to', badJson.url], dataDir, { settings: keys })).toEqual(refusedWith('is not valid JSON'))
   await badJson.drop()
   withFile(file, (db) => db.query("UPDATE products SET tags = '[]' WHERE rowid = 1").run())
 
-  await using client = await connected(target.url)
+  await using client = await connect(target.url)
   await client.query('create table theirs (id int)')
-  expect(await move()).toEqual(refusal('the target is not empty: it has a table theirs'))
+  expect(await move()).toEqual(refusedWith('the target is not empty: it has a table theirs'))
   await client.query('drop table theirs')
 
   withFile(file, (db) => {
     db.query("UPDATE shops SET title = 'a' || char(0) || 'b' WHERE rowid = 2").run()
-    // Half a character, half of a pair, and a byte that no character begins with: of some, SQLite counts as many characters as bytes.
+    // Invalid UTF-8: an incomplete character, a lone surrogate, and a continuation byte.
     for (const [rowid, bytes] of ['c3', '61eda080', '80'].entries())
       db.query(`UPDATE products SET title = cast(x'${bytes}' AS TEXT) WHERE rowid = ${rowid + 1}`).run()
     db.query('UPDATE variants SET weight_grams = 3000000000 WHERE rowid = 1').run()
@@ -399,12 +403,12 @@ onPostgres('souk move refuses invalid data and a target that is not empty before
 
 onPostgres('souk move refuses tables or columns that only one of the databases has', () => {
   const table = (name: string, ...columns: string[]) => ({ name, columns, parents: [], rows: 0 })
-  const there = (...tables: [string, [string, string][]][]) => new Map(tables.map(([name, columns]) => [name, new Map(columns)]))
+  const targetRows = (...tables: [string, [string, string][]][]) => new Map(tables.map(([name, columns]) => [name, new Map(columns)]))
   const source = { tables: [table('a', 'id', 'at'), table('b', 'id')] }
   expect(() =>
     planOf(
       source,
-      there(
+      targetRows(
         [
           'a',
           [

@@ -1,4 +1,4 @@
-/** Tests the commands for incidents, beside a running server and where none starts. */
+/** Tests the commands for incidents, with a running server and where no server starts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const testSecrets = {
   INTEGRATION_API_KEY: 'test-only-integration-key',
 }
 
-/** A value that each secret setting takes, with PLANTED in it, or a word that stands for it. */
+/** Returns values with PLANTED (or its hexadecimal form) in them. Each secret setting accepts one of them. */
 const candidates = (name: string): string[] => [
   `PLANTED-${name}-0123456789-abcdefgh`,
   `redis://user:PLANTED-${name}@127.0.0.1:1/0`,
@@ -37,7 +37,7 @@ const candidates = (name: string): string[] => [
 ]
 const planted = /PLANTED|5eed5eed|test-only/
 
-/** Every secret setting, each with a value of its own. Those of stores that the settings want whole come with the rest of it. */
+/** Returns a value for every secret setting, and the other settings that a store with a secret requires. */
 function plantedSettings(): Record<string, string> {
   const secrets = Object.entries(known).flatMap(([name, setting]) => {
     if (!('secret' in setting) || name in testSecrets) return []
@@ -60,8 +60,8 @@ function plantedSettings(): Record<string, string> {
   return Object.fromEntries([...secrets, ...stores, ['MAIL_FROM', 'souk@souk.example']])
 }
 
-/** A shop with people in it, an order that is stuck, and errors that quote them. */
-async function troubled(app: TestApp) {
+/** Creates a shop with personal data, a stuck order, and errors that contain the personal data. */
+async function createIncident(app: TestApp) {
   const shop = await sellingWithProcessor(app, {
     create: async () => paymentAnswer('CAPTURED', { authorized: 1_000, captured: 1_000 }),
     async refund() {
@@ -86,22 +86,22 @@ describe('operator commands', () => {
   test('a support bundle has no secrets or personal data, stuck orders are found and shown, and nothing is written', async () => {
     const database = await testDatabase()
     const app = await testApp({}, { database, startAt: Date.now() - 30 * 60_000 })
-    const { orderId, number, shopName } = await troubled(app)
+    const { orderId, number, shopName } = await createIncident(app)
     await app.close()
     const url = engine === 'sqlite' ? database.url : database.url.replace('//souk@', '//souk:PLANTED-password@')
     const settings = { ...testSecrets, DATABASE_URL: url, ...plantedSettings(), LOG_LEVEL: 'debug' }
     const file = join(temporaryDir(), 'bundle.json')
     const before = contentOf(database)
 
-    const written = await souk(['support-bundle', file], database.dataDir, { settings })
-    expect(written).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\/.*bundle\.json created/) })
+    const bundled = await souk(['support-bundle', file], database.dataDir, { settings })
+    expect(bundled).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\/.*bundle\.json created/) })
     const text = readFileSync(file, 'utf8')
     expect(text).not.toMatch(planted)
     expect(text).not.toMatch(/Haddad|Quay|2075550137|@example|reason/)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const bundle = JSON.parse(text)
     expect(Object.entries(bundle).flatMap(([name, section]) => (JSON.stringify(section).startsWith('{"failed"') ? [name] : []))).toEqual([
-      // The port is left to chance here.
+      // The port is random in this test, so the bundle has no figures of the server.
       ...['server', 'metrics'],
     ])
     expect(bundle.settings).toMatchObject({
@@ -127,19 +127,19 @@ describe('operator commands', () => {
     expect(bundle.migrations).toMatchObject({ pending: [], unknown: [] })
     expect(bundle.check.find(({ subject }: { subject: string }) => subject === 'money of orders')).toMatchObject({ result: 'ok' })
 
-    const again = {
+    const input = {
       config: () => parseConfig(settings),
       env: settings,
       positionals: [file],
       switches: new Set<string>(),
       values: new Map(),
     }
-    await expect(supportBundle(again)).rejects.toThrow(`${file} already exists. Choose another name`)
+    await expect(supportBundle(input)).rejects.toThrow(`${file} already exists. Choose another name`)
     expect(readFileSync(file, 'utf8')).toBe(text)
 
-    const shown = await souk(['order', 'show', `#${number}`, '--shop', shopName], database.dataDir, { settings })
-    expect(shown).toMatchObject({ status: 0, stderr: '' })
-    expect(shown.stdout).toStartWith(`${orderId}  #${number} of ${shopName} (shop_`)
+    const orderShown = await souk(['order', 'show', `#${number}`, '--shop', shopName], database.dataDir, { settings })
+    expect(orderShown).toMatchObject({ status: 0, stderr: '' })
+    expect(orderShown.stdout).toStartWith(`${orderId}  #${number} of ${shopName} (shop_`)
     for (const part of [
       'total       10.00 USD',
       '\nNEXT\n  because  overdue since',
@@ -147,8 +147,8 @@ describe('operator commands', () => {
       '\nREFUNDS\n  ref_',
       'REFUND_REQUESTED  by ',
     ])
-      expect(shown.stdout).toContain(part)
-    expect(shown.stdout).not.toMatch(/PLANTED|Haddad|example/)
+      expect(orderShown.stdout).toContain(part)
+    expect(orderShown.stdout).not.toMatch(/PLANTED|Haddad|example/)
     const stuck = await souk(['orders', 'stuck', '--json'], database.dataDir, { settings })
     expect([stuck.status, stuck.stderr, JSON.parse(stuck.stdout)]).toEqual([
       1,
@@ -160,19 +160,19 @@ describe('operator commands', () => {
   })
 })
 
-/** The bytes of a database file, with what its log holds in it; nothing of one that a server keeps. */
+/** Returns a hash of a SQLite database file, or undefined on PostgreSQL. */
 function contentOf({ url }: TestDatabase): string | undefined {
   const file = url.replace(/^file:/, '')
   return existsSync(file) ? Bun.SHA256.hash(readFileSync(file), 'hex') : undefined
 }
 
 test('a support bundle redacts secrets, e-mail addresses and wallets at every depth', () => {
-  const told = {
+  const secretsByDepth = {
     check: [{ problems: [`0x${'Ab1'.repeat(13)}c is no registered address`] }],
     failed: 'user "ada@example.com" said s3cr3t-s3cr3t',
     n: 1,
   }
-  expect(redact(told, ['s3cr3t-s3cr3t'])).toEqual({
+  expect(redact(secretsByDepth, ['s3cr3t-s3cr3t'])).toEqual({
     check: [{ problems: ['[wallet] is no registered address'] }],
     failed: 'user "[e-mail]" said ***',
     n: 1,
@@ -183,8 +183,8 @@ test('a support bundle shows database hosts, and redacts the password and query 
   const env = { DATABASE_URL: 'postgresql://souk:PLANTED%2Fword@10.0.0.1:5432,[::1]:5433/shop?sslkey=PLANTED-key', ...testSecrets }
   const config = parseConfig(env)
   expect(settingsOf(config)['DATABASE_URL']).toBe('postgresql://10.0.0.1:5432,[::1]:5433/shop')
-  for (const of of [config, undefined])
-    expect(redact(`${env.DATABASE_URL} PLANTED/word`, secretsOf(of, env))).toBe(
+  for (const settings of [config, undefined])
+    expect(redact(`${env.DATABASE_URL} PLANTED/word`, secretsOf(settings, env))).toBe(
       'postgresql://souk:***@10.0.0.1:5432,[::1]:5433/shop?sslkey=*** ***',
     )
 })
@@ -192,10 +192,10 @@ test('a support bundle shows database hosts, and redacts the password and query 
 test('a support bundle waits once for silent database servers, and removes leftovers of a killed run', async () => {
   const dataDir = temporaryDir()
   const file = join(dataDir, 'bundle.json')
-  // Of a process that is gone, and of one that is there.
-  const gone = Bun.spawn(['true'])
-  await gone.exited
-  writeFileSync(`${file}.${gone.pid}.tmp`, '{')
+  // The first file belongs to an ended process, the second to a running one.
+  const ended = Bun.spawn(['true'])
+  await ended.exited
+  writeFileSync(`${file}.${ended.pid}.tmp`, '{')
   writeFileSync(`${file}.${process.pid}.tmp`, '{')
   // The server accepts connections and never responds.
   let connections = 0
@@ -203,30 +203,30 @@ test('a support bundle waits once for silent database servers, and removes lefto
   const at = `127.0.0.1:${silent.port}`
   const settings = { ...testSecrets, DATABASE_URL: `postgres://souk@${at},${at}/shop` }
   expect((await souk(['support-bundle', file], dataDir, { settings })).status).toBe(0)
-  // One section tries both servers, some times each; the nine others would do the same.
+  // Only one section retries both servers. Ten sections would open more connections.
   expect(connections).toBeLessThan(20)
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   const failed = ['database', 'migrations', 'rows', 'queues', 'processors', 'jobs', 'processes', 'errors', 'stuckOrders', 'check']
   expect(new Set(failed.map((name) => bundle[name].failed))).toEqual(new Set([bundle.database.failed]))
   expect(bundle.database.failed).toMatch(/database server does not answer/)
   expect(bundle.files.dataDir).toBeArray()
-  expect([existsSync(`${file}.${gone.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
+  expect([existsSync(`${file}.${ended.pid}.tmp`), existsSync(`${file}.${process.pid}.tmp`)]).toEqual([false, true])
 }, 900_000)
 
 test('publishNew works without hard links and never overwrites a file', () => {
   const dir = temporaryDir()
-  const [made, file] = [join(dir, 'made'), join(dir, 'bundle.json')]
-  writeFileSync(made, 'ours', { mode: 0o600 })
+  const [source, file] = [join(dir, 'made'), join(dir, 'bundle.json')]
+  writeFileSync(source, 'ours', { mode: 0o600 })
   const without = () => {
     throw Object.assign(new Error('no second names'), { code: 'EPERM' })
   }
-  publishNew(made, file, without)
+  publishNew(source, file, without)
   expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['ours', 0o600])
-  for (const link of [without, undefined]) expect(() => publishNew(made, file, link)).toThrow('EEXIST')
+  for (const link of [without, undefined]) expect(() => publishNew(source, file, link)).toThrow('EEXIST')
   const full = () => {
     throw Object.assign(new Error('full'), { code: 'ENOSPC' })
   }
-  expect(() => publishNew(made, join(dir, 'other'), full)).toThrow('full')
+  expect(() => publishNew(source, join(dir, 'other'), full)).toThrow('full')
 })
 
 test('invalid arguments are explained before anything is opened', async () => {
@@ -239,7 +239,7 @@ test('invalid arguments are explained before anything is opened', async () => {
   await expect(health({ ...input, values: new Map([['url', 'x']]), positionals: [] })).rejects.toThrow('--url must be')
 })
 
-/** Listens as systemd does, and lets systemd-notify know that it was heard by closing what comes with `BARRIER=1`. */
+/** A stand-in for systemd's socket. It closes the descriptor of `BARRIER=1`, which systemd-notify waits for. */
 const listener = `
 import os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -251,27 +251,27 @@ while True:
     print(message.decode().strip().replace('\\n', '\\t'), flush=True)
 `
 
-/** A socket in the place of systemd's; where the programs for it are missing, nobody is told and the reason is printed. */
+/** Starts the stand-in for systemd's socket. If a program is missing, prints the reason and notifies nothing. */
 async function systemdAt(socket: string) {
   const missing = ['python3', 'systemd-notify'].filter((name) => !Bun.which(name))
   if (missing.length > 0) {
     process.stderr.write(`skipped: what systemd is told (${missing.join(' and ')} not found)\n`)
-    return { settings: {}, told: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
+    return { settings: {}, untilNotified: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
   }
   const child = Bun.spawn(['python3', '-c', listener, socket], { stdout: 'pipe', stderr: 'inherit' })
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
-  let heard = ''
+  let received = ''
   const until = async (text: string) => {
-    while (!heard.split('\n').slice(0, -1).includes(text)) {
+    while (!received.split('\n').slice(0, -1).includes(text)) {
       const { value, done } = await lines.read()
-      if (done) throw new Error(`systemd was not told ${text}: ${heard}`)
-      heard += value
+      if (done) throw new Error(`systemd was not told ${text}: ${received}`)
+      received += value
     }
   }
   await until('listening')
   return {
     settings: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '600000' },
-    told: (...words: string[]) => until(words.join('\t')),
+    untilNotified: (...words: string[]) => until(words.join('\t')),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await child.exited
@@ -292,15 +292,15 @@ describeProcesses('operator commands as processes', () => {
       stderr: '',
       stdout: expect.stringMatching(/^ok {4}souk \S+ at http:\/\/127\.0\.0\.1:\d+ is ready\n$/),
     })
-    await systemd.told('READY=1', `STATUS=serving at ${server.url}`)
-    await systemd.told('WATCHDOG=1')
+    await systemd.untilNotified('READY=1', `STATUS=serving at ${server.url}`)
+    await systemd.untilNotified('WATCHDOG=1')
     expect(await server.end('SIGTERM')).toBe(0)
-    await systemd.told('STOPPING=1', 'STATUS=finishing requests in flight')
-    const gone = await souk(['health', '--json', '--url', server.url], dataDir)
-    expect([gone.status, gone.stderr, JSON.parse(gone.stdout).ready]).toEqual([1, '', false])
+    await systemd.untilNotified('STOPPING=1', 'STATUS=finishing requests in flight')
+    const ended = await souk(['health', '--json', '--url', server.url], dataDir)
+    expect([ended.status, ended.stderr, JSON.parse(ended.stdout).ready]).toEqual([1, '', false])
 
-    const none = await souk(['orders', 'stuck'], dataDir, { settings })
-    expect(none).toEqual({ status: 0, stderr: '', stdout: 'No stuck orders.\n' })
+    const noOrders = await souk(['orders', 'stuck'], dataDir, { settings })
+    expect(noOrders).toEqual({ status: 0, stderr: '', stdout: 'No stuck orders.\n' })
   })
 
   test('a support bundle is written despite invalid settings and a damaged database', async () => {
@@ -314,16 +314,16 @@ describeProcesses('operator commands as processes', () => {
     expect([damaged.settings.PORT, damaged.rows.failed, damaged.check]).toEqual([0, expect.stringContaining('damaged'), expect.anything()])
     rmSync(file)
     expect((await souk(['support-bundle', file], dataDir, { settings: { PORT: 'PLANTED' } })).status).toBe(0)
-    const misset = JSON.parse(readFileSync(file, 'utf8'))
-    expect(misset.settings).toMatchObject({
+    const invalidSettings = JSON.parse(readFileSync(file, 'utf8'))
+    expect(invalidSettings.settings).toMatchObject({
       problems: [expect.stringContaining('PORT must be')],
       PORT: 'set, invalid',
       HOST: '127.0.0.1',
     })
-    expect([misset.rows.failed, misset.check]).toEqual([expect.stringContaining('damaged'), expect.anything()])
+    expect([invalidSettings.rows.failed, invalidSettings.check]).toEqual([expect.stringContaining('damaged'), expect.anything()])
     rmSync(file)
-    const elsewhere = await souk(['support-bundle', file], dataDir, { settings: { DATABASE_URL: 'PLANTED' } })
-    expect([elsewhere.status, elsewhere.stdout]).toEqual([0, expect.stringContaining('only the problems of the settings')])
+    const withoutDatabase = await souk(['support-bundle', file], dataDir, { settings: { DATABASE_URL: 'PLANTED' } })
+    expect([withoutDatabase.status, withoutDatabase.stdout]).toEqual([0, expect.stringContaining('only the problems of the settings')])
     expect(readFileSync(file, 'utf8')).not.toContain('PLANTED')
   })
 })

@@ -12,7 +12,11 @@ const namesIn = (database: string) =>
     connection.query<{ name: string }, []>('SELECT storage_name AS name FROM picture_files ORDER BY width').all(),
   ).map(({ name }) => name)
 
-async function handIn(server: { url: string }, token: string, picture: Uint8Array<ArrayBuffer>): Promise<{ id: string; url: string }> {
+async function uploadPicture(
+  server: { url: string },
+  token: string,
+  picture: Uint8Array<ArrayBuffer>,
+): Promise<{ id: string; url: string }> {
   const answer = await fetch(`${server.url}/media`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'image/jpeg' },
@@ -22,19 +26,19 @@ async function handIn(server: { url: string }, token: string, picture: Uint8Arra
   return answer.json() as Promise<{ id: string; url: string }>
 }
 
-/** A stopped instance with a picture, and where it is read. */
-async function withPicture(settings: Record<string, string> = {}) {
+/** Returns a stopped instance with a picture, and the path of the picture. */
+async function instanceWithPicture(settings: Record<string, string> = {}) {
   const { dataDir } = await servedOnce()
-  const own = copiesOf(dataDir)()
+  const copyDir = copiesOf(dataDir)()
   const picture = await jpegOf(400, 300)
-  await using server = await serve(own, settings)
-  const { url } = await handIn(server, await logIn(server), picture)
+  await using server = await serve(copyDir, settings)
+  const { url } = await uploadPicture(server, await logIn(server), picture)
   expect(url).toStartWith(`${server.url}/media/`)
   await server.end('SIGTERM')
-  return { dataDir: own, database: join(own, 'souk.db'), path: new URL(url).pathname, picture }
+  return { dataDir: copyDir, database: join(copyDir, 'souk.db'), path: new URL(url).pathname, picture }
 }
 
-async function shownBy(dataDir: string, path: string, settings: Record<string, string> = {}) {
+async function readPicture(dataDir: string, path: string, settings: Record<string, string> = {}) {
   await using server = await serve(dataDir, settings)
   const answer = await fetch(`${server.url}${path}`)
   const bytes = Buffer.from(await answer.arrayBuffer())
@@ -44,19 +48,19 @@ async function shownBy(dataDir: string, path: string, settings: Record<string, s
 
 describeProcesses('images in backups', () => {
   test('a backup contains images and restores them into an empty directory', async () => {
-    const { dataDir, database, path, picture } = await withPicture()
+    const { dataDir, database, path, picture } = await instanceWithPicture()
     const file = join(temporaryDir(), 'all.db')
     expect((await souk(['backup', file], dataDir)).status).toBe(0)
     const names = namesIn(database)
     expect([names.length, readdirSync(`${file}.files`).sort()]).toEqual([3, names.toSorted()])
-    const elsewhere = temporaryDir()
-    writeFileSync(join(elsewhere, 'keys.json'), readFileSync(join(dataDir, 'keys.json')), { mode: 0o600 })
-    const restored = await souk(['restore', file], elsewhere)
+    const newDir = temporaryDir()
+    writeFileSync(join(newDir, 'keys.json'), readFileSync(join(dataDir, 'keys.json')), { mode: 0o600 })
+    const restored = await souk(['restore', file], newDir)
     expect([restored.status, restored.stdout.includes('3 files (documents and images) restored')]).toEqual([0, true])
-    expect((await souk(['check'], elsewhere)).stdout).toContain('ok    pictures\n')
-    const shown = await shownBy(elsewhere, path)
-    expect([shown.status, shown.bytes.equals(picture)]).toEqual([200, true])
-    // One that the disk has altered is found, and a second backup leaves what the first one has.
+    expect((await souk(['check'], newDir)).stdout).toContain('ok    pictures\n')
+    const response = await readPicture(newDir, path)
+    expect([response.status, response.bytes.equals(picture)]).toEqual([200, true])
+    // The check finds an altered picture. A second backup keeps the intact copy of the first one.
     const [altered = ''] = names
     const damaged = join(dataDir, 'media', altered)
     const bytes = readFileSync(damaged)
@@ -74,13 +78,13 @@ describeProcesses('images in backups', () => {
   test('images of a bucket that is no longer configured are restored into the data directory', async () => {
     await using s3 = startS3()
     const settings = Object.fromEntries(Object.entries(s3.settings).map(([name, value]) => [name.replace('DOCUMENTS', 'MEDIA'), value]))
-    const { dataDir, path, picture } = await withPicture(settings)
+    const { dataDir, path, picture } = await instanceWithPicture(settings)
     expect([s3.objects.size, existsSync(join(dataDir, 'media'))]).toEqual([4, false])
     const file = join(temporaryDir(), 'all.db')
     expect((await souk(['backup', file], dataDir, { settings })).status).toBe(0)
     expect((await souk(['restore', file, '--force'], dataDir)).status).toBe(0)
-    const shown = await shownBy(dataDir, path)
-    expect([shown.status, shown.bytes.equals(picture)]).toEqual([200, true])
+    const response = await readPicture(dataDir, path)
+    expect([response.status, response.bytes.equals(picture)]).toEqual([200, true])
     expect((await souk(['check'], dataDir)).status).toBe(0)
   })
 })

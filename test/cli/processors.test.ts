@@ -9,7 +9,7 @@ import { startTapServer, tapKeys } from '../clients/processors/tap-server.ts'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, logIn, serve, servedOnce, souk, withFile } from './souk.ts'
 
-const asked = (dataDir: string, settings: Record<string, string>) => souk(['processors'], dataDir, { settings })
+const runProcessors = (dataDir: string, settings: Record<string, string>) => souk(['processors'], dataDir, { settings })
 
 describeProcesses('souk processors', () => {
   test('souk processors reports whether each configured account works and why not, without a database', async () => {
@@ -25,14 +25,14 @@ describeProcesses('souk processors', () => {
       TAP_API_URL: tap.apiUrl,
     }
     const { host } = new URL(stripe.url)
-    const good = await asked(dataDir, settings)
+    const good = await runProcessors(dataDir, settings)
     expect([good.status, good.stderr]).toEqual([0, ''])
     expect(good.stdout.split('\n').sort()).toEqual([
       '',
       `ok    stripe of the settings (TEST, ${host})`,
       `ok    tap of the settings (TEST, ${new URL(tap.url).host})`,
     ])
-    const bad = await asked(dataDir, {
+    const bad = await runProcessors(dataDir, {
       ...settings,
       TAP_SECRET_KEY: 'sk_test_PLANTED',
       PAYPAL_CLIENT_ID: 'client',
@@ -58,7 +58,7 @@ describeProcesses('souk processors', () => {
   })
 
   test('souk processors says when no account is configured', async () => {
-    const { status, stdout, stderr } = await asked(temporaryDir(), {})
+    const { status, stdout, stderr } = await runProcessors(temporaryDir(), {})
     expect([status, stderr, stdout.startsWith('No payment processor account')]).toEqual([0, '', true])
   })
 
@@ -72,14 +72,14 @@ describeProcesses('souk processors', () => {
     const put = await server.call('PUT', '/shops/v2/processor-accounts/btcpay', { token, body: account })
     expect(put).toMatchObject({ status: 200, body: { processor: 'btcpay', mode: 'TEST' } })
     const { host } = new URL(btcpay.url)
-    const good = await asked(dataDir, settings)
+    const good = await runProcessors(dataDir, settings)
     expect(good).toMatchObject({ status: 0, stderr: '' })
     expect(good.stdout).toMatch(new RegExp(`^ok    btcpay of shop \\S+ \\(TEST, ${host.replace('.', '\\.')}\\)\n$`))
-    // What only this machine may call is not called for a merchant.
-    const guarded = await asked(dataDir, {})
+    // Accounts of merchants must not reach loopback addresses.
+    const guarded = await runProcessors(dataDir, {})
     expect([guarded.status, guarded.stderr]).toEqual([1, expect.stringContaining('address not allowed')])
     withFile(join(dataDir, 'souk.db'), (file) => file.run("UPDATE processor_accounts SET sealed_settings = 'v0:none'"))
-    const closed = await asked(dataDir, settings)
+    const closed = await runProcessors(dataDir, settings)
     expect([closed.status, closed.stderr]).toEqual([1, expect.stringContaining('does not open')])
   })
 })

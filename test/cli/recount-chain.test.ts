@@ -61,18 +61,18 @@ describeChain('recounting a chain', () => {
   test('a recount reads the whole chain from a node with a limit on block ranges, whatever its error says', async () => {
     await using chain = await startChain()
     for (let block = 0; block < 12; block++) await chain.attest([{ schema: 'B', attester: lender }])
-    const known: Grant[] = [{ address: lender, schema: 'B', fromAt: 0, toAt: null }]
-    for (const says of ['query exceeds max block range 3', 'too many blocks']) {
+    const lenderGrant: Grant[] = [{ address: lender, schema: 'B', fromAt: 0, toAt: null }]
+    for (const message of ['query exceeds max block range 3', 'too many blocks']) {
       let refused = 0
       using proxy = Bun.serve({
         hostname: '127.0.0.1',
         port: 0,
         async fetch(request) {
           const calls = (await request.json()) as { id: number; method: string; params: [{ fromBlock: string; toBlock: string }] }[]
-          const asked = calls.find(({ method }) => method === 'eth_getLogs')?.params[0]
-          if (asked && Number(asked.toBlock) - Number(asked.fromBlock) >= 3) {
+          const range = calls.find(({ method }) => method === 'eth_getLogs')?.params[0]
+          if (range && Number(range.toBlock) - Number(range.fromBlock) >= 3) {
             refused++
-            return Response.json(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32_000, message: says } })))
+            return Response.json(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32_000, message: message } })))
           }
           return fetch(chain.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(calls) })
         },
@@ -80,8 +80,8 @@ describeChain('recounting a chain', () => {
       const target = { chainId: chain.chainId, urls: [`http://127.0.0.1:${proxy.port}`], contract: chain.contract, startBlock: 0 }
       const ends: number[] = []
       const { to } = await chain.block().then(({ number }) => ({ to: number }))
-      const counted = await recount(target, known, { to, progress: (_first, _last, at) => ends.push(at) })
-      expect([counted.counts, counted.to.number]).toEqual([await chain.countsOfChain(known), to])
+      const counted = await recount(target, lenderGrant, { to, progress: (_first, _last, at) => ends.push(at) })
+      expect([counted.counts, counted.to.number]).toEqual([await chain.countsOfChain(lenderGrant), to])
       expect(refused).toBeGreaterThan(0)
       expect(ends.at(-1)).toBe(to)
     }

@@ -29,8 +29,8 @@ test('an altered registry file is refused without repeating its content', () => 
     ['{', 'PLANTED', 'it must be '],
   ] as const) {
     const read = readRegistry(text.replace(from, to))
-    const said = 'problem' in read ? read.problem : ''
-    expect(said).toContain(problem)
-    expect(said).not.toContain('PLANTED')
+    const problemText = 'problem' in read ? read.problem : ''
+    expect(problemText).toContain(problem)
+    expect(problemText).not.toContain('PLANTED')
   }
 })

@@ -23,24 +23,32 @@ function newCounter(folder: string): string {
   return file
 }
 
-/** Lets the program count and ship until `isEnough`, then kills it. `given`: its further arguments. What it has acknowledged, and what it has said is shipped. */
-async function countUntil(file: string, store: string, isEnough: (lines: number, shipped: number) => boolean, ...given: readonly number[]) {
-  await using child = startChild(program, [file, store, ...given.map(String)])
-  let [made, shipped, lines] = [0, -1, 0]
+/**
+ * Runs the program until `isEnough`, then kills it. `numbers` are further arguments.
+ * Returns the last count that the program acknowledged, and the last that it reported as shipped.
+ */
+async function countUntil(
+  file: string,
+  store: string,
+  isEnough: (lines: number, shipped: number) => boolean,
+  ...numbers: readonly number[]
+) {
+  await using child = startChild(program, [file, store, ...numbers.map(String)])
+  let [acknowledged, shipped, lines] = [0, -1, 0]
   for await (const line of child.lines) {
     const [word, n = '0'] = line.split(' ')
-    if (word === 'made') made = Number(n)
+    if (word === 'made') acknowledged = Number(n)
     else shipped = Number(n)
     if (isEnough(++lines, shipped)) break
   }
   child.kill()
   await child.exited
-  return { made, shipped }
+  return { acknowledged, shipped }
 }
 
 type Restored = { n: number; problems: string[]; upTo: number; notes: readonly string[] }
 
-async function restored(
+async function restoreFromLog(
   folder: string,
   store: string,
   { to, untilDamage = false }: { to?: number; untilDamage?: boolean } = {},
@@ -57,7 +65,7 @@ const shippedIn = (store: string, kind: string) =>
     .sort()
     .map((name) => join(store, 'wal', name))
 
-/** Segments behind those that the last snapshot needs. */
+/** Returns the number of segments after those that the last snapshot needs. */
 function segmentsSince(store: string): number {
   const indexOf = (name: string | undefined, start: RegExp) => Number(start.exec(name ?? '')?.[1] ?? 0)
   const needed = indexOf(shippedIn(store, 'snapshot').at(-1), /snapshot-\d+-(\d+)/)
@@ -76,10 +84,10 @@ describeProcesses('Shipping the log', () => {
       const run = await countUntil(file, store, isEnough)
       shipped = Math.max(shipped, run.shipped)
       if (shipped < 0) continue
-      const { n, problems } = await restored(folder, store)
+      const { n, problems } = await restoreFromLog(folder, store)
       expect(n).toBeGreaterThanOrEqual(shipped)
-      // The last one may have been committed and not acknowledged any more.
-      expect(n).toBeLessThanOrEqual(run.made + 1)
+      // The last write may be committed without an acknowledgement.
+      expect(n).toBeLessThanOrEqual(run.acknowledged + 1)
       expect(problems).toEqual([])
     }
     expect(shipped).toBeGreaterThan(0)
@@ -90,8 +98,8 @@ describeProcesses('Shipping the log', () => {
     const store = join(folder, 'store')
     const file = newCounter(folder)
     const first = await countUntil(file, store, (_, shipped) => shipped > 0, 1_000_000)
-    const second = await countUntil(file, store, (_, shipped) => shipped > first.made + 3, 1_000_000)
-    const { n, problems } = await restored(folder, store)
+    const second = await countUntil(file, store, (_, shipped) => shipped > first.acknowledged + 3, 1_000_000)
+    const { n, problems } = await restoreFromLog(folder, store)
     expect([n >= second.shipped, problems]).toEqual([true, []])
     expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
     expect(shippedIn(store, 'snapshot').length).toBe(1)
@@ -106,10 +114,10 @@ describeProcesses('Shipping the log', () => {
     // Each commit is long, so that the log restarts often.
     for (const lines of [150, 90, 210, 130, 170]) {
       const run = await countUntil(file, store, (now, done) => now >= lines && done > before, 70, 150_000)
-      ;[before, shipped] = [run.made, run.shipped]
-      const { n, problems } = await restored(folder, store)
+      ;[before, shipped] = [run.acknowledged, run.shipped]
+      const { n, problems } = await restoreFromLog(folder, store)
       expect(n).toBeGreaterThanOrEqual(shipped)
-      expect(n).toBeLessThanOrEqual(run.made + 1)
+      expect(n).toBeLessThanOrEqual(run.acknowledged + 1)
       expect(problems).toEqual([])
     }
     expect(readdirSync(join(store, 'wal', '00000000')).filter((name) => /^\d/.test(name)).length).toBe(1)
@@ -120,7 +128,7 @@ describeProcesses('Shipping the log', () => {
     const store = join(folder, 'store')
     const file = newCounter(folder)
     await countUntil(file, store, (_, shipped) => shipped > 0 && segmentsSince(store) > 3)
-    const whole = await restored(folder, store)
+    const complete = await restoreFromLog(folder, store)
     const last = shippedIn(store, 'segment').at(-2) ?? ''
     const bytes = readFileSync(last)
     for (const damage of [
@@ -130,20 +138,20 @@ describeProcesses('Shipping the log', () => {
       () => writeFileSync(last, 'something else'),
     ]) {
       damage()
-      await expect(restored(folder, store)).rejects.toThrow(/--until-damage/)
-      const some = await restored(folder, store, { untilDamage: true })
-      expect(some.n).toBeLessThan(whole.n)
-      expect(some.n).toBeGreaterThan(0)
-      expect(some.upTo).toBeLessThan(whole.upTo)
-      expect(some.problems).toEqual([])
-      expect(some.notes.join()).toContain('damaged or missing')
+      await expect(restoreFromLog(folder, store)).rejects.toThrow(/--until-damage/)
+      const partial = await restoreFromLog(folder, store, { untilDamage: true })
+      expect(partial.n).toBeLessThan(complete.n)
+      expect(partial.n).toBeGreaterThan(0)
+      expect(partial.upTo).toBeLessThan(complete.upTo)
+      expect(partial.problems).toEqual([])
+      expect(partial.notes.join()).toContain('damaged or missing')
     }
     writeFileSync(last, bytes)
-    expect((await restored(folder, store)).n).toBe(whole.n)
+    expect((await restoreFromLog(folder, store)).n).toBe(complete.n)
     const pages = shippedIn(store, 'pages').at(-1) ?? ''
     const all = readFileSync(pages)
     writeFileSync(pages, Buffer.from(all).fill(7, all.length >> 1))
-    await expect(restored(folder, store, { untilDamage: true })).rejects.toThrow(/Nothing was restored/)
+    await expect(restoreFromLog(folder, store, { untilDamage: true })).rejects.toThrow(/Nothing was restored/)
   })
 
   test('a restore to a moment has the shipped commits up to it and nothing later', async () => {
@@ -151,19 +159,19 @@ describeProcesses('Shipping the log', () => {
     const store = join(folder, 'store')
     const file = newCounter(folder)
     const first = await countUntil(file, store, (lines, shipped) => lines > 40 && shipped > 0)
-    const between = (await restored(folder, store)).upTo
-    const second = await countUntil(file, store, (lines, shipped) => lines > 40 && shipped > first.made)
-    const back = await restored(folder, store, { to: between })
+    const between = (await restoreFromLog(folder, store)).upTo
+    const second = await countUntil(file, store, (lines, shipped) => lines > 40 && shipped > first.acknowledged)
+    const back = await restoreFromLog(folder, store, { to: between })
     expect(back.n).toBeGreaterThanOrEqual(first.shipped)
-    expect(back.n).toBeLessThanOrEqual(first.made + 1)
-    expect((await restored(folder, store)).n).toBeGreaterThanOrEqual(second.shipped)
-    await expect(restored(folder, store, { to: 1 })).rejects.toThrow(/covers/)
+    expect(back.n).toBeLessThanOrEqual(first.acknowledged + 1)
+    expect((await restoreFromLog(folder, store)).n).toBeGreaterThanOrEqual(second.shipped)
+    await expect(restoreFromLog(folder, store, { to: 1 })).rejects.toThrow(/covers/)
   })
 
   test('a shop whose disk is lost is restored elsewhere by one command, with its keys and the newest changes', async () => {
     const folder = temporaryDir()
-    const [lost, found, store] = ['lost', 'found', 'store'].map((name) => join(folder, name)) as [string, string, string]
-    for (const path of [lost, found]) mkdirSync(path, { mode: 0o700 })
+    const [lost, replacement, store] = ['lost', 'found', 'store'].map((name) => join(folder, name)) as [string, string, string]
+    for (const path of [lost, replacement]) mkdirSync(path, { mode: 0o700 })
     const settings = { BACKUP_DIR: store, SHIP_LOG_SECONDS: '1', BACKUP_PASSPHRASE: 'correct horse battery' }
     await souk(['setup', '--email', 'ops@example.com'], lost, { stdin: 'a-long-enough-password-1\n' })
     const server = startCommand(['serve'], lost, settings)
@@ -173,7 +181,7 @@ describeProcesses('Shipping the log', () => {
       using connection = new Sqlite(join(folder, 'souk.db'), { readonly: true })
       return connection.query('SELECT * FROM users').all()
     }
-    while (!shippedInOrNone(store)) await Bun.sleep(20)
+    while (!hasSnapshot(store)) await Bun.sleep(20)
     expect((await souk(['rotate-keys'], lost)).status).toBe(0)
     server.kill('SIGTERM')
     expect(await server.exited).toBe(0)
@@ -181,21 +189,21 @@ describeProcesses('Shipping the log', () => {
     expect(before.length).toBe(1)
     const keys = readFileSync(join(lost, 'keys.json'), 'utf8')
     rmSync(lost, { recursive: true })
-    const refused = await souk(['restore', '--to', '2020-01-01T00:00:00Z'], found, { settings })
+    const refused = await souk(['restore', '--to', '2020-01-01T00:00:00Z'], replacement, { settings })
     expect(refused).toMatchObject({ status: 1, stdout: '' })
     expect(refused.stderr).toContain('covers')
-    const outcome = await souk(['restore', '--to', 'latest', '--check'], found, { settings })
+    const outcome = await souk(['restore', '--to', 'latest', '--check'], replacement, { settings })
     expect(outcome.stderr).toBe('')
     expect(outcome.status).toBe(0)
-    expect(people(found)).toEqual(before)
+    expect(people(replacement)).toEqual(before)
     const { registered, ...secrets } = JSON.parse(keys)
     expect(registered).toBe(true)
-    expect(JSON.parse(readFileSync(join(found, 'keys.json'), 'utf8'))).toMatchObject(secrets)
+    expect(JSON.parse(readFileSync(join(replacement, 'keys.json'), 'utf8'))).toMatchObject(secrets)
   })
 })
 
-/** By its names: what is in them is sealed. */
-function shippedInOrNone(store: string): boolean {
+/** Returns whether the store has a snapshot. It compares names, because the content is sealed. */
+function hasSnapshot(store: string): boolean {
   try {
     return shippedIn(store, 'snapshot').length > 0
   } catch {

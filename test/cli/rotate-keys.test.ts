@@ -33,8 +33,8 @@ const versionsOfSeals = (dataDir: string) =>
     )
   })
 
-/** Answers as the server keeps them, so many that sealing them anew takes a while. */
-function addAnswers(dataDir: string, count: number): void {
+/** Inserts so many stored responses that resealing them takes a while. */
+function insertResponses(dataDir: string, count: number): void {
   const key = masterKey(keysIn(dataDir).encryption[0] ?? '', 'encryption')
   withFile(join(dataDir, 'souk.db'), (file) => {
     const insert = file.prepare(
@@ -47,13 +47,13 @@ function addAnswers(dataDir: string, count: number): void {
   })
 }
 
-/** Kills a rotation beside a server when some secrets are sealed anew. One that was done before it was caught is tried with more. */
-async function halfRotated() {
+/** Kills a rotation after it resealed some secrets. Retries with more secrets if the rotation was faster. */
+async function killRotation() {
   for (let answers = 3_000; ; answers *= 2) {
     const { dataDir, privateKey } = await servedOnce()
     const server = await serve(dataDir)
     const token = await logIn(server)
-    addAnswers(dataDir, answers)
+    insertResponses(dataDir, answers)
     const [old] = keysIn(dataDir).encryption
     const command = startCommand(['rotate-keys'], dataDir)
     while (command.exitCode === null && versionsOfSeals(dataDir).size < 2) await pause()
@@ -96,7 +96,7 @@ describeProcesses('souk rotate-keys', () => {
   })
 
   test('when souk rotate-keys is killed, every secret still opens, and the next run completes with the same key', async () => {
-    const { dataDir, privateKey, token, old, ...running } = await halfRotated()
+    const { dataDir, privateKey, token, old, ...running } = await killRotation()
     await using server = running.server
     const halfWay = versionsOfSeals(dataDir)
     expect([...halfWay.keys()].toSorted()).toEqual(keysIn(dataDir).encryption.map(versionOf).toSorted())
@@ -105,8 +105,8 @@ describeProcesses('souk rotate-keys', () => {
     expect(await privateKeyOf(server, token)).toBe(privateKey)
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
 
-    const again = await souk(['rotate-keys'], dataDir)
-    expect(again).toMatchObject({
+    const secondRun = await souk(['rotate-keys'], dataDir)
+    expect(secondRun).toMatchObject({
       status: 0,
       stderr: '',
       stdout: expect.stringContaining('This completed an earlier, interrupted rotation'),
@@ -120,9 +120,9 @@ describeProcesses('souk rotate-keys', () => {
 
   test('of two concurrent souk rotate-keys, one succeeds, one is refused, and no key is lost', async () => {
     const { dataDir } = await servedOnce()
-    const both = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
-    expect(both.map(({ status }) => status).toSorted()).toEqual([0, 1])
-    expect(both.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is running. Wait for it to finish\n')
+    const rotations = await Promise.all([souk(['rotate-keys'], dataDir), souk(['rotate-keys'], dataDir)])
+    expect(rotations.map(({ status }) => status).toSorted()).toEqual([0, 1])
+    expect(rotations.find(({ status }) => status === 1)?.stderr).toBe('Another rotate-keys is running. Wait for it to finish\n')
     expect(keysIn(dataDir).encryption).toHaveLength(2)
     expect(await souk(['check'], dataDir)).toMatchObject({ status: 0, stderr: '' })
   })

@@ -8,8 +8,8 @@ import { describeProcesses, logIn, privateKeyOf, serve, servedOnce, signUp, souk
 
 const slowLogin = JSON.stringify({ email: 'nobody@example.com', password: 'whatever it may be' })
 
-/** A request of which the server has the half, on a connection of its own. */
-async function halfSent(url: string) {
+/** Sends half a request on a new connection. */
+async function sendHalf(url: string) {
   const { hostname, port } = new URL(url)
   const answer = Promise.withResolvers<string>()
   let text = ''
@@ -41,8 +41,8 @@ describeProcesses('souk serve', () => {
     expect(await privateKeyOf(compiled, await logIn(compiled))).toBe(privateKey)
     expect(await compiled.end('SIGTERM')).toBe(0)
     expect((await souk(['restore', copy, '--force'], dataDir, { by: source })).status).toBe(0)
-    await using again = await serve(dataDir, {}, source)
-    expect(await privateKeyOf(again, await logIn(again))).toBe(privateKey)
+    await using restarted = await serve(dataDir, {}, source)
+    expect(await privateKeyOf(restarted, await logIn(restarted))).toBe(privateKey)
   })
 
   test('a second server on the same data directory is refused while the first keeps serving', async () => {
@@ -59,8 +59,8 @@ describeProcesses('souk serve', () => {
     const { port } = new URL(first.url)
     const refused = await souk(['serve', '--port', port], dataDir, { settings: { LOG_LEVEL: 'warn' } })
     expect(refused).toEqual({ status: 1, stdout: '', stderr: `Port ${port} is taken: stop what listens there, or set another PORT\n` })
-    await using again = await serve(dataDir)
-    expect((await again.call('GET', '/health/ready')).status).toBe(200)
+    await using restarted = await serve(dataDir)
+    expect((await restarted.call('GET', '/health/ready')).status).toBe(200)
   })
 
   test('every command refuses a database of a newer version and does not change it', async () => {
@@ -131,18 +131,18 @@ describeProcesses('souk serve', () => {
 
   test('a different key is refused without printing either key', async () => {
     const { dataDir, keys } = await servedOnce()
-    const right = readFileSync(keys, 'utf8')
+    const ownKeys = readFileSync(keys, 'utf8')
     const other = temporaryDir()
     await souk(['setup', '--email', 'a@example.com'], other, { stdin: 'password-of-root' })
-    const wrong = readFileSync(join(other, 'keys.json'), 'utf8')
-    writeFileSync(keys, wrong)
+    const otherKeys = readFileSync(join(other, 'keys.json'), 'utf8')
+    writeFileSync(keys, otherKeys)
     const { status, stderr } = await souk(['serve'], dataDir)
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/encrypted with key [0-9a-f]{8}, which is missing: restore keys.json/),
     })
-    for (const secret of [...JSON.parse(right).encryption, ...JSON.parse(wrong).encryption]) expect(stderr).not.toContain(secret)
-    expect(readFileSync(keys, 'utf8')).toBe(wrong)
+    for (const secret of [...JSON.parse(ownKeys).encryption, ...JSON.parse(otherKeys).encryption]) expect(stderr).not.toContain(secret)
+    expect(readFileSync(keys, 'utf8')).toBe(otherKeys)
   })
 
   test('an invalid key file is refused and kept', async () => {
@@ -156,19 +156,19 @@ describeProcesses('souk serve', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s finishes the request in flight, accepts no new connections and exits 0', async (signal) => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
-    const slow = await halfSent(server.url)
+    const slow = await sendHalf(server.url)
     while (!/souk_http_requests_in_flight 2\n/.test(await (await fetch(`${server.url}/metrics`)).text()));
     process.kill(server.pid, signal)
     await server.log.until(/"server.stopping"/)
-    const late = await fetch(`${server.url}/health/live`).then(
+    const lateRequest = await fetch(`${server.url}/health/live`).then(
       ({ status }) => status,
       () => 'refused',
     )
-    expect([200, 503, 'refused']).toContain(late)
+    expect([200, 503, 'refused']).toContain(lateRequest)
     slow.sendRest()
     expect(await slow.answer).toStartWith('HTTP/1.1 401')
     expect(await server.exited).toBe(0)
-    // The log has gone into the file.
+    // The WAL was checkpointed into the database file.
     expect(statSync(join(dataDir, 'souk.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0)
   })
 
@@ -184,10 +184,10 @@ describeProcesses('souk serve', () => {
   test('two commands that start together on a new data directory both succeed with one set of keys', async () => {
     const dataDir = join(temporaryDir(), 'new')
     mkdirSync(dataDir)
-    const made = await Promise.all(
+    const setups = await Promise.all(
       ['a', 'b'].map((name) => souk(['setup', '--email', `${name}@example.com`, '--another'], dataDir, { stdin: 'password-of-root' })),
     )
-    expect(made.map(({ status, stderr }) => ({ status, stderr }))).toEqual([0, 0].map((status) => ({ status, stderr: '' })))
+    expect(setups.map(({ status, stderr }) => ({ status, stderr }))).toEqual([0, 0].map((status) => ({ status, stderr: '' })))
     const check = await souk(['check'], dataDir)
     expect(check).toMatchObject({ status: 0, stderr: '' })
   })

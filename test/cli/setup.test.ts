@@ -12,15 +12,15 @@ describeProcesses('souk setup', () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     expect(await server.out.until(/souk setup --email/)).toBeString()
-    const made = await souk(['setup', '--email', 'Root@Example.com'], dataDir, { stdin: `${password}\nsecond line` })
-    expect(made).toEqual({ status: 0, stdout: 'Administrator root@example.com created. Log in at /console\n', stderr: '' })
+    const created = await souk(['setup', '--email', 'Root@Example.com'], dataDir, { stdin: `${password}\nsecond line` })
+    expect(created).toEqual({ status: 0, stdout: 'Administrator root@example.com created. Log in at /console\n', stderr: '' })
     expect(await logIn(server, login)).toStartWith('ey')
   })
 
   test('souk setup works before the first start, and the server then does not ask for one', async () => {
     const dataDir = temporaryDir()
-    const made = await souk(['setup', '--email', login.email], dataDir, { stdin: `${password}\r\n` })
-    expect(made.status).toBe(0)
+    const created = await souk(['setup', '--email', login.email], dataDir, { stdin: `${password}\r\n` })
+    expect(created.status).toBe(0)
     await using server = await serve(dataDir)
     expect(await logIn(server, login)).toStartWith('ey')
     expect(server.out.text()).not.toContain('souk setup')
@@ -29,8 +29,8 @@ describeProcesses('souk setup', () => {
   test('souk setup refuses a taken address and, without --another, a second super admin', async () => {
     const dataDir = temporaryDir()
     await souk(['setup', '--email', login.email], dataDir, { stdin: password })
-    const same = await souk(['setup', '--email', login.email, '--another'], dataDir, { stdin: password })
-    expect(same).toEqual({ status: 1, stdout: '', stderr: 'A user with this email already exists. Nothing was changed\n' })
+    const sameAddress = await souk(['setup', '--email', login.email, '--another'], dataDir, { stdin: password })
+    expect(sameAddress).toEqual({ status: 1, stdout: '', stderr: 'A user with this email already exists. Nothing was changed\n' })
     const second = await souk(['setup', '--email', 'other@example.com'], dataDir, { stdin: password })
     expect(second).toEqual({
       status: 1,
@@ -61,21 +61,21 @@ describeProcesses('souk setup', () => {
           body: JSON.stringify(body),
         })
       expect((await setUp({ origin: 'http://evil.example' })).status).toBe(403)
-      const made = await setUp({ origin: server.url })
-      expect([made.status, made.headers.get('set-cookie')]).toEqual([
+      const created = await setUp({ origin: server.url })
+      expect([created.status, created.headers.get('set-cookie')]).toEqual([
         201,
         expect.stringMatching(/^souk_console_\d+=[\w-]{43,}; Path=\/console\/session; Max-Age=7200; HttpOnly; SameSite=Strict$/),
       ])
-      const [cookie = ''] = (made.headers.get('set-cookie') ?? '').split(';')
+      const [cookie = ''] = (created.headers.get('set-cookie') ?? '').split(';')
       const resumed = await fetch(`${server.url}/console/session`, { method: 'POST', headers: { origin: server.url, cookie } })
       expect([resumed.status, ((await resumed.json()) as { roles: string[] }).roles]).toEqual([200, ['SUPER_ADMIN']])
       expect((await setUp({ origin: server.url })).status).toBe(409)
       expect(await logIn(server, login)).toStartWith('ey')
       expect(server.log.text()).not.toContain(token ?? 'no token')
     }
-    await using again = await serve(dataDir)
-    expect(await logIn(again, login)).toStartWith('ey')
-    expect(again.out.text()).not.toMatch(/setup/)
+    await using restarted = await serve(dataDir)
+    expect(await logIn(restarted, login)).toStartWith('ey')
+    expect(restarted.out.text()).not.toMatch(/setup/)
   })
 
   test('souk serve prints no token without a console, and uses PUBLIC_URL in the printed address', async () => {
@@ -100,24 +100,24 @@ describeProcesses('souk setup', () => {
 
   test('souk setup asks for the password twice on a terminal, and never shows it', async () => {
     const dataDir = temporaryDir()
-    const asked = ['setup', '--email', login.email]
-    const other = await onTerminal(asked, dataDir, [
+    const args = ['setup', '--email', login.email]
+    const mismatch = await onTerminal(args, dataDir, [
       ['password: ', 'password-of-root\r'],
       ['Repeat the password: ', 'password-of-roof\r'],
     ])
-    expect(other.status).toBe(2)
-    expect(other.screen).toContain("The entries don't match. Nothing was changed")
-    const stopped = await onTerminal(asked, dataDir, [['password: ', '\x03']])
+    expect(mismatch.status).toBe(2)
+    expect(mismatch.screen).toContain("The entries don't match. Nothing was changed")
+    const stopped = await onTerminal(args, dataDir, [['password: ', '\x03']])
     expect(stopped.status).toBe(130)
-    const made = await onTerminal(asked, dataDir, [
+    const created = await onTerminal(args, dataDir, [
       ['password: ', 'password-of-rooX\x7ft\r'],
       ['Repeat the password: ', 'password-of-root\r'],
     ])
-    expect(made).toEqual({
+    expect(created).toEqual({
       status: 0,
       screen: 'password: \r\nRepeat the password: \r\nAdministrator root@example.com created. Log in at /console\r\n',
     })
-    for (const { screen } of [other, stopped]) expect(screen).not.toContain('password-of')
+    for (const { screen } of [mismatch, stopped]) expect(screen).not.toContain('password-of')
     await using server = await serve(dataDir)
     expect(await logIn(server, { email: login.email, password: 'password-of-root' })).toStartWith('ey')
   })

@@ -1,4 +1,4 @@
-/** Runs the program itself: real processes on a data directory of their own. */
+/** Runs the program in real processes, each with a data directory. */
 import { Database as Sqlite } from 'bun:sqlite'
 import { describe, setDefaultTimeout } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -7,29 +7,29 @@ import { engine } from '../../db/columns.ts'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
-/** souk by its source, as `bun run start` and `bun run demo` start it. */
+/** Starts souk from its source, as `bun run start` and `bun run demo` do. */
 export const source: readonly string[] = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
 
-/** What the tests start: what test/run.ts has compiled for this run, or else the source. */
+/** The program that tests start: the binary that test/run.ts compiled for this run, or the source. */
 export const program: readonly string[] = Bun.env['SOUK_PROGRAM'] ? [Bun.env['SOUK_PROGRAM']] : source
 
 export type Settings = Record<string, string>
 export type Outcome = { status: number; stdout: string; stderr: string }
 
-/** Declares tests of processes: with a long time limit, on the embedded engine only, which a message says elsewhere. */
+/** Declares tests of processes, with a long time limit. On PostgreSQL it skips them with a message. */
 export function describeProcesses(name: string, tests: () => void): void {
   if (engine !== 'sqlite') process.stderr.write(`skipped on Postgres: ${name} (data directory, lock and files are the embedded engine's)\n`)
   setDefaultTimeout(longTestMs)
   describe.skipIf(engine !== 'sqlite')(name, tests)
 }
 
-/** The settings of the test alone: nothing of the environment of the test run leaks in. */
+/** Returns the environment of a process: the test's settings without those of the test run. */
 const environment = (dataDir: string, settings: Settings) => ({
   PATH: Bun.env['PATH'] ?? '',
   HOME: Bun.env['HOME'] ?? '',
   DATA_DIR: dataDir,
   PORT: '0',
-  // A test that is at work when the hour is come would find one that it has not made.
+  // A nightly backup during a test would be one that the test did not create.
   BACKUP_ENABLED: 'false',
   ...settings,
 })
@@ -44,10 +44,10 @@ function start(args: readonly string[], dataDir: string, settings: Settings, std
   })
 }
 
-/** Removes progress lines, which commands write only when they take long, as on a busy machine (test/cli/progress.test.ts tests them). */
+/** Removes progress lines, which commands write only when they take long, as on a busy machine. */
 export const withoutProgress = (stderr: string): string => stderr.replace(/^[A-Z][\w -]*: (?:\d+ %, .*|.* so far)\n/gm, '')
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export async function souk(
   args: readonly string[],
   dataDir: string,
@@ -62,14 +62,14 @@ export async function souk(
   return { status, stdout, stderr: withoutProgress(stderr) }
 }
 
-/** Between two looks at what another process does: looking without a pause takes the core that it works on. Judges nothing. */
+/** Waits between two checks of another process, so that polling does not take its CPU. No test depends on the time. */
 export const pause = () => Bun.sleep(2)
 
-/** Starts a command that the test will end. */
+/** Starts a command. The test must end it. */
 export const startCommand = (args: readonly string[], dataDir: string, settings: Settings = {}, by = program) =>
   start(args, dataDir, settings, '', by)
 
-/** Runs a command on a terminal and types a line at each prompt. What the terminal then shows is what it returns. */
+/** Runs a command on a terminal and types a line at each prompt. Returns the text on the screen. */
 export async function onTerminal(
   args: readonly string[],
   dataDir: string,
@@ -99,14 +99,14 @@ export async function onTerminal(
     }
     child.terminal?.write(line)
   }
-  // What it wrote last may come after its end.
+  // The last output may arrive after the process has ended.
   const [status] = await Promise.all([child.exited, closed.promise])
   child.terminal?.close()
   return { status, screen }
 }
 
-/** Text that a process has written so far, and a way to wait for more of it. */
-function listenTo(stream: ReadableStream<Uint8Array>) {
+/** Collects the output of a process, and waits for a pattern in it. */
+function collectOutput(stream: ReadableStream<Uint8Array>) {
   let text = ''
   let ended = false
   const waiting = new Set<() => void>()
@@ -114,36 +114,36 @@ function listenTo(stream: ReadableStream<Uint8Array>) {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true })
-      for (const look of waiting) look()
+      for (const check of waiting) check()
     }
     ended = true
-    for (const look of waiting) look()
+    for (const check of waiting) check()
   })()
   return {
     text: () => text,
     ended: pump,
     until: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {
-        const look = () => {
-          const [found] = pattern.exec(text) ?? []
-          if (found === undefined && !ended) return
-          waiting.delete(look)
-          if (found === undefined) reject(new Error(`never said ${pattern}: ${text}`))
-          else resolve(found)
+        const check = () => {
+          const [match] = pattern.exec(text) ?? []
+          if (match === undefined && !ended) return
+          waiting.delete(check)
+          if (match === undefined) reject(new Error(`never said ${pattern}: ${text}`))
+          else resolve(match)
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
   }
 }
 
 export type Server = Awaited<ReturnType<typeof serve>>
 
-/** A server of its own process, ready. It ends with the test. */
+/** Starts a server in a process and waits until it is ready. Its disposal ends it. */
 export async function serve(dataDir: string, settings: Settings = {}, by = program) {
   const child = start(['serve'], dataDir, { SIGNUP_ENABLED: 'true', ...settings }, '', by)
-  const out = listenTo(child.stdout)
-  const log = listenTo(child.stderr)
+  const out = collectOutput(child.stdout)
+  const log = collectOutput(child.stderr)
   let url: string
   try {
     url = await out.until(/http:\/\/[\w.:[\]]+/)
@@ -176,26 +176,26 @@ export async function serve(dataDir: string, settings: Settings = {}, by = progr
 
 export const merchantLogin = { email: 'merchant@example.com', password: 'password-of-merchant' }
 
-/** Signs a merchant up and in; their shop holds a sealed secret. */
+/** Signs a merchant up and logs in. The shop has a sealed secret. */
 export async function signUp(server: Server): Promise<{ token: string; privateKey: string }> {
-  const made = await server.call('POST', '/merchant/signup', {
+  const signedUp = await server.call('POST', '/merchant/signup', {
     body: { ...merchantLogin, shopName: 'a-shop', country: 'US', currency: 'USD' },
   })
-  if (made.status !== 201) throw new Error(`sign-up answered ${made.status}`)
+  if (signedUp.status !== 201) throw new Error(`sign-up answered ${signedUp.status}`)
   const token = await logIn(server)
   return { token, privateKey: await privateKeyOf(server, token) }
 }
 
-/** Remembers the files of a directory and those below it, with their modes. What it returns puts them into a new one, as often as it is called. */
+/** Reads all files of a directory with their modes. Returns a function that writes them into a new directory. */
 export function copiesOf(dir: string): () => string {
-  const found = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => {
+  const match = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => {
     const path = join(dir, name)
     const { mode } = statSync(path)
     return { name, mode, bytes: statSync(path).isDirectory() ? undefined : readFileSync(path) }
   })
   return () => {
     const copy = temporaryDir()
-    for (const { name, bytes, mode } of found) {
+    for (const { name, bytes, mode } of match) {
       if (bytes) writeFileSync(join(copy, name), bytes, { mode })
       else mkdirSync(join(copy, name), { mode })
     }
@@ -203,9 +203,9 @@ export function copiesOf(dir: string): () => string {
   }
 }
 
-/** A data directory that was served once, by a process that has ended, and holds a shop with sealed secrets. */
+/** Returns the data directory of a stopped server. It has a shop with sealed secrets. */
 export async function servedOnce() {
-  served ??= (async () => {
+  stoppedInstance ??= (async () => {
     const dataDir = temporaryDir()
     await using server = await serve(dataDir)
     const { privateKey } = await signUp(server)
@@ -213,11 +213,11 @@ export async function servedOnce() {
     if (status !== 0) throw new Error(`the server ended with ${status}`)
     return { copy: copiesOf(dataDir), privateKey }
   })()
-  const { copy, privateKey } = await served
+  const { copy, privateKey } = await stoppedInstance
   const dataDir = copy()
   return { dataDir, privateKey, database: join(dataDir, 'souk.db'), keys: join(dataDir, 'keys.json') }
 }
-let served: Promise<{ copy: () => string; privateKey: string }> | undefined
+let stoppedInstance: Promise<{ copy: () => string; privateKey: string }> | undefined
 
 export async function logIn(server: Server, login = merchantLogin): Promise<string> {
   const { status, body } = await server.call('POST', '/merchant/login', { body: login })
@@ -231,7 +231,7 @@ export async function privateKeyOf(server: Server, token: string): Promise<strin
   return body.privateKey
 }
 
-/** Looks into a database file, or changes it behind the program's back. */
+/** Opens a database file directly, to read or change it without the program. */
 export function withFile<T>(file: string, use: (connection: Sqlite) => T): T {
   const connection = new Sqlite(file)
   try {

@@ -3,8 +3,8 @@ import { readStatement } from '../../src/cli/statement.ts'
 
 const hash = `0x${'ab'.repeat(32)}`
 const c = { merchantRef: hash, loanRef: hash, outcome: 0, amountUsdCents: 1, dueAt: 1, settledAt: 1 }
-const problems = (schema: 'A' | 'B' | 'C' | 'D', says: unknown) => {
-  const read = readStatement(schema, JSON.stringify(says))
+const problems = (schema: 'A' | 'B' | 'C' | 'D', statement: unknown) => {
+  const read = readStatement(schema, JSON.stringify(statement))
   return 'problems' in read ? read.problems : []
 }
 
@@ -38,8 +38,8 @@ test.each([
   [{ PLANTED: 1 }, 'unknown field: PLANTED'],
   [{ toString: 1 }, 'unknown field: toString'],
 ])('a statement file with %p is refused with the name of the field and without its value', (change, problem) => {
-  const found = problems('C', { ...c, ...change })
-  expect(found).toEqual([expect.stringContaining(problem)])
+  const reported = problems('C', { ...c, ...change })
+  expect(reported).toEqual([expect.stringContaining(problem)])
 })
 
 test('all problems of a statement are reported together, and a value that is no object is refused', () => {

@@ -4,19 +4,19 @@ import { connect } from 'node:net'
 import { temporaryDir } from '../support/database.ts'
 import { describeProcesses, pause, serve, signUp, startCommand } from './souk.ts'
 
-type Ended = { answers: string[]; waiting: boolean; error: string | undefined }
+type ClientResult = { answers: string[]; waiting: boolean; error: string | undefined }
 
-/** A client that asks again on its connection as soon as it is answered, until the server closes that. */
-function hammer(port: number, path: string): { started: Promise<void>; ended: Promise<Ended> } {
+/** Sends requests on one connection, each after the response to the previous one, until the server closes it. */
+function hammer(port: number, path: string): { started: Promise<void>; ended: Promise<ClientResult> } {
   const started = Promise.withResolvers<void>()
-  const ended = Promise.withResolvers<Ended>()
+  const ended = Promise.withResolvers<ClientResult>()
   const answers: string[] = []
   let text = ''
   let waiting = true
   let error: string | undefined
   const socket = connect(port, '127.0.0.1')
-  const ask = () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
-  socket.on('connect', ask)
+  const sendRequest = () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+  socket.on('connect', sendRequest)
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')
     for (;;) {
@@ -28,7 +28,7 @@ function hammer(port: number, path: string): { started: Promise<void>; ended: Pr
       started.resolve()
       // Like a client: a connection with `Connection: close` is not reused.
       waiting = !/\r\nconnection: close/i.test(answers.at(-1) ?? '')
-      if (waiting) ask()
+      if (waiting) sendRequest()
     }
   })
   socket.on('error', (problem) => {
@@ -38,24 +38,24 @@ function hammer(port: number, path: string): { started: Promise<void>; ended: Pr
   return { started: started.promise, ended: ended.promise }
 }
 
-/** A download of which the client has read nothing yet but the start. */
+/** Starts a download and reads only its first bytes. */
 async function slowDownload(port: number, path: string, authorization: string) {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
-  const begun = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string>()
   socket.on('connect', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n\r\n`))
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     if (chunks.length === 1) {
       socket.pause()
-      begun.resolve()
+      started.resolve()
     }
   })
   socket.on('error', ended.reject)
   socket.on('end', () => ended.resolve(Buffer.concat(chunks).toString('latin1')))
-  await begun.promise
-  return { goOn: () => socket.resume(), ended: ended.promise }
+  await started.promise
+  return { resume: () => socket.resume(), ended: ended.promise }
 }
 
 const portOf = ({ url }: { url: string }) => Number(new URL(url).port)
@@ -86,10 +86,10 @@ describeProcesses('a server that stops', () => {
       ).toBe(201)
     const path = '/product-v2?limit=100'
     const authorization = `Bearer ${token}`
-    const whole = await (await fetch(`${server.url}${path}`, { headers: { authorization } })).text()
-    // More than the kernel holds for a connection: what is left over is the server's to send.
-    expect(whole.length).toBeGreaterThan(6_000_000)
-    const many = await Promise.all(Array.from({ length: 2 }, () => slowDownload(portOf(server), path, authorization)))
+    const completeBody = await (await fetch(`${server.url}${path}`, { headers: { authorization } })).text()
+    // The body exceeds the kernel's buffers, so the server still has to send the rest.
+    expect(completeBody.length).toBeGreaterThan(6_000_000)
+    const downloads = await Promise.all(Array.from({ length: 2 }, () => slowDownload(portOf(server), path, authorization)))
     process.kill(server.pid, 'SIGTERM')
     await server.log.until(/"server.stopping"/)
     // The server stops listening while the downloads are still open.
@@ -99,10 +99,10 @@ describeProcesses('a server that stops', () => {
         () => false,
       )
     while (await listens()) await pause()
-    for (const { goOn } of many) goOn()
-    for (const { ended } of many) {
+    for (const { resume } of downloads) resume()
+    for (const { ended } of downloads) {
       const text = await ended
-      expect(text.length - text.indexOf('\r\n\r\n') - 4).toBe(Buffer.byteLength(whole))
+      expect(text.length - text.indexOf('\r\n\r\n') - 4).toBe(Buffer.byteLength(completeBody))
     }
     expect(await server.exited).toBe(0)
   })
@@ -126,7 +126,7 @@ describeProcesses('a server that stops', () => {
     const dataDir = temporaryDir()
     const child = startCommand(['demo'], dataDir)
     const files = new Bun.Glob('souk.db-wal')
-    // The first rows of the demo are on the disk, so the handler is there.
+    // The demo has written its first rows, so its signal handler is installed.
     while ([...files.scanSync(dataDir)].length === 0) await pause()
     child.kill('SIGINT')
     expect(await child.exited).toBe(130)

@@ -19,17 +19,17 @@ import { describeProcesses, logIn, privateKeyOf, type Server, serve, servedOnce,
 
 const everyCommand = [['serve'], ['setup', '--email', 'a@example.com'], ['rotate-keys'], ['demo']]
 
-/** Whether this process may mount one file over another. */
+/** Mounts one file over another. Returns false if this process may not. */
 function bind(source: string, target: string): boolean {
   return Bun.spawnSync(['mount', '--bind', source, target], { stdout: 'ignore', stderr: 'ignore' }).exitCode === 0
 }
 
-const made = (make: () => void): true => {
+const succeeds = (make: () => void): true => {
   make()
   return true
 }
 
-/** Asks until the server has looked again: it keeps its last look for a second, and only its job looks without being asked. */
+/** Polls until readiness has the status. The server caches each check for a second. */
 async function untilReadyIs(status: 200 | 503, server: Server): Promise<unknown> {
   for (;;) {
     const ready = await server.call('GET', '/health/ready')
@@ -41,9 +41,9 @@ async function untilReadyIs(status: 200 | 503, server: Server): Promise<unknown>
 describeProcesses('files around a running server', () => {
   test('a missing or empty database beside keys in use is refused, and no new one is created', async () => {
     const { dataDir, database, keys } = await servedOnce()
-    const away = join(temporaryDir(), 'souk.db')
+    const movedAway = join(temporaryDir(), 'souk.db')
     const content = readFileSync(keys)
-    renameSync(database, away)
+    renameSync(database, movedAway)
     for (const make of [() => undefined, () => writeFileSync(database, '')]) {
       make()
       for (const args of everyCommand) {
@@ -57,7 +57,7 @@ describeProcesses('files around a running server', () => {
       expect(readFileSync(keys).equals(content)).toBe(true)
     }
     rmSync(database)
-    renameSync(away, database)
+    renameSync(movedAway, database)
     await using server = await serve(dataDir)
     expect((await server.call('GET', '/health/ready')).status).toBe(200)
   })
@@ -66,7 +66,7 @@ describeProcesses('files around a running server', () => {
     const { keys } = await servedOnce()
     const fresh = temporaryDir()
     await souk(['setup', '--email', 'a@example.com'], fresh, { stdin: 'password-of-root' })
-    // One with every table and no key.
+    // The database has every table but no registered key.
     withFile(join(fresh, 'souk.db'), (file) => file.run('DELETE FROM encryption_keys'))
     writeFileSync(join(fresh, 'keys.json'), readFileSync(keys), { mode: 0o600 })
     const { status, stderr } = await souk(['serve'], fresh)
@@ -156,32 +156,32 @@ describeProcesses('files around a running server', () => {
   test('a served database is refused under another name: a hard link, a symbolic link or a bind mount', async () => {
     const { dataDir, database, keys } = await servedOnce()
     await using server = await serve(dataDir)
-    const names: [how: string, make: (name: string) => boolean][] = [
-      ['hard link', (name) => made(() => linkSync(database, name))],
-      ['symbolic link', (name) => made(() => symlinkSync(database, name))],
-      ['mount', (name) => made(() => writeFileSync(name, '')) && bind(database, name)],
+    const names: [kind: string, make: (name: string) => boolean][] = [
+      ['hard link', (name) => succeeds(() => linkSync(database, name))],
+      ['symbolic link', (name) => succeeds(() => symlinkSync(database, name))],
+      ['mount', (name) => succeeds(() => writeFileSync(name, '')) && bind(database, name)],
     ]
-    for (const [how, make] of names) {
+    for (const [kind, make] of names) {
       const other = temporaryDir()
       const name = join(other, 'souk.db')
       if (!make(name)) {
-        process.stdout.write(`skipped: a ${how} cannot be tried, because this process may not make one\n`)
+        process.stdout.write(`skipped: a ${kind} cannot be tried, because this process may not make one\n`)
         continue
       }
       try {
         writeFileSync(join(other, 'keys.json'), readFileSync(keys), { mode: 0o600 })
         const { status, stdout, stderr } = await souk(['serve'], other)
-        expect({ how, status, stdout }).toEqual({ how, status: 1, stdout: '' })
+        expect({ kind, status, stdout }).toEqual({ kind, status: 1, stdout: '' })
         expect(stderr).toMatch(/open under another path|souk is already running on/)
-        // A symbolic link leads SQLite to the one log, so other commands work by it as beside any server.
-        if (how === 'symbolic link') continue
+        // SQLite follows a symbolic link to the same WAL, so other commands work as beside any server.
+        if (kind === 'symbolic link') continue
         for (const args of [['setup', '--email', 'a@example.com', '--another'], ['rotate-keys'], ['backup', join(other, 'copy.db')]])
           expect((await souk(args, other, { stdin: 'password-of-root' })).stderr).toContain('open under another path')
       } finally {
-        if (how === 'mount') Bun.spawnSync(['umount', name])
+        if (kind === 'mount') Bun.spawnSync(['umount', name])
       }
     }
-    // By its own name other commands work as before.
+    // Under its real name, other commands still work.
     expect((await souk(['check'], dataDir)).status).toBe(0)
     expect((await server.call('GET', '/health/ready')).status).toBe(200)
   })

@@ -29,10 +29,10 @@ describeProcesses('souk totp', () => {
       stdout: '',
       stderr: 'No user with this email uses two-factor authentication. Nothing was changed\n',
     })
-    const trail = withFile(join(dataDir, 'souk.db'), (file) =>
+    const auditRows = withFile(join(dataDir, 'souk.db'), (file) =>
       file.query<{ actor: string }, []>("SELECT actor FROM audit_log WHERE action = 'totp.removed'").all(),
     )
-    expect(trail).toEqual([{ actor: 'system' }])
+    expect(auditRows).toEqual([{ actor: 'system' }])
   })
 
   test('souk totp explains its usage', async () => {

@@ -99,18 +99,18 @@ describeProcesses('the command line', () => {
   test.each(['serve', 'check', 'setup --email a@example.com'])(
     'invalid settings stop %s with every problem together and none of the values',
     async (line) => {
-      const given = {
+      const invalid = {
         PORT: '99999-port',
         JWT_SECRET: 'hunter2-jwt',
         ENCRYPTION_KEY: 'hunter2-key',
         DATABASE_URL: 'mysql://root:hunter2-db@host/db',
         LOG_LEVEL: 'hunter2-level',
       }
-      const { status, stdout, stderr } = await souk(line.split(' '), temporaryDir(), { settings: given })
+      const { status, stdout, stderr } = await souk(line.split(' '), temporaryDir(), { settings: invalid })
       expect(status).toBe(1)
       expect(stdout).toBe('')
-      for (const name of Object.keys(given)) expect(stderr).toContain(`  - ${name} must be `)
-      for (const value of Object.values(given)) expect(stderr).not.toContain(value)
+      for (const name of Object.keys(invalid)) expect(stderr).toContain(`  - ${name} must be `)
+      for (const value of Object.values(invalid)) expect(stderr).not.toContain(value)
       expect(stderr).not.toContain('hunter2')
       expect(stderr).not.toContain('    at ')
     },

@@ -1,9 +1,9 @@
-/** An application for a loan in a real process, and its documents. */
+/** Creates a loan application in the database of a real process, and uploads its documents. */
 import { documentPath } from '../support/lending-documents.ts'
 import { type Server, withFile } from './souk.ts'
 
-/** Approves the merchant's business and drafts an application, behind the program's back. */
-export function drafted(database: string): string {
+/** Writes an approved KYB record and a draft application into the database file. */
+export function draftApplication(database: string): string {
   const id = 'loan_01h455vb4pex5vsknk084sn02q'
   withFile(database, (connection) => {
     const user = connection.query<{ id: string }, []>("SELECT id FROM users WHERE role = 'MERCHANT'").get()
@@ -21,8 +21,8 @@ export function drafted(database: string): string {
   return id
 }
 
-/** Sends a document of it. */
-export const send = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
+/** Uploads a document of the application. */
+export const uploadDocument = (server: Server, token: string, id: string, key: string, body: Uint8Array, type = 'application/pdf') =>
   fetch(`${server.url}${documentPath(id, key)}`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${token}`, 'content-type': type },

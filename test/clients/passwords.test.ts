@@ -6,38 +6,38 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const turn: PasswordCaller = { kind: 'customer', address: '203.0.113.1' }
+const caller: PasswordCaller = { kind: 'customer', address: '203.0.113.1' }
 const busy = (retryAfterSeconds: number) => new Error(String(retryAfterSeconds))
-/** No hash: it waits its turn like any, and its turn costs nothing. */
+/** A value that is no hash. It waits in the queue like any other, but its check takes no time. */
 const damaged = 'damaged'
 
 describe('password hashing', () => {
   test('a password matches only its own hash, and each hash of it differs', async () => {
     const { hash, verify } = createPasswords(busy)
-    const [one, other] = await Promise.all([hash('correct horse', turn), hash('correct horse', turn)])
+    const [one, other] = await Promise.all([hash('correct horse', caller), hash('correct horse', caller)])
     expect(one).not.toBe(other)
-    expect(await verify('correct horse', one, turn)).toBe(true)
-    expect(await verify('Correct horse', one, turn)).toBe(false)
+    expect(await verify('correct horse', one, caller)).toBe(true)
+    expect(await verify('Correct horse', one, caller)).toBe(false)
   })
 
   test('no password is correct when there is no account', async () => {
     const { verify } = createPasswords(busy)
-    expect(await verify('anything at all', undefined, turn)).toBe(false)
-    expect(await verify('nobody has this password', undefined, turn)).toBe(false)
+    expect(await verify('anything at all', undefined, caller)).toBe(false)
+    expect(await verify('nobody has this password', undefined, caller)).toBe(false)
   })
 
   test('a password is refused with a retry time when its turn comes too late, and others are not delayed', async () => {
     const { hash } = createPasswords(busy, 1)
     const longAgo = performance.now() - 60_000
-    const outcome = (cameAt?: number) =>
+    const outcome = (arrivedAt?: number) =>
       runInRequest(
         'test',
         () =>
-          hash('password', turn).then(
+          hash('password', caller).then(
             () => 'hashed',
             ({ message }: Error) => message,
           ),
-        cameAt,
+        arrivedAt,
       )
     const outcomes = await Promise.all([outcome(), outcome(performance.now()), outcome(longAgo)])
     expect(outcomes.slice(0, 2)).toEqual(['hashed', 'hashed'])
@@ -48,46 +48,46 @@ describe('password hashing', () => {
   test('a password of another network is checked next, even after six from different addresses of one network', async () => {
     for (const crowd of [(nth: number) => `2001:db8:77:${nth}::/64`, (nth: number) => `198.51.100.${nth}`]) {
       const { hash, verify } = createPasswords(busy, 1)
-      const stored = await hash('right', turn)
-      const served: string[] = []
-      const look = (address: string) => verify('right', stored, { kind: 'merchant', address }).then(() => served.push(address))
-      const many = Array.from({ length: 6 }, (_, nth) => look(crowd(nth)))
-      await Promise.all([...many, look('203.0.113.7')])
-      expect(served.indexOf('203.0.113.7')).toBeLessThanOrEqual(2)
+      const stored = await hash('right', caller)
+      const verified: string[] = []
+      const verifyFrom = (address: string) => verify('right', stored, { kind: 'merchant', address }).then(() => verified.push(address))
+      const many = Array.from({ length: 6 }, (_, nth) => verifyFrom(crowd(nth)))
+      await Promise.all([...many, verifyFrom('203.0.113.7')])
+      expect(verified.indexOf('203.0.113.7')).toBeLessThanOrEqual(2)
     }
   })
 
   test('a password of a merchant is checked next, even after eight of customers from any address', async () => {
     const { hash, verify } = createPasswords(busy, 1)
-    const stored = await hash('right', turn)
-    const served: string[] = []
-    const look = (kind: PasswordCaller['kind'], address: string, name: string) =>
-      verify('right', stored, { kind, address }).then(() => served.push(name))
-    const customers = Array.from({ length: 8 }, (_, nth) => look('customer', `198.51.100.${nth % 5}`, 'customer'))
-    const merchant = look('merchant', '198.51.100.1', 'merchant')
+    const stored = await hash('right', caller)
+    const verified: string[] = []
+    const verifyFrom = (kind: PasswordCaller['kind'], address: string, name: string) =>
+      verify('right', stored, { kind, address }).then(() => verified.push(name))
+    const customers = Array.from({ length: 8 }, (_, nth) => verifyFrom('customer', `198.51.100.${nth % 5}`, 'customer'))
+    const merchant = verifyFrom('merchant', '198.51.100.1', 'merchant')
     await Promise.all([...customers, merchant])
-    // One was under way, and one may have been next by the turns of the kinds.
-    expect(served.indexOf('merchant')).toBeLessThanOrEqual(2)
+    // One check was running, and the queue may have owed the next turn to a customer.
+    expect(verified.indexOf('merchant')).toBeLessThanOrEqual(2)
   })
 
   test('a password of another address is checked next, even after eight correct ones of one address', async () => {
     const { hash, verify } = createPasswords(busy, 1)
-    const stored = await hash('right', turn)
-    const served: string[] = []
-    const look = (address: string) => verify('right', stored, { kind: 'customer', address }).then(() => served.push(address))
-    await Promise.all([...Array.from({ length: 8 }, () => look('198.51.100.1')), look('198.51.100.2')])
-    expect(served.indexOf('198.51.100.2')).toBeLessThanOrEqual(2)
+    const stored = await hash('right', caller)
+    const verified: string[] = []
+    const verifyFrom = (address: string) => verify('right', stored, { kind: 'customer', address }).then(() => verified.push(address))
+    await Promise.all([...Array.from({ length: 8 }, () => verifyFrom('198.51.100.1')), verifyFrom('198.51.100.2')])
+    expect(verified.indexOf('198.51.100.2')).toBeLessThanOrEqual(2)
   })
 
   test('a damaged password hash is an error and does not block others', async () => {
     const { verify, hash } = createPasswords(busy)
     for (let nth = 0; nth < 4; nth++)
       expect(
-        await verify('x', damaged, turn).then(
+        await verify('x', damaged, caller).then(
           () => 'answered',
           () => 'refused',
         ),
       ).toBe('refused')
-    expect(await hash('afterwards', turn)).toStartWith('$argon2id$')
+    expect(await hash('afterwards', caller)).toStartWith('$argon2id$')
   })
 })

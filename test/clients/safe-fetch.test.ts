@@ -11,13 +11,13 @@ import { certificate, key } from '../support/tls.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** A deadline that no machine is too slow for. */
+/** Limits with a deadline that suffices on slow machines. */
 const limits = { timeoutMs: 60_000, bytesMax: 1_000 }
 const loopback = ['127.0.0.0/8']
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'))
 
-/** A server that does with the bytes of a request what it is told, and remembers all that came. */
-async function rawServer(answer: (socket: Socket, request: string) => void, host = '127.0.0.1') {
+/** Starts a TCP server that records requests and passes them to `answer`. */
+async function startRawServer(answer: (socket: Socket, request: string) => void, host = '127.0.0.1') {
   const requests: string[] = []
   let connections = 0
   let allClosed = () => {}
@@ -43,7 +43,7 @@ async function rawServer(answer: (socket: Socket, request: string) => void, host
     port,
     requests,
     connections: () => connections,
-    /** Resolves when the other side has let go of a connection. */
+    /** Resolves when the client has closed a connection. */
     closed,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/`,
     [Symbol.dispose]: () => void server.close(),
@@ -51,7 +51,7 @@ async function rawServer(answer: (socket: Socket, request: string) => void, host
 }
 const ok = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
 
-/** Sends again and again until the other side lets go. */
+/** Sends a chunk repeatedly until the client closes the connection. */
 function keepSending(socket: Socket, chunk: string): void {
   const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(chunk)), 5)
 }
@@ -71,7 +71,7 @@ async function failure(
 
 describe('requests to addresses chosen by others', () => {
   test('sends the given request on its own connection, without compression, and reads the whole response', async () => {
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       const head = 'HTTP/1.1 201 Made\r\ncontent-length: 5\r\nx-one: 1\r\nset-cookie: a=1\r\nset-cookie: b=2\r\nx-odd: \xe9'
       socket.end(`${head}\r\n\r\nh\xff\x00ll`, 'latin1')
     })
@@ -100,7 +100,7 @@ describe('requests to addresses chosen by others', () => {
   })
 
   test.skipIf(!hasIpv6)('reaches an allowed IPv6 address, with brackets in the URL', async () => {
-    using server = await rawServer(ok, '::1')
+    using server = await startRawServer(ok, '::1')
     const { status } = await createSafeFetch({ allowedNetworks: ['::1'] })(server.url, limits)
     expect(status).toBe(200)
     expect(server.requests[0]?.toLowerCase()).toContain(`host: [::1]:${server.port}\r\n`)
@@ -111,7 +111,7 @@ describe('requests to addresses chosen by others', () => {
     ...['0x7f000001...', '0', '0.0.0.0', '[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]'],
     ...['[2002:7f00:1::]', 'localhost', 'LOCALHOST', 'localhost.', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1'],
   ])('does not reach this machine as %s', async (host) => {
-    using server = await rawServer(ok)
+    using server = await startRawServer(ok)
     expect((await failure(`http://${host}:${server.port}/`, { networks: [] })).kind).toBe('address not allowed')
     expect(server.connections()).toBe(0)
   })
@@ -134,7 +134,7 @@ describe('requests to addresses chosen by others', () => {
   })
 
   test('refuses a name if any of its addresses is not public', async () => {
-    using server = await rawServer(ok)
+    using server = await startRawServer(ok)
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1'], ['fe80::1%eth0'], ['nonsense'], ['']])
       expect((await failure(`http://hook.example:${server.port}/`, { networks: [], lookup: async () => addresses })).kind).toBe(
         'address not allowed',
@@ -143,35 +143,35 @@ describe('requests to addresses chosen by others', () => {
   })
 
   test('connects to the address that was checked, even if the name resolves differently later', async () => {
-    using inside = await rawServer(ok, '127.0.0.2')
-    const asked: string[] = []
+    using inside = await startRawServer(ok, '127.0.0.2')
+    const lookedUp: string[] = []
     const rebinding: Lookup = async (name) => {
-      asked.push(name)
-      return asked.length === 1 ? ['127.0.0.3'] : ['127.0.0.2']
+      lookedUp.push(name)
+      return lookedUp.length === 1 ? ['127.0.0.3'] : ['127.0.0.2']
     }
     // The first address is allowed and closed; the second is the server's and must not be used.
     const refused = await failure(`http://hook.example:${inside.port}/`, { networks: ['127.0.0.3'], lookup: rebinding })
     expect(refused.kind).toBe('connection failed')
     expect((refused.cause as Error).message).toContain('127.0.0.3')
-    expect(asked).toEqual(['hook.example'])
+    expect(lookedUp).toEqual(['hook.example'])
     expect(inside.connections()).toBe(0)
   })
 
   test('does not ask the resolver of the system for a name that was already looked up', async () => {
-    using server = await rawServer(ok, '127.0.0.2')
+    using server = await startRawServer(ok, '127.0.0.2')
     // The system resolves to 127.0.0.1, where this port is closed.
     const safeFetch = createSafeFetch({ allowedNetworks: ['127.0.0.2'], lookup: async () => ['127.0.0.2'] })
     expect((await safeFetch(`http://localhost:${server.port}/`, limits)).status).toBe(200)
   })
 
   test('tries the next address if the first does not accept connections', async () => {
-    using server = await rawServer(ok)
+    using server = await startRawServer(ok)
     const safeFetch = createSafeFetch({ allowedNetworks: loopback, lookup: async () => ['127.0.0.9', '127.0.0.1'] })
     expect((await safeFetch(`http://hook.example:${server.port}/`, limits)).status).toBe(200)
   })
 
   test('with trusted, connects to any network, while redirects and other schemes are still refused', async () => {
-    using server = await rawServer((socket) => void socket.end('HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n'))
+    using server = await startRawServer((socket) => void socket.end('HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n'))
     expect((await failure(server.url, { networks: [], trusted: true })).kind).toBe('redirect')
     expect(server.requests).toHaveLength(1)
     expect((await failure('file:///etc/passwd', { trusted: true })).kind).toBe('address not allowed')
@@ -193,7 +193,7 @@ describe('requests to addresses chosen by others', () => {
   })
 
   test('refuses credentials in the URL, and http if httpsOnly is set', async () => {
-    using server = await rawServer(ok)
+    using server = await startRawServer(ok)
     for (const userInfo of ['user:pass@', 'user@', ':pass@'])
       expect((await failure(`http://${userInfo}127.0.0.1:${server.port}/`)).kind).toBe('address not allowed')
     expect((await failure(server.url, { httpsOnly: true })).kind).toBe('address not allowed')
@@ -201,7 +201,7 @@ describe('requests to addresses chosen by others', () => {
   })
 
   test('follows no redirect', async () => {
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       socket.end(`HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:${server.port}/further\r\ncontent-length: 0\r\n\r\n`)
     })
     const { kind, status } = await failure(server.url)
@@ -213,12 +213,12 @@ describe('requests to addresses chosen by others', () => {
 describe('the deadline of a request', () => {
   const timeoutMs = 60
 
-  /** Gives it more and more time until what must come first has come: how long that takes is the machine's. */
-  async function failureAfter(hasCome: (error: OutgoingError) => boolean, url: string): Promise<OutgoingError> {
+  /** Repeats the request with longer deadlines until `hasCome` is true, because a slow machine needs more time. */
+  async function failureAfter(isExpected: (error: OutgoingError) => boolean, url: string): Promise<OutgoingError> {
     for (let patienceMs = timeoutMs; ; patienceMs *= 2) {
       const error = await failure(url, { timeoutMs: patienceMs })
       expect(error.kind).toBe('timeout')
-      if (hasCome(error)) return error
+      if (isExpected(error)) return error
     }
   }
 
@@ -227,7 +227,7 @@ describe('the deadline of a request', () => {
     ['never ends its head', 'HTTP/1.1 200 OK\r\n', 'x-a: b\r\n'],
     ['only ever says to go on', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
   ])('the deadline ends the request and closes the connection when the server %s', async (_, first, further) => {
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       if (first) socket.write(first)
       if (further) keepSending(socket, further)
     })
@@ -237,7 +237,7 @@ describe('the deadline of a request', () => {
   })
 
   test('the deadline ends an endless body, and the error has the status', async () => {
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       keepSending(socket, '1\r\nx\r\n')
     })
@@ -247,13 +247,13 @@ describe('the deadline of a request', () => {
   })
 
   test('the deadline ends a slow name lookup, and nothing is sent afterwards', async () => {
-    using server = await rawServer(ok)
-    let found: (addresses: string[]) => void = () => {}
+    using server = await startRawServer(ok)
+    let finishLookup: (addresses: string[]) => void = () => {}
     const addresses = new Promise<string[]>((resolve) => {
-      found = resolve
+      finishLookup = resolve
     })
     expect((await failure(`http://hook.example:${server.port}/`, { timeoutMs, lookup: () => addresses })).kind).toBe('timeout')
-    found(['127.0.0.1'])
+    finishLookup(['127.0.0.1'])
     await addresses
     expect(server.connections()).toBe(0)
   })
@@ -261,22 +261,24 @@ describe('the deadline of a request', () => {
 
 describe('the size limit of a response', () => {
   test('a body above the size limit is refused, with or without content-length, and one at the limit is read', async () => {
-    using declared = await rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n${'x'.repeat(1001)}`))
+    using declared = await startRawServer(
+      (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1001\r\n\r\n${'x'.repeat(1001)}`),
+    )
     expect((await failure(declared.url)).kind).toBe('answer too large')
     await declared.closed
-    using endless = await rawServer((socket) => {
+    using endless = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       keepSending(socket, 'x'.repeat(500))
     })
     const { kind, status } = await failure(endless.url)
     expect({ kind, status }).toEqual({ kind: 'answer too large', status: 200 })
     await endless.closed
-    using fitting = await rawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n${'x'.repeat(1000)}`))
+    using fitting = await startRawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n${'x'.repeat(1000)}`))
     expect((await createSafeFetch({ allowedNetworks: loopback })(fitting.url, limits)).bytes).toHaveLength(1000)
   })
 
   test('headers above the size limit are refused', async () => {
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       keepSending(socket, `x-a: ${'b'.repeat(10_000)}\r\n`)
     })
@@ -286,7 +288,7 @@ describe('the size limit of a response', () => {
 
   test('a compressed body is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(500_000))
-    using server = await rawServer((socket) => {
+    using server = await startRawServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n`)
       socket.end(packed)
     })
@@ -304,14 +306,14 @@ describe('failed connections', () => {
     ['hangs up amid a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\na\r\nhalf'],
     ['wants another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
   ])('the connection fails when the server %s', async (_, bytes) => {
-    using server = await rawServer((socket) => void socket.end(bytes))
+    using server = await startRawServer((socket) => void socket.end(bytes))
     const { kind, message } = await failure(server.url)
     expect({ kind, message }).toEqual({ kind: 'connection failed', message: 'connection failed' })
   })
 
   test('the connection fails when nothing listens or the name does not exist', async () => {
-    using elsewhere = await rawServer(ok, '127.0.0.2')
-    expect((await failure(`http://127.0.0.3:${elsewhere.port}/`)).kind).toBe('connection failed')
+    using otherServer = await startRawServer(ok, '127.0.0.2')
+    expect((await failure(`http://127.0.0.3:${otherServer.port}/`)).kind).toBe('connection failed')
     expect((await failure('http://hook.example/', { lookup: async () => [] })).kind).toBe('connection failed')
     expect(
       (await failure('http://hook.example/', { lookup: async () => Promise.reject(new Error('ENOTFOUND hook.example')) })).message,
@@ -342,12 +344,12 @@ describe('independence of the environment', () => {
     await Bun.write(caFile, certificate)
     const server = secureServer()
     try {
-      const known = { NODE_EXTRA_CA_CERTS: caFile }
-      expect(await fetchWith(known, `https://hook.example:${server.port}/`)).toBe(`200 hook.example:${server.port}`)
+      const withCaFile = { NODE_EXTRA_CA_CERTS: caFile }
+      expect(await fetchWith(withCaFile, `https://hook.example:${server.port}/`)).toBe(`200 hook.example:${server.port}`)
       const untrusted = (host: string, why: string) => `the certificate of ${host} is not trusted: ${why}`
       const another = 'it is for another name'
-      expect(await fetchWith(known, `https://other.example:${server.port}/`)).toBe(untrusted('other.example', another))
-      expect(await fetchWith(known, `https://127.0.0.1:${server.port}/`)).toBe(untrusted('127.0.0.1', another))
+      expect(await fetchWith(withCaFile, `https://other.example:${server.port}/`)).toBe(untrusted('other.example', another))
+      expect(await fetchWith(withCaFile, `https://127.0.0.1:${server.port}/`)).toBe(untrusted('127.0.0.1', another))
       const unknown = untrusted('hook.example', 'it is self-signed')
       expect(await fetchWith({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, `https://hook.example:${server.port}/`)).toBe(unknown)
     } finally {
@@ -356,8 +358,8 @@ describe('independence of the environment', () => {
   })
 
   test('proxies of the environment are not used', async () => {
-    using proxy = await rawServer(ok)
-    using server = await rawServer((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ndirect'))
+    using proxy = await startRawServer(ok)
+    using server = await startRawServer((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ndirect'))
     const proxies = Object.fromEntries(
       ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'].map((name) => [name, proxy.url]),
     )
@@ -381,30 +383,30 @@ describe('requests that are not made or are aborted', () => {
   })
 
   test('an aborted request ends like a timeout and closes its connection', async () => {
-    const giveUp = new AbortController()
-    using server = await rawServer(() => giveUp.abort())
-    expect((await failure(server.url, { signal: giveUp.signal })).kind).toBe('timeout')
+    const controller = new AbortController()
+    using server = await startRawServer(() => controller.abort())
+    expect((await failure(server.url, { signal: controller.signal })).kind).toBe('timeout')
     await server.closed
-    const late = await failure(server.url, { signal: giveUp.signal })
-    expect(late.kind).toBe('timeout')
+    const aborted = await failure(server.url, { signal: controller.signal })
+    expect(aborted.kind).toBe('timeout')
   })
 })
 
-describe('profiles of strangers', () => {
-  test('http is only for the networks that are named, whatever else may be called', async () => {
-    using server = await rawServer(ok)
-    const of = (httpNetworks: readonly string[]) => createSafeFetch({ allowedNetworks: loopback, httpNetworks })
-    expect((await of(loopback)(server.url, limits)).status).toBe(200)
-    const kind = (networks: readonly string[]) => of(networks)(server.url, limits).catch((error: OutgoingError) => error.kind)
+describe('plain HTTP and the time limit of connecting', () => {
+  test('http is allowed only to the networks of httpNetworks, even if allowedNetworks has more', async () => {
+    using server = await startRawServer(ok)
+    const fetchWithHttpTo = (httpNetworks: readonly string[]) => createSafeFetch({ allowedNetworks: loopback, httpNetworks })
+    expect((await fetchWithHttpTo(loopback)(server.url, limits)).status).toBe(200)
+    const kind = (networks: readonly string[]) => fetchWithHttpTo(networks)(server.url, limits).catch((error: OutgoingError) => error.kind)
     expect(await kind([])).toBe('address not allowed')
     expect(await kind(['10.0.0.0/8'])).toBe('address not allowed')
     expect(server.connections()).toBe(1)
   })
 
-  test('connecting has a time limit of its own, which ends with the handshake', async () => {
-    using silent = await rawServer(() => undefined)
+  test('connecting has a separate time limit, which ends with the handshake', async () => {
+    using silent = await startRawServer(() => undefined)
     expect((await failure(silent.url.replace('http:', 'https:'), { connectTimeoutMs: 20 })).kind).toBe('timeout')
-    using slow = await rawServer((socket) => void setTimeout(() => ok(socket), 200))
+    using slow = await startRawServer((socket) => void setTimeout(() => ok(socket), 200))
     const safeFetch = createSafeFetch({ allowedNetworks: loopback })
     expect((await safeFetch(slow.url, { ...limits, connectTimeoutMs: 100 })).status).toBe(200)
   })

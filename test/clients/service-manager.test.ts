@@ -13,32 +13,32 @@ const folders: string[] = []
 const logged: string[] = []
 const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (event) => void logged.push(event) }
 
-/** A folder for the PATH, in which `systemd-notify` does what a script says. */
-function notifying(script: string) {
+/** Creates a folder for PATH with a `systemd-notify` that runs a script. */
+function createNotifyScript(script: string) {
   const folder = mkdtempSync(join(tmpdir(), 'souk-notify-'))
   folders.push(folder)
   const command = join(folder, 'systemd-notify')
   writeFileSync(command, `#!/bin/sh\n${script}\n`)
   chmodSync(command, 0o755)
-  const told = join(folder, 'told')
+  const recordFile = join(folder, 'told')
   return {
     env: { PATH: `${folder}:/usr/bin:/bin`, NOTIFY_SOCKET: join(folder, 'socket') },
-    told: () => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').slice(0, -1) : []),
+    notifications: () => (existsSync(recordFile) ? readFileSync(recordFile, 'utf8').split('\n').slice(0, -1) : []),
   }
 }
-const writesDown = 'echo "$@" >> "$(dirname "$0")/told"'
-const until = async (holds: () => boolean) => {
-  while (!holds()) await Bun.sleep(2)
+const recordArgs = 'echo "$@" >> "$(dirname "$0")/told"'
+const until = async (isReached: () => boolean) => {
+  while (!isReached()) await Bun.sleep(2)
 }
-const opened: { end(): void }[] = []
+const managers: { end(): void }[] = []
 afterAll(() => {
-  for (const one of opened) one.end()
+  for (const one of managers) one.end()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 function open(env: Record<string, string>) {
   const manager = openServiceManager(env, log)
   if (!manager) throw new Error('nobody is told')
-  opened.push(manager)
+  managers.push(manager)
   return manager
 }
 
@@ -48,25 +48,25 @@ test('without NOTIFY_SOCKET there is no service manager', () => {
 })
 
 test('ready and stopping are notified in order, and no watchdog without WATCHDOG_USEC', async () => {
-  const { env, told } = notifying(`case $1 in READY*) sleep 0.1;; esac; ${writesDown}`)
+  const { env, notifications } = createNotifyScript(`case $1 in READY*) sleep 0.1;; esac; ${recordArgs}`)
   const manager = open(env)
   manager.ready('serving at http://127.0.0.1:3000')
   manager.stopping('finishing')
-  await until(() => told().length === 2)
-  expect(told()).toEqual(['READY=1 STATUS=serving at http://127.0.0.1:3000', 'STOPPING=1 STATUS=finishing'])
+  await until(() => notifications().length === 2)
+  expect(notifications()).toEqual(['READY=1 STATUS=serving at http://127.0.0.1:3000', 'STOPPING=1 STATUS=finishing'])
 })
 
 test('the watchdog is notified while the event loop runs, and not while it is blocked', async () => {
-  const { env, told } = notifying(writesDown)
+  const { env, notifications } = createNotifyScript(recordArgs)
   open({ ...env, WATCHDOG_USEC: '60000', WATCHDOG_PID: String(process.pid) }).ready('here')
-  await until(() => told().length > 2)
-  expect(told().slice(1, 3)).toEqual(['WATCHDOG=1', 'WATCHDOG=1'])
-  // What is on its way may arrive.
+  await until(() => notifications().length > 2)
+  expect(notifications().slice(1, 3)).toEqual(['WATCHDOG=1', 'WATCHDOG=1'])
+  // Notifications in flight may still arrive.
   Bun.sleepSync(100)
-  const before = told().length
+  const before = notifications().length
   Bun.sleepSync(300)
-  expect(told().length).toBe(before)
-  await until(() => told().length > before)
+  expect(notifications().length).toBe(before)
+  await until(() => notifications().length > before)
 })
 
 test('the watchdog interval is a third of WATCHDOG_USEC, and only for this process', () => {
@@ -79,11 +79,11 @@ test('the watchdog interval is a third of WATCHDOG_USEC, and only for this proce
 })
 
 test('a failed notification is logged once and ends nothing', async () => {
-  const refusing = notifying(`${writesDown}; exit 3`)
-  const manager = open(refusing.env)
+  const failing = createNotifyScript(`${recordArgs}; exit 3`)
+  const manager = open(failing.env)
   manager.ready('here')
   manager.stopping('now')
-  await until(() => refusing.told().length === 2 && logged.length > 0)
+  await until(() => failing.notifications().length === 2 && logged.length > 0)
   open({ PATH: '/nowhere', NOTIFY_SOCKET: '/nowhere' }).ready('here')
   await until(() => logged.length > 1)
   expect(logged).toEqual(['service_manager.not_told', 'service_manager.not_told'])

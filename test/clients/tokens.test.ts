@@ -46,7 +46,7 @@ test('a token of a retired key is refused, even if it was verified before', asyn
 test('more tokens than the cache holds are all verified', async () => {
   const keys = [keyOf('one')]
   const tokens = createTokens(() => keys, Date.now, 60, randomUUID)
-  const made = await Promise.all(Array.from({ length: 1_100 }, (_, nth) => tokens.sign({ ...claims, sub: `usr_${nth}` })))
+  const signedTokens = await Promise.all(Array.from({ length: 1_100 }, (_, nth) => tokens.sign({ ...claims, sub: `usr_${nth}` })))
   for (const round of [1, 2])
-    for (const [nth, token] of made.entries()) expect([round, (await tokens.verify(token))?.sub]).toEqual([round, `usr_${nth}`])
+    for (const [nth, token] of signedTokens.entries()) expect([round, (await tokens.verify(token))?.sub]).toEqual([round, `usr_${nth}`])
 })

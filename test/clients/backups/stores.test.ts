@@ -29,9 +29,9 @@ async function* broken(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 async function read(store: BackupStore, name: string): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = []
-  const kept = await store.get(name)
-  if (!kept) return undefined
-  for await (const piece of kept.chunks()) pieces.push(Buffer.from(piece))
+  const copy = await store.get(name)
+  if (!copy) return undefined
+  for await (const piece of copy.chunks()) pieces.push(Buffer.from(piece))
   return Buffer.concat(pieces)
 }
 async function namesOf(store: BackupStore, prefix = ''): Promise<string[]> {
@@ -49,14 +49,14 @@ function bucket(options: { pageSize?: number; responseTimeoutMs?: number } = {})
 const folder = (directory = join(temporaryDir(), 'copies')) => createFolderStore(directory, Date.now)
 const first = { id: '0123abcd', secret: randomBytes(32) }
 const second = { id: '4567ef89', secret: randomBytes(32) }
-const sealed = (store: BackupStore, current = first, known = [current]) =>
-  createSealedStore(store, { current, of: (id) => known.find((one) => one.id === id) }, randomBytes)
+const sealedStore = (store: BackupStore, current = first, keys = [current]) =>
+  createSealedStore(store, { current, of: (id) => keys.find((one) => one.id === id) }, randomBytes)
 
 const stores: Record<string, () => BackupStore> = {
   'a folder': folder,
   'a bucket': () => bucket({ pageSize: 2 }).store,
-  'a sealed folder': () => sealed(folder()),
-  'a sealed bucket': () => sealed(bucket({ pageSize: 2 }).store),
+  'a sealed folder': () => sealedStore(folder()),
+  'a sealed bucket': () => sealedStore(bucket({ pageSize: 2 }).store),
 }
 
 test('a folder is created if its parent exists; otherwise nothing is written, as its disk may be unmounted', async () => {
@@ -72,10 +72,10 @@ test('a folder is created if its parent exists; otherwise nothing is written, as
   expect(await store.put('a/b', bytes())).toBe(6)
 })
 
-for (const [what, open] of Object.entries(stores)) {
+for (const [what, createStore] of Object.entries(stores)) {
   describe(what, () => {
     test('a backup store returns what was put, of any length, and the newest content of a name', async () => {
-      const store = open()
+      const store = createStore()
       for (const length of [0, 1, 65_536, 65_537, 6 * mb]) {
         const [name, bytes] = [`a/${length}.db`, randomBytes(length)]
         expect([length, await store.put(name, inPieces(bytes))]).toEqual([length, length])
@@ -88,7 +88,7 @@ for (const [what, open] of Object.entries(stores)) {
     })
 
     test('a backup store keeps the old content when a replacement breaks off', async () => {
-      const store = open()
+      const store = createStore()
       await store.put('a/b', inPieces(Buffer.from('whole')))
       for (const length of [0, 100, 6 * mb]) await expect(store.put('a/b', broken(randomBytes(length)))).rejects.toThrow('broken off')
       expect((await read(store, 'a/b'))?.toString()).toBe('whole')
@@ -96,40 +96,40 @@ for (const [what, open] of Object.entries(stores)) {
     })
 
     test('a backup store lists names with a prefix and their length, without deleted ones', async () => {
-      const store = open()
+      const store = createStore()
       const names = ['2/a', '2-1', '2/b/c', '2.x', '3/a', '1']
-      // Stores tell whole seconds.
-      const began = Math.floor(Date.now() / 1_000) * 1_000 - 1_000
+      // Stores report times in whole seconds.
+      const startedAt = Math.floor(Date.now() / 1_000) * 1_000 - 1_000
       for (const name of names) await store.put(name, inPieces(Buffer.from(name)))
       const inOrder = [...names].sort()
       expect(await namesOf(store)).toEqual(inOrder)
       expect(await namesOf(store, '2')).toEqual(inOrder.filter((name) => name.startsWith('2')))
       expect(await namesOf(store, '2/')).toEqual(['2/a', '2/b/c'])
       expect(await namesOf(store, 'none/')).toEqual([])
-      for await (const { name, bytes, at } of store.list('')) expect([name, bytes, at >= began]).toEqual([name, name.length, true])
+      for await (const { name, bytes, at } of store.list('')) expect([name, bytes, at >= startedAt]).toEqual([name, name.length, true])
       for (const name of ['2/b/c', '2/b/c', '2/a']) await store.delete(name)
       expect(await namesOf(store, '2/')).toEqual([])
       expect(await read(store, '2/a')).toBeUndefined()
     })
 
     test('a backup store refuses names that lead out of it', async () => {
-      const store = open()
+      const store = createStore()
       for (const name of ['../a', '/a', 'a/../b', 'a//b', '', '.a', 'a/', 'a\\b', 'a.tmp'])
         await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a copy')
     })
   })
 }
 
-test('files of a folder store are private, never visible half-written, and foreign files are left alone', async () => {
+test('files of a folder store are private, never visible half-written, and other files are not deleted', async () => {
   const directory = join(temporaryDir(), 'copies')
   const store = folder(directory)
-  const seen: string[][] = []
-  async function* looking() {
+  const listings: string[][] = []
+  async function* chunksWithListing() {
     yield randomBytes(10)
-    seen.push([...readdirSync(join(directory, 'a')), ...(await namesOf(store))])
+    listings.push([...readdirSync(join(directory, 'a')), ...(await namesOf(store))])
   }
-  await store.put('a/b', looking())
-  expect(seen).toEqual([[expect.stringMatching(/^b\.[0-9a-f]{12}\.tmp$/)]])
+  await store.put('a/b', chunksWithListing())
+  expect(listings).toEqual([[expect.stringMatching(/^b\.[0-9a-f]{12}\.tmp$/)]])
   expect([statSync(directory), statSync(join(directory, 'a/b'))].map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600])
   writeFileSync(join(directory, 'a', 'my notes'), 'mine')
   await store.delete('a/b')
@@ -154,8 +154,8 @@ test('two concurrent puts under one name leave the complete content of one of th
   const store = folder()
   const [one, other] = [randomBytes(mb), randomBytes(2 * mb)]
   await Promise.all([store.put('a/b', inPieces(one)), store.put('a/b', inPieces(other))])
-  const found = await read(store, 'a/b')
-  expect([one, other].some((bytes) => found?.equals(bytes))).toBe(true)
+  const content = await read(store, 'a/b')
+  expect([one, other].some((bytes) => content?.equals(bytes))).toBe(true)
 })
 
 test('an operation of a silent store times out and stores nothing later, while slow sources have no limit', async () => {
@@ -182,7 +182,7 @@ test('an operation of a silent store times out and stores nothing later, while s
   ])
     await expect(work()).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
   const wakes = Promise.withResolvers<void>()
-  let isGivenUp = false
+  let isAborted = false
   const store = folder()
   const sleepy = withStoreDeadline(
     {
@@ -190,7 +190,7 @@ test('an operation of a silent store times out and stores nothing later, while s
       put: async (name, chunks) => {
         await wakes.promise
         return store.put(name, chunks).catch((error) => {
-          isGivenUp = true
+          isAborted = true
           throw error
         })
       },
@@ -199,15 +199,15 @@ test('an operation of a silent store times out and stores nothing later, while s
   )
   await expect(sleepy.put('a/b', inPieces(randomBytes(10)))).rejects.toMatchObject({ kind: 'UNAVAILABLE' })
   wakes.resolve()
-  while (!isGivenUp) await Bun.sleep(1)
+  while (!isAborted) await Bun.sleep(1)
   expect(await namesOf(store)).toEqual([])
-  // What is put may be long in coming. The store takes no time, as a disk would.
+  // The source is slow. The store itself takes no time.
   async function* slow() {
     await Bun.sleep(60)
     yield randomBytes(10)
   }
-  const atOnce = { ...folder(), put: async (_: string, chunks: AsyncIterable<Uint8Array>) => (await Array.fromAsync(chunks)).length }
-  expect(await withStoreDeadline(atOnce, 20).put('a/b', slow())).toBe(1)
+  const instantStore = { ...folder(), put: async (_: string, chunks: AsyncIterable<Uint8Array>) => (await Array.fromAsync(chunks)).length }
+  expect(await withStoreDeadline(instantStore, 20).put('a/b', slow())).toBe(1)
 })
 
 test('leftovers of a crash in a folder are removed once they are a day old', async () => {
@@ -246,9 +246,9 @@ test('uploads to a slow bucket, or one that loses a response, complete', async (
 })
 
 test('an upload of a size that needs larger parts than the minimum uses them, also when sealed', async () => {
-  for (const seal of [(store: BackupStore) => store, (store: BackupStore) => sealed(store)]) {
+  for (const seal of [(store: BackupStore) => store, (store: BackupStore) => sealedStore(store)]) {
     const { server, store } = bucket()
-    // Ten thousand of five megabytes are 50 GB.
+    // An upload has at most 10,000 parts. At the minimum of 5 MB they hold 50 GB.
     await seal(store).put('a', inPieces(randomBytes(14 * mb)), 96_000 * mb)
     expect(server.requests.filter((request) => request.includes('partNumber')).length).toBe(2)
     expect(server.largest()).toBeGreaterThanOrEqual((96_000 * mb) / 10_000)
@@ -257,21 +257,27 @@ test('an upload of a size that needs larger parts than the minimum uses them, al
 
 test('a sealed copy reveals nothing and does not open if altered, shortened, renamed or with another key', async () => {
   const directory = join(temporaryDir(), 'copies')
-  const store = sealed(folder(directory))
+  const store = sealedStore(folder(directory))
   const text = 'a secret of ours '.repeat(10_000)
   await store.put('a/b', inPieces(Buffer.from(text)))
-  const whole = readFileSync(join(directory, 'a/b'))
-  expect(whole.includes('a secret')).toBe(false)
-  const altered = Buffer.from(whole)
+  const original = readFileSync(join(directory, 'a/b'))
+  expect(original.includes('a secret')).toBe(false)
+  const altered = Buffer.from(original)
   altered[altered.length >> 1] = (altered[altered.length >> 1] ?? 0) ^ 1
-  for (const bytes of [altered, whole.subarray(0, -1), whole.subarray(0, 48 + 8 + 65_552), whole.subarray(0, 20), Buffer.alloc(0)]) {
+  for (const bytes of [
+    altered,
+    original.subarray(0, -1),
+    original.subarray(0, 48 + 8 + 65_552),
+    original.subarray(0, 20),
+    Buffer.alloc(0),
+  ]) {
     writeFileSync(join(directory, 'a/b'), bytes)
     await expect(read(store, 'a/b')).rejects.toThrow(/seal/)
   }
-  writeFileSync(join(directory, 'a/c'), whole)
+  writeFileSync(join(directory, 'a/c'), original)
   await expect(read(store, 'a/c')).rejects.toThrow('does not open')
-  writeFileSync(join(directory, 'a/b'), whole)
-  await expect(read(sealed(folder(directory), second), 'a/b')).rejects.toThrow('under another passphrase')
-  expect((await read(sealed(folder(directory), second, [second, first]), 'a/b'))?.toString()).toBe(text)
+  writeFileSync(join(directory, 'a/b'), original)
+  await expect(read(sealedStore(folder(directory), second), 'a/b')).rejects.toThrow('under another passphrase')
+  expect((await read(sealedStore(folder(directory), second, [second, first]), 'a/b'))?.toString()).toBe(text)
   expect(dirname(store.place)).toBe(dirname(directory))
 })

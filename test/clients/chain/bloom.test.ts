@@ -9,7 +9,7 @@ const attester = `0x${'56'.repeat(20)}`
 const hash = `0x${'12'.repeat(32)}`
 const filter = { contract, schemaUids: [schemaUids.A, schemaUids.B], attesters: undefined, from: 5, to: 9 }
 
-/** As a node makes it: bits of a number of 2,048 bits, which is written with the highest first. */
+/** Returns a bloom filter as a node computes it: a number of 2,048 bits with three bits for each value. */
 function bloomOf(...values: string[]): string {
   let bloom = 0n
   for (const value of values) {
@@ -30,12 +30,16 @@ const log = {
 } as const
 
 test('a block without logs is reported missed if its bloom has the contract, an event and a requested schema', () => {
-  const ours = bloomOf(contract, attestedTopic, schemaUids.B)
-  expect(missedBlocksOf([header(7, ours)], filter, [])).toEqual([7])
+  const matching = bloomOf(contract, attestedTopic, schemaUids.B)
+  expect(missedBlocksOf([header(7, matching)], filter, [])).toEqual([7])
   expect(missedBlocksOf([header(7, bloomOf(contract, revokedTopic, schemaUids.A))], filter, [])).toEqual([7])
-  expect(missedBlocksOf([header(7, ours)], filter, [log])).toEqual([])
+  expect(missedBlocksOf([header(7, matching)], filter, [log])).toEqual([])
   expect(
-    missedBlocksOf([header(4, ours), header(5, ours), undefined, header(9, ours), header(9, ours), header(10, ours)], filter, [log]),
+    missedBlocksOf(
+      [header(4, matching), header(5, matching), undefined, header(9, matching), header(9, matching), header(10, matching)],
+      filter,
+      [log],
+    ),
   ).toEqual([5, 9])
 })
 

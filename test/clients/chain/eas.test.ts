@@ -38,29 +38,29 @@ test('the built-in deployments are those of the package of the contracts', () =>
     }),
   )
   for (const [chainId, { startBlock, ...addresses }] of deployments) {
-    const theirs = published.get(chainId)
-    expect([chainId, theirs]).toEqual([chainId, { ...addresses, startBlock: theirs?.startBlock ?? null }])
-    // Where the package has no first block, EAS's indexer may have one.
-    if (theirs?.startBlock != null) expect([chainId, startBlock]).toEqual([chainId, theirs.startBlock])
+    const publishedDeployment = published.get(chainId)
+    expect([chainId, publishedDeployment]).toEqual([chainId, { ...addresses, startBlock: publishedDeployment?.startBlock ?? null }])
+    // For some chains only EAS's indexer, not the package, knows the first block.
+    if (publishedDeployment?.startBlock != null) expect([chainId, startBlock]).toEqual([chainId, publishedDeployment.startBlock])
   }
 })
 
 test('attestation data is decoded as it was encoded, and other data is refused', () => {
   for (const name of schemaNames) {
     const data = sampleData(name, 7)
-    const says = decodeStatement(name, data)
-    if (!says) throw new Error(`${name} was not read back`)
-    expect(encodeStatement(name, says)).toBe(data)
+    const statement = decodeStatement(name, data)
+    if (!statement) throw new Error(`${name} was not read back`)
+    expect(encodeStatement(name, statement)).toBe(data)
     expect(decodeStatement(name, `${data}00`)).toBeUndefined()
     expect(decodeStatement(name, data.slice(0, -2) as `0x${string}`)).toBeUndefined()
     expect(decodeStatement(name, '0x')).toBeUndefined()
   }
   const c = sampleData('C', 7)
   expect(decodeStatement('C', c)).toMatchObject({ merchantRef: refOf('merchant 7'), outcome: 0, amountUsdCents: 123_456n })
-  // An outcome of 256 in the word of an uint8.
-  const word = 2 + 3 * 64
-  expect(decodeStatement('C', `${c.slice(0, word - 3)}1${c.slice(word - 2)}` as `0x${string}`)).toBeUndefined()
-  // The offset of a text points elsewhere.
+  // The uint8 outcome is 256.
+  const offset = 2 + 3 * 64
+  expect(decodeStatement('C', `${c.slice(0, offset - 3)}1${c.slice(offset - 2)}` as `0x${string}`)).toBeUndefined()
+  // The offset of the text is wrong.
   expect(decodeStatement('A', sampleData('A', 7).replace('00a0', '00c0') as `0x${string}`)).toBeUndefined()
 })
 
@@ -81,11 +81,11 @@ describeChain('the Ethereum Attestation Service on a node', () => {
     for (const name of schemaNames) {
       const data = encodeFunctionData({ abi, functionName: 'getSchema', args: [schemaUids[name]] })
       const answer = await chain.rpc<`0x${string}`>('eth_call', { to: chain.registry, data }, 'latest')
-      const wanted = { uid: schemaUids[name], resolver: zeroAddress, revocable: true, schema: schemaTexts[name] } as const
-      expect([name, decodeFunctionResult({ abi, functionName: 'getSchema', data: answer })]).toEqual([name, wanted])
+      const record = { uid: schemaUids[name], resolver: zeroAddress, revocable: true, schema: schemaTexts[name] } as const
+      expect([name, decodeFunctionResult({ abi, functionName: 'getSchema', data: answer })]).toEqual([name, record])
     }
-    const again = { from: deployer, to: chain.registry, data: registrationOf('A') }
-    const refused = await chain.rpc('eth_call', again, 'latest').then(
+    const repeated = { from: deployer, to: chain.registry, data: registrationOf('A') }
+    const refused = await chain.rpc('eth_call', repeated, 'latest').then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -130,9 +130,9 @@ describeChain('the Ethereum Attestation Service on a node', () => {
     expect([await chain.block(), await chain.attestations([uid ?? '0x'])]).toEqual([head, []])
     await chain.mine()
     await chain.nextBlockAt(at)
-    const [again] = await chain.attest([{ schema: 'B', attester: lender, data }])
+    const [repeated] = await chain.attest([{ schema: 'B', attester: lender, data }])
     const other = await chain.block()
-    expect([again, other.at, other.number]).toEqual([uid, block.at, block.number + 1])
+    expect([repeated, other.at, other.number]).toEqual([uid, block.at, block.number + 1])
     await chain.reorg(1)
     expect([(await chain.block()).number, await chain.attestations([uid ?? '0x'])]).toEqual([other.number, []])
     expect((await chain.block()).hash).not.toBe(other.hash)

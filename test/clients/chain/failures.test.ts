@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { failureOf, rangeIn, retryAfterOf } from '../../../src/clients/chain/failures.ts'
 
-/** What providers say, as they say it, of more than they answer about; and how many blocks they name. */
+/** Error messages of providers for block ranges that are too large, and the limit that each message names. */
 const ranges: [message: string, blocks: number | undefined][] = [
   ['query returned more than 10000 results. Try with this block range [0x1d4c00, 0x1d4fff].', 1_024],
   [
@@ -61,8 +61,8 @@ describe('classification of node errors', () => {
     ['500 with an error of JSON-RPC', { status: 500, code: -32_000, message: 'x' }],
   ])('a refusal of several blocks retries with fewer, and of one block is a fault: %s', (_, refusal) => {
     expect(failureOf(refusal, 2).kind).toBe('RANGE')
-    for (const asked of [1, undefined]) {
-      const failure = failureOf(refusal, asked)
+    for (const blocks of [1, undefined]) {
+      const failure = failureOf(refusal, blocks)
       expect([failure.kind, failure.hint.advice]).toEqual(['FAULT', expect.any(String)])
     }
   })
@@ -76,10 +76,11 @@ describe('classification of node errors', () => {
     const url = `https://user:pass-word@node.example/v2/${key}/eth?apikey=other%2Fsecret#frag-ment`
     const message = `Invalid key ${key} (s3cretkey, other/secret, other%2Fsecret, pass-word)
 <b>see</b> https://node.example/v2/${key}, ${'a1'.repeat(20)}`
-    const told = failureOf({ status: 401, code: -32_000, message }, undefined, url)
-    for (const secret of [key, 's3cretkey', 'secret', 'pass-word', 'https', 'a1a1', '<b>', '\n']) expect(told.report).not.toContain(secret)
-    expect(told.report).toStartWith('it answered with error -32000: Invalid key …')
-    expect(told.report).toEndWith('. Check the key in the URL of this node in CHAINS')
+    const failure = failureOf({ status: 401, code: -32_000, message }, undefined, url)
+    for (const secret of [key, 's3cretkey', 'secret', 'pass-word', 'https', 'a1a1', '<b>', '\n'])
+      expect(failure.report).not.toContain(secret)
+    expect(failure.report).toStartWith('it answered with error -32000: Invalid key …')
+    expect(failure.report).toEndWith('. Check the key in the URL of this node in CHAINS')
     expect(failureOf({ code: 1, message: 'long '.repeat(1_000) }, undefined, url).message.length).toBeLessThan(220)
   })
 
@@ -91,16 +92,16 @@ describe('classification of node errors', () => {
 
   test('Retry-After is read as seconds or a date, limited to 1 second through 10 minutes, or ignored if invalid', () => {
     const now = Date.UTC(2026, 0, 6)
-    const of = (text: string) => retryAfterOf(new Headers({ 'retry-after': text }), now)
-    expect(of('30')).toBe(30_000)
-    expect(of('1.5')).toBe(1_500)
-    expect(of('0')).toBe(1_000)
-    expect(of('86400')).toBe(600_000)
-    expect(of(new Date(now + 45_000).toUTCString())).toBe(45_000)
-    expect(of(new Date(now - 45_000).toUTCString())).toBe(1_000)
+    const parse = (text: string) => retryAfterOf(new Headers({ 'retry-after': text }), now)
+    expect(parse('30')).toBe(30_000)
+    expect(parse('1.5')).toBe(1_500)
+    expect(parse('0')).toBe(1_000)
+    expect(parse('86400')).toBe(600_000)
+    expect(parse(new Date(now + 45_000).toUTCString())).toBe(45_000)
+    expect(parse(new Date(now - 45_000).toUTCString())).toBe(1_000)
     for (const nonsense of ['', 'soon', '-5', '2026', 'NaN', '1e9'])
-      expect([nonsense, of(nonsense) ?? 1_000]).toEqual([nonsense, expect.any(Number)])
-    expect(of('soon')).toBeUndefined()
+      expect([nonsense, parse(nonsense) ?? 1_000]).toEqual([nonsense, expect.any(Number)])
+    expect(parse('soon')).toBeUndefined()
     expect(retryAfterOf(new Headers(), now)).toBeUndefined()
   })
 

@@ -26,8 +26,8 @@ describe('requests to a node', () => {
     expect(error).toBeInstanceOf(NodeError)
     expect([error?.kind, error?.message]).toEqual(['FAULT', 'no answer: timeout'])
     const nodes = createNodes(chain, [node], { now: () => 0, random: () => 0 })
-    const asked = nodes.next()
-    if (asked && error) nodes.refused(asked, error, 100)
+    const nextRequest = nodes.next()
+    if (nextRequest && error) nodes.refused(nextRequest, error, 100)
     expect(nodes.rangeSize().blocks).toBe(50)
     expect(nodes.next()).toBeUndefined()
   })
@@ -39,10 +39,10 @@ describe('requests to a node', () => {
     expect(node.host).toBe('127.0.0.1:1')
   })
 
-  test('the wait of a node doubles with each fault in a row, and another node is used meanwhile', () => {
+  test('the wait of a node doubles with each fault in a row, and another node is used in the meantime', () => {
     let now = 0
-    const two = ['a', 'b'].map((name) => createNode({ url: `http://${name}.example`, chainId: 7, safeFetch, now: () => now }))
-    const nodes = createNodes(chain, two, { now: () => now, random: () => 0 })
+    const pair = ['a', 'b'].map((name) => createNode({ url: `http://${name}.example`, chainId: 7, safeFetch, now: () => now }))
+    const nodes = createNodes(chain, pair, { now: () => now, random: () => 0 })
     const first = nodes.next()
     expect(first?.host).toBe('a.example')
     const waits: number[] = []

@@ -19,22 +19,22 @@ const mb = 1024 * 1024
 async function* inPieces(bytes: Uint8Array, size = 64 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
-/** Yields some, and then breaks off. */
+/** Yields the bytes, then throws the error. */
 async function* broken(bytes: Uint8Array, error: Error): AsyncGenerator<Uint8Array> {
   yield* inPieces(bytes)
   throw error
 }
 async function read(store: DocumentStore, name: string): Promise<Buffer | undefined> {
-  const kept = await store.get(name)
-  if (!kept) return undefined
+  const document = await store.get(name)
+  if (!document) return undefined
   const pieces: Uint8Array[] = []
-  for await (const piece of kept.chunks()) pieces.push(Buffer.from(piece))
+  for await (const piece of document.chunks()) pieces.push(Buffer.from(piece))
   return Buffer.concat(pieces)
 }
-async function listed(store: DocumentStore) {
-  const found: { name: string; bytes: number; at: number }[] = []
-  for await (const one of store.list()) found.push(one)
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+async function listDocuments(store: DocumentStore) {
+  const documents: { name: string; bytes: number; at: number }[] = []
+  for await (const one of store.list()) documents.push(one)
+  return documents.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const servers: S3Server[] = []
@@ -55,10 +55,10 @@ const stores: Record<string, () => DocumentStore> = {
   's3-compatible': () => s3({ pageSize: 2 }).store,
 }
 
-for (const [what, open] of Object.entries(stores)) {
+for (const [what, createStore] of Object.entries(stores)) {
   describe(`a store of ${what}`, () => {
     test('returns the content that was put under a name, from empty to several parts', async () => {
-      const store = open()
+      const store = createStore()
       for (const length of [0, 1, 100_000, 5 * mb, 5 * mb + 1, 12 * mb]) {
         const [name, bytes] = [nameOf(), randomBytes(length)]
         expect([length, await store.put(name, inPieces(bytes))]).toEqual([length, length])
@@ -69,41 +69,41 @@ for (const [what, open] of Object.entries(stores)) {
     })
 
     test('an upload that breaks off stores nothing and passes the error on', async () => {
-      const store = open()
+      const store = createStore()
       for (const length of [0, 100, 6 * mb]) {
         const error = new AppError('TOO_LARGE', 'too large')
         await expect(store.put(nameOf(), broken(randomBytes(length), error))).rejects.toBe(error)
       }
-      expect(await listed(store)).toEqual([])
+      expect(await listDocuments(store)).toEqual([])
     })
 
     test('lists stored documents with their size, without deleted ones', async () => {
-      const store = open()
-      expect(await listed(store)).toEqual([])
+      const store = createStore()
+      expect(await listDocuments(store)).toEqual([])
       const names = Array.from({ length: 5 }, nameOf).sort()
       const before = Date.now()
       for (const [nth, name] of names.entries()) await store.put(name, inPieces(randomBytes(nth + 1)))
-      const found = await listed(store)
-      expect(found.map(({ name, bytes }) => [name, bytes])).toEqual(names.map((name, nth) => [name, nth + 1]))
-      expect(found.every(({ at }) => Math.abs(at - before) < 60_000)).toBe(true)
-      const [gone = ''] = names
-      await store.delete(gone)
-      await store.delete(gone)
-      expect(await read(store, gone)).toBeUndefined()
-      expect((await listed(store)).map(({ name }) => name)).toEqual(names.slice(1))
+      const documents = await listDocuments(store)
+      expect(documents.map(({ name, bytes }) => [name, bytes])).toEqual(names.map((name, nth) => [name, nth + 1]))
+      expect(documents.every(({ at }) => Math.abs(at - before) < 60_000)).toBe(true)
+      const [deleted = ''] = names
+      await store.delete(deleted)
+      await store.delete(deleted)
+      expect(await read(store, deleted)).toBeUndefined()
+      expect((await listDocuments(store)).map(({ name }) => name)).toEqual(names.slice(1))
     })
 
     test('a document deleted between get and read is NOT_FOUND', async () => {
-      const store = open()
+      const store = createStore()
       const name = nameOf()
       await store.put(name, inPieces(randomBytes(10)))
-      const kept = await store.get(name)
+      const document = await store.get(name)
       await store.delete(name)
-      await expect(kept?.chunks().next()).rejects.toMatchObject({ kind: 'NOT_FOUND' })
+      await expect(document?.chunks().next()).rejects.toMatchObject({ kind: 'NOT_FOUND' })
     })
 
     test('a reader that stops early releases the document', async () => {
-      const store = open()
+      const store = createStore()
       const name = nameOf()
       await store.put(name, inPieces(randomBytes(mb)))
       const chunks = (await store.get(name))?.chunks()
@@ -114,7 +114,7 @@ for (const [what, open] of Object.entries(stores)) {
     })
 
     test('refuses names that are not document names', async () => {
-      const store = open()
+      const store = createStore()
       for (const name of ['../escape', 'A'.repeat(40), '', `${'a'.repeat(40)}/..`])
         await expect(store.put(name, inPieces(randomBytes(1)))).rejects.toThrow('not a name of a document')
     })
@@ -122,7 +122,7 @@ for (const [what, open] of Object.entries(stores)) {
 }
 
 describe('documents in files', () => {
-  test('document files are private, and files of others are left alone', async () => {
+  test('document files are private, and other files are not listed', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     const name = nameOf()
@@ -130,21 +130,21 @@ describe('documents in files', () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700)
     expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600)
     writeFileSync(join(directory, 'notes.txt'), 'mine')
-    expect((await listed(store)).map((one) => one.name)).toEqual([name])
+    expect((await listDocuments(store)).map((one) => one.name)).toEqual([name])
   })
 
   test('document files are never visible half-written', async () => {
     const directory = join(temporaryDir(), 'documents')
     const store = createFileStore(directory)
     const name = nameOf()
-    const seen: string[][] = []
-    async function* looking() {
+    const listings: string[][] = []
+    async function* chunksWithListing() {
       yield randomBytes(10)
-      seen.push(readdirSync(directory))
+      listings.push(readdirSync(directory))
       yield randomBytes(10)
     }
-    await store.put(name, looking())
-    expect(seen).toEqual([[`${name}.tmp`]])
+    await store.put(name, chunksWithListing())
+    expect(listings).toEqual([[`${name}.tmp`]])
     expect(readdirSync(directory)).toEqual([name])
   })
 
@@ -155,7 +155,7 @@ describe('documents in files', () => {
     const name = nameOf()
     writeFileSync(join(directory, `${name}.tmp`), 'half')
     utimesSync(join(directory, `${name}.tmp`), 1_000, 1_000)
-    expect((await listed(store)).find((one) => one.name === name)).toEqual({ name, bytes: 4, at: 1_000_000 })
+    expect((await listDocuments(store)).find((one) => one.name === name)).toEqual({ name, bytes: 4, at: 1_000_000 })
     await store.delete(name)
     expect(existsSync(join(directory, `${name}.tmp`))).toBe(false)
   })

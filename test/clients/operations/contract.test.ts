@@ -7,7 +7,7 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Long enough for a slow machine; where a server is silent on purpose it is waited for no longer than that. */
+/** Time limits: long enough for a slow machine, and short where a server is silent on purpose. */
 const totalMs = 60_000
 const silentMs = 200
 
@@ -16,7 +16,7 @@ async function failureOf(world: ProviderFixture, kind: Fault, from = 1): Promise
   world.server.fault = { kind, from }
   try {
     return await world.provider.ask().then(
-      (told) => Promise.reject(new Error(`it told ${JSON.stringify(told)}`)),
+      (services) => Promise.reject(new Error(`it returned ${JSON.stringify(services)}`)),
       (error: unknown) => (error instanceof ProviderError ? error : Promise.reject(error)),
     )
   } finally {
@@ -39,8 +39,8 @@ describe.each(Object.keys(providerFixtures))('the provider %s', (name) => {
     expect(calls).toBeGreaterThan(1)
   })
 
-  const patient = (Object.keys(faults) as Fault[]).filter((kind) => !['slow', 'silent'].includes(kind))
-  test.each(patient)('fails with the reason and no secrets when the first response is %s', async (kind) => {
+  const fastFaults = (Object.keys(faults) as Fault[]).filter((kind) => !['slow', 'silent'].includes(kind))
+  test.each(fastFaults)('fails with the reason and no secrets when the first response is %s', async (kind) => {
     const error = await failureOf(world, kind)
     expect(error.message).toMatch(faults[kind])
     expect(error.message).not.toMatch(/secret|Sign in|unexpected|127\.0\.0\.1|token/)
@@ -61,11 +61,11 @@ describe.each(Object.keys(providerFixtures))('the provider %s', (name) => {
   })
 
   test.each(['slow', 'silent'] as const)('times out for all calls together when the provider is %s', async (kind) => {
-    const impatient = (await providerFixtures[name]?.(silentMs)) as ProviderFixture
+    const withShortLimit = (await providerFixtures[name]?.(silentMs)) as ProviderFixture
     try {
-      expect((await failureOf(impatient, kind)).message).toMatch(faults[kind])
+      expect((await failureOf(withShortLimit, kind)).message).toMatch(faults[kind])
     } finally {
-      await impatient.server.close()
+      await withShortLimit.server.close()
     }
   })
 
@@ -80,14 +80,14 @@ describe('the provider ecs', () => {
   test('a service that no longer exists is omitted, and a service that ECS cannot describe is an error', async () => {
     const world = (await providerFixtures['ecs']?.(20_000)) as ProviderFixture
     try {
-      for (const [reason, told] of [
+      for (const [reason, services] of [
         ['MISSING', true],
         ['ACCESS_DENIED', false],
       ] as const) {
         world.failing?.(reason)
-        const asked = world.provider.ask()
-        if (told) expect((await asked).length).toBe(world.expected.length - 1)
-        else await expect(asked).rejects.toThrow('a service could not be described')
+        const request = world.provider.ask()
+        if (services) expect((await request).length).toBe(world.expected.length - 1)
+        else await expect(request).rejects.toThrow('a service could not be described')
       }
     } finally {
       await world.server.close()
@@ -102,7 +102,7 @@ describe('the provider github', () => {
     world.server.requests.length = 0
     expect(await world.provider.ask()).toEqual(world.expected)
     const [tagged, all] = [world.server.requests.filter(({ headers }) => headers['if-none-match']), world.server.requests]
-    expect(all.filter((asked) => !tagged.includes(asked)).every(({ path }) => path.includes('/commits/'))).toBe(true)
+    expect(all.filter((request) => !tagged.includes(request)).every(({ path }) => path.includes('/commits/'))).toBe(true)
     expect(tagged.length).toBeGreaterThan(3)
     await world.server.close()
   })

@@ -8,8 +8,8 @@ import { temporaryDir } from '../../support/database.ts'
 const units = ['souk.service', 'caddy.service', 'old.service', 'next.service', 'gone.service']
 const block = (id: string, load: string, active: string, sub: string) =>
   `Id=${id}\nLoadState=${load}\nActiveState=${active}\nSubState=${sub}\n`
-/** As `systemctl show` of systemd 252 prints them. */
-const shown = [
+/** Output of `systemctl show` of systemd 252. */
+const output = [
   block('souk.service', 'loaded', 'active', 'running'),
   block('caddy.service', 'loaded', 'failed', 'failed'),
   block('old.service', 'loaded', 'deactivating', 'stop-sigterm'),
@@ -17,17 +17,17 @@ const shown = [
   block('gone.service', 'not-found', 'inactive', 'dead'),
 ].join('\n')
 
-/** A program in the place of `systemctl`, which notes what it was called with. */
-function inPlaceOf(script: string): { command: string; args: () => string } {
+/** Creates a script that replaces `systemctl` and records its arguments. */
+function createSystemctl(script: string): { command: string; args: () => string } {
   const folder = temporaryDir()
   const command = join(folder, 'systemctl')
   writeFileSync(command, `#!/bin/sh\necho "$@" > ${folder}/args\n${script}\n`)
   chmodSync(command, 0o755)
   return { command, args: () => readFileSync(join(folder, 'args'), 'utf8').trim() }
 }
-const printing = (text: string) => `cat <<'END'\n${text}END`
+const scriptThatPrints = (text: string) => `cat <<'END'\n${text}END`
 const failureOf = (script: string) =>
-  createSystemd({ units, ...inPlaceOf(script) })
+  createSystemd({ units, ...createSystemctl(script) })
     .ask()
     .then(
       () => 'none',
@@ -36,9 +36,9 @@ const failureOf = (script: string) =>
 
 describe('the provider systemd', () => {
   test('units are reported by state, and requested by name after the end of the options', async () => {
-    const { command, args } = inPlaceOf(printing(shown))
-    const told = await createSystemd({ units, command }).ask()
-    expect(told.map(({ service, desired, running, pending, state }) => [service, desired, running, pending, state])).toEqual([
+    const { command, args } = createSystemctl(scriptThatPrints(output))
+    const services = await createSystemd({ units, command }).ask()
+    expect(services.map(({ service, desired, running, pending, state }) => [service, desired, running, pending, state])).toEqual([
       ['souk.service', 1, 1, 0, 'steady'],
       ['caddy.service', 1, 0, 0, 'degraded'],
       ['old.service', 1, 0, 0, 'rolling'],
@@ -50,8 +50,8 @@ describe('the provider systemd', () => {
 
   test('a systemctl that fails, returns invalid or long output or is missing is an error without its output', async () => {
     expect(await failureOf('echo "Failed to connect to bus" >&2; exit 1')).toBe('systemctl ended with status 1')
-    expect(await failureOf(printing('hello\n'))).toBe('systemctl listed other units than requested')
-    expect(await failureOf(printing('a=1\n\nb=1\n\nc=1\n\nd=1\n\ne=1\n'))).toBe('systemctl gave no state')
+    expect(await failureOf(scriptThatPrints('hello\n'))).toBe('systemctl listed other units than requested')
+    expect(await failureOf(scriptThatPrints('a=1\n\nb=1\n\nc=1\n\nd=1\n\ne=1\n'))).toBe('systemctl gave no state')
     expect(await failureOf('yes')).toBe('the output of systemctl is too long')
     const missing = createSystemd({ units, command: join(temporaryDir(), 'systemctl') })
     await expect(missing.ask()).rejects.toThrow('systemctl could not be run')

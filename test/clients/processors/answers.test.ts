@@ -13,7 +13,7 @@ import { longTestMs } from '../../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const asked = { amount: 1000, currency: 'USD' }
+const requested = { amount: 1000, currency: 'USD' }
 const paymentId = 'pay_1'
 const refundId = 'ref_1'
 
@@ -48,17 +48,17 @@ const order = {
 const readers: Record<string, { example: unknown; read: (json: unknown) => unknown }> = {
   'a payment of Stripe': {
     example: intent,
-    read: (json) => stripe.paymentOf(json, { paymentId, expected: asked, publishableKey: undefined }),
+    read: (json) => stripe.paymentOf(json, { paymentId, expected: requested, publishableKey: undefined }),
   },
-  'a refund of Stripe': { example: stripeRefund, read: (json) => stripe.refundOf(json, { refundId, expected: asked }) },
+  'a refund of Stripe': { example: stripeRefund, read: (json) => stripe.refundOf(json, { refundId, expected: requested }) },
   'a payment of PayPal': {
     example: order,
     read: (json) =>
-      paypal.paymentOf(paypal.orderOf(json, { paymentId, currency: 'USD', total: 1000 }), { expected: asked, clientId: 'client' }),
+      paypal.paymentOf(paypal.orderOf(json, { paymentId, currency: 'USD', total: 1000 }), { expected: requested, clientId: 'client' }),
   },
   'a refund of PayPal': {
     example: { id: 'R1', status: 'COMPLETED', amount: money, custom_id: refundId },
-    read: (json) => paypal.refundOf(json, { refundId, expected: asked }),
+    read: (json) => paypal.refundOf(json, { refundId, expected: requested }),
   },
 }
 
@@ -68,10 +68,10 @@ const pathsIn = (json: unknown): (string | number)[][] =>
     ? Object.entries(json).flatMap(([name, value]) => [[name], ...pathsIn(value).map((path) => [name, ...path])])
     : []
 
-function changed(json: unknown, [step, ...rest]: readonly (string | number)[], value: unknown): unknown {
+function replaceAt(json: unknown, [step, ...rest]: readonly (string | number)[], value: unknown): unknown {
   if (step === undefined) return value
   const copy: Record<string | number, unknown> = Array.isArray(json) ? ([...json] as never) : { ...(json as object) }
-  copy[step] = changed(copy[step], rest, value)
+  copy[step] = replaceAt(copy[step], rest, value)
   return copy
 }
 
@@ -114,7 +114,7 @@ describe('parsing processor responses', () => {
       try {
         const answer = read(json) as Partial<ProcessorPayment>
         expect(['string', 'undefined']).toContain(typeof answer.reference)
-        if (answer.state === 'CAPTURED') expect(answer.captured).toBe(asked.amount)
+        if (answer.state === 'CAPTURED') expect(answer.captured).toBe(requested.amount)
         for (const amount of [answer.authorized, answer.captured, answer.refunded])
           expect(amount === undefined || Number.isSafeInteger(amount)).toBe(true)
         for (const text of [answer.failureCode, ...Object.values(answer.references ?? {})])
@@ -125,7 +125,7 @@ describe('parsing processor responses', () => {
     }
     fc.assert(fc.property(anyJson, check))
     fc.assert(
-      fc.property(fc.constantFrom(...paths), anyJson, (path, value) => check(changed(example, path, value))),
+      fc.property(fc.constantFrom(...paths), anyJson, (path, value) => check(replaceAt(example, path, value))),
       { numRuns: 1000 },
     )
   })
@@ -146,7 +146,7 @@ describe('parsing processor responses', () => {
       paypal.disputeOf(json)
     }
     fc.assert(fc.property(anyJson, check))
-    fc.assert(fc.property(fc.constantFrom(...pathsIn(event)), anyJson, (path, value) => check(changed(event, path, value))))
+    fc.assert(fc.property(fc.constantFrom(...pathsIn(event)), anyJson, (path, value) => check(replaceAt(event, path, value))))
   })
 
   test('values are read only from own properties with the expected type', () => {

@@ -10,7 +10,7 @@ import { createStripe } from '../../../src/clients/processors/stripe/client.ts'
 import { createTap } from '../../../src/clients/processors/tap/client.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { checkoutKeys } from './checkout-server.ts'
-import { wordFor } from './outcomes.ts'
+import { describeFault } from './outcomes.ts'
 import { type Fault, loopbackPort, standIn } from './stand-in.ts'
 import { tapKeys } from './tap-server.ts'
 
@@ -41,19 +41,20 @@ const clients: Record<string, { currency: string; make(apiUrl: string, port: Por
 const verbs: Record<string, (processor: Processor, currency: string) => Promise<unknown>> = {
   create: (processor, currency) =>
     processor.create({ paymentId: 'pay_1', amount: 1_000, currency, method: 'card', token: undefined, returnUrl: 'https://shop.example' }),
-  retrieve: (processor, currency) => processor.retrieve(named(currency)),
-  capture: (processor, currency) => processor.capture(named(currency)),
-  void: (processor, currency) => processor.void(named(currency)),
-  refund: (processor, currency) => processor.refund({ ...named(currency), refundId: 'ref_1', whole: true }),
-  'retrieve refund': (processor, currency) => processor.retrieveRefund({ ...named(currency), refundId: 'ref_1', refundReference: 're_1' }),
+  retrieve: (processor, currency) => processor.retrieve(paymentName(currency)),
+  capture: (processor, currency) => processor.capture(paymentName(currency)),
+  void: (processor, currency) => processor.void(paymentName(currency)),
+  refund: (processor, currency) => processor.refund({ ...paymentName(currency), refundId: 'ref_1', whole: true }),
+  'retrieve refund': (processor, currency) =>
+    processor.retrieveRefund({ ...paymentName(currency), refundId: 'ref_1', refundReference: 're_1' }),
   probe: (processor) => processor.probe(),
 }
-const named = (currency: string) => ({
+const paymentName = (currency: string) => ({
   ...{ paymentId: 'pay_1', reference: 'auth_1', amount: 1_000, currency },
   references: { authorization: 'auth_1', capture: 'cap_1', charge: 'chg_1', payment: 'payment_1' },
 })
 
-/** Whole enough for each client to look at its status. */
+/** A response with every field that the clients need before they read its status. */
 const withStatus = (status: string) => ({
   ...{ id: 'auth_1', object: 'payment_intent', amount: 1_000, currency: 'usd', status, state: status, metadata: {} },
   ...{ purchase_units: [{ amount: { currency_code: 'USD', value: '10.00' } }], invoice_status: status, rows: [{ payment_id: 'x' }] },
@@ -61,7 +62,9 @@ const withStatus = (status: string) => ({
 })
 
 const answers: readonly Fault[] = [
-  ...['disputed_by_moon', 'constructor', '__proto__', 'a sentence <b>', ''].map((word): Fault => ({ status: 200, json: withStatus(word) })),
+  ...['disputed_by_moon', 'constructor', '__proto__', 'a sentence <b>', ''].map(
+    (status): Fault => ({ status: 200, json: withStatus(status) }),
+  ),
   ...[{}, [], [{}], null, 'text', 7, { id: null }, { status: 5 }].map((json): Fault => ({ status: 200, json: JSON.stringify(json) })),
   { status: 201, json: withStatus('unheard_of') },
   { status: 204 },
@@ -82,34 +85,34 @@ const outages: readonly Fault[] = [
 
 for (const [name, { make, currency }] of Object.entries(clients))
   for (const [verb, act] of Object.entries(verbs)) {
-    /** What a call ends in when every request meets a fault; requests for a token as well, or not. */
-    async function outcome(fault: Fault, tokenToo: boolean): Promise<unknown> {
+    /** Returns the error of a call when every request fails, with or without requests for a token. */
+    async function errorOf(fault: Fault, includesToken: boolean): Promise<unknown> {
       const isToken = ({ path }: { path: string }) => path.endsWith('/token')
       await using server = await standIn(() => ({ status: 200, json: { access_token: 'token', expires_in: 3_600 } }))
-      for (let nth = 0; nth < 30; nth++) server.fail(tokenToo ? /./ : /^(?!\w+ \S*\/token$)/, fault)
+      for (let nth = 0; nth < 30; nth++) server.fail(includesToken ? /./ : /^(?!\w+ \S*\/token$)/, fault)
       const processor = make(server.url, loopbackPort({ timeoutMs: fault === 'late' ? 60 : 5_000 }))
       const error = await act(processor, currency).catch((thrown: unknown) => thrown)
-      const wasAsked = server.requests.some((asked) => tokenToo || !isToken(asked))
-      return wasAsked ? error : 'not asked'
+      const wasRequested = server.requests.some((request) => includesToken || !isToken(request))
+      return wasRequested ? error : 'not asked'
     }
 
     test(`${name} ${verb}: no answer below 500 counts for the breaker`, async () => {
-      for (const tokenToo of [false, true])
+      for (const includesToken of [false, true])
         for (const fault of answers) {
-          const error = await outcome(fault, tokenToo)
+          const error = await errorOf(fault, includesToken)
           if (!(error instanceof Error) || error instanceof ProcessorRefused) continue
-          expect([wordFor(fault), error]).toEqual([wordFor(fault), expect.any(ProcessorUnavailable)])
-          expect([wordFor(fault), (error as ProcessorUnavailable).counts]).toEqual([wordFor(fault), false])
+          expect([describeFault(fault), error]).toEqual([describeFault(fault), expect.any(ProcessorUnavailable)])
+          expect([describeFault(fault), (error as ProcessorUnavailable).counts]).toEqual([describeFault(fault), false])
         }
     })
 
     test(`${name} ${verb}: a timeout, a network error and 5xx count for the breaker`, async () => {
-      for (const tokenToo of [false, true])
+      for (const includesToken of [false, true])
         for (const fault of outages) {
-          const error = await outcome(fault, tokenToo)
-          if (error === 'not asked' || (!tokenToo && error instanceof ProcessorRefused)) continue
-          if (verb === 'probe' && !tokenToo && !(error instanceof Error)) continue
-          expect([wordFor(fault), error]).toMatchObject([wordFor(fault), { name: 'ProcessorUnavailable', counts: true }])
+          const error = await errorOf(fault, includesToken)
+          if (error === 'not asked' || (!includesToken && error instanceof ProcessorRefused)) continue
+          if (verb === 'probe' && !includesToken && !(error instanceof Error)) continue
+          expect([describeFault(fault), error]).toMatchObject([describeFault(fault), { name: 'ProcessorUnavailable', counts: true }])
         }
     })
   }

@@ -4,7 +4,7 @@ import { BadSignature } from '../../../src/clients/processors/processor.ts'
 import { callOnThisMachine } from '../../../src/demo/stand-ins/server.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type BtcpayServerOptions, signed, startBtcpayServer } from './btcpay-server.ts'
-import { failure, nothingSaid, realPort, unknownAnswer } from './outcomes.ts'
+import { failure, notSent, realPort, unknownAnswer } from './outcomes.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -23,15 +23,15 @@ describe('a BTCPay account', () => {
     expect(good.server.routes()).toHaveLength(2)
     expect(good.server.violations).toEqual([])
     for (const account of [{ apiKey: 'another' }, { storeId: 'another' }]) {
-      await using wrong = await withInvoice({ account })
-      expect(await failure(wrong.btcpay.probe())).toEqual({ refused: 'credentials' })
+      await using invalidSignatures = await withInvoice({ account })
+      expect(await failure(invalidSignatures.btcpay.probe())).toEqual({ refused: 'credentials' })
     }
     await using blind = await withInvoice({ permissions: ['cancreateinvoice'] })
     expect(await failure(blind.btcpay.probe())).toEqual({ refused: 'credentials' })
     await using behind = await withInvoice({ synchronized: false })
     expect(await failure(behind.btcpay.probe())).toEqual(unknownAnswer)
     good.server.fail(/invoices/, { status: 429, json: {} })
-    expect(await failure(good.btcpay.probe())).toEqual(nothingSaid)
+    expect(await failure(good.btcpay.probe())).toEqual(notSent)
     good.server.fail(/invoices/, { status: 200, json: {} })
     expect(await failure(good.btcpay.probe())).toEqual(unknownAnswer)
   })
@@ -43,17 +43,17 @@ describe('a BTCPay account', () => {
   })
 
   test('an API URL with a trailing slash is accepted', async () => {
-    await using made = await withInvoice({ under: '/btcpay' })
-    const { apiUrl } = made.server.account
-    await createBtcpay({ ...made.server.account, apiUrl: `${apiUrl}/` }, { ...realPort, now: Date.now }).create(order)
-    expect(made.server.violations).toEqual([])
+    await using context = await withInvoice({ under: '/btcpay' })
+    const { apiUrl } = context.server.account
+    await createBtcpay({ ...context.server.account, apiUrl: `${apiUrl}/` }, { ...realPort, now: Date.now }).create(order)
+    expect(context.server.violations).toEqual([])
   })
 })
 
 describe('BTCPay webhooks', () => {
   test('a webhook has both names of the payment and the id of its first delivery', async () => {
-    await using made = await withInvoice()
-    const { server, btcpay } = made
+    await using context = await withInvoice()
+    const { server, btcpay } = context
     const { reference } = await btcpay.create(order)
     const payment = { paymentId: order.paymentId, reference }
     for (const type of [
@@ -66,15 +66,15 @@ describe('BTCPay webhooks', () => {
     ]) {
       const first = server.message(reference, type)
       expect(await btcpay.readMessage(first)).toEqual({ id: first.deliveryId, payment })
-      const again = server.message(reference, type, { redelivers: first.deliveryId })
-      expect(again.body.equals(first.body)).toBe(false)
-      expect(await btcpay.readMessage(again)).toEqual({ id: first.deliveryId, payment })
+      const redelivered = server.message(reference, type, { redelivers: first.deliveryId })
+      expect(redelivered.body.equals(first.body)).toBe(false)
+      expect(await btcpay.readMessage(redelivered)).toEqual({ id: first.deliveryId, payment })
     }
   })
 
   test('webhooks in any order and number lead to the same state, because the payment is queried', async () => {
-    await using made = await withInvoice()
-    const { server, btcpay } = made
+    await using context = await withInvoice()
+    const { server, btcpay } = context
     const { reference } = await btcpay.create(order)
     server.pay(reference, 10)
     const inOrder = ['InvoiceCreated', 'InvoiceProcessing', 'InvoiceSettled'].map((type) => server.message(reference, type))
@@ -91,13 +91,13 @@ describe('BTCPay webhooks', () => {
   })
 
   test('a webhook is accepted only with a signature of its exact bytes under this secret', async () => {
-    await using made = await withInvoice()
-    const { server, btcpay } = made
+    await using context = await withInvoice()
+    const { server, btcpay } = context
     const { body, headers, deliveryId } = server.message('invoice1', 'InvoiceSettled')
     const good = headers.get('btcpay-sig') ?? ''
     expect(await btcpay.readMessage({ body, headers })).toMatchObject({ id: deliveryId })
     const hex = good.slice('sha256='.length)
-    const wrong = [
+    const invalidSignatures = [
       undefined,
       '',
       'sha256=',
@@ -110,9 +110,9 @@ describe('BTCPay webhooks', () => {
       ` ${good} x`,
       server.message('invoice1', 'InvoiceSettled', { secret: 'of another shop' }).headers.get('btcpay-sig') ?? '',
     ]
-    for (const signature of wrong) {
-      const sent = new Headers(signature === undefined ? {} : { 'btcpay-sig': signature })
-      expect(btcpay.readMessage({ body, headers: sent })).rejects.toBeInstanceOf(BadSignature)
+    for (const signature of invalidSignatures) {
+      const signatureHeaders = new Headers(signature === undefined ? {} : { 'btcpay-sig': signature })
+      expect(btcpay.readMessage({ body, headers: signatureHeaders })).rejects.toBeInstanceOf(BadSignature)
     }
     for (const at of [0, body.length >> 1, body.length - 1]) {
       const changed = Buffer.from(body)
@@ -130,8 +130,8 @@ describe('BTCPay webhooks', () => {
     })
 
   test('a webhook of another store, without invoice or without JSON is about no payment and has an id', async () => {
-    await using made = await withInvoice()
-    const { server, btcpay } = made
+    await using context = await withInvoice()
+    const { server, btcpay } = context
     const other = server.message('invoice1', 'InvoiceSettled', { storeId: 'another' })
     expect(await btcpay.readMessage(other)).toEqual({ id: other.deliveryId, payment: undefined })
     const ids = new Set<string>()
@@ -152,28 +152,28 @@ describe('BTCPay webhooks', () => {
 })
 
 test('in a demonstration, the BTCPay pages pay and redeem, and the shop gets a webhook of the payment', async () => {
-  const told = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
+  const webhook = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
   using shop = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      told.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
+      webhook.resolve({ body: new Uint8Array(await request.arrayBuffer()), headers: request.headers })
       return new Response('OK')
     },
   })
-  await using made = await withInvoice({
+  await using context = await withInvoice({
     tell: (message) => callOnThisMachine(`${shop.url}webhooks/payments/btcpay`, message),
     under: '/btcpay',
   })
-  const { btcpay } = made
+  const { btcpay } = context
   const { reference, clientParameters } = await btcpay.create(order)
   const name = { paymentId: order.paymentId, amount: order.amount, currency: order.currency, reference }
   await fetch(String(clientParameters?.['checkoutLink']), { method: 'POST' })
-  expect(await btcpay.readMessage(await told.promise)).toMatchObject({ payment: { paymentId: order.paymentId, reference } })
+  expect(await btcpay.readMessage(await webhook.promise)).toMatchObject({ payment: { paymentId: order.paymentId, reference } })
   expect(await btcpay.retrieve(name)).toMatchObject({ state: 'CAPTURED' })
   const refundId = 'ref_1'
   const { claimUrl } = await btcpay.refund({ ...name, refundId, whole: true })
   await fetch(String(claimUrl), { method: 'POST' })
   expect(await btcpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
-  expect(made.server.violations).toEqual([])
+  expect(context.server.violations).toEqual([])
 })

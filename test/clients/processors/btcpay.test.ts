@@ -4,7 +4,18 @@ import { btcpayCapabilities, createBtcpay } from '../../../src/clients/processor
 import { amountMax, currencies, decimalsOf } from '../../../src/lib/money.ts'
 import { longTestMs } from '../../support/timeouts.ts'
 import { type BtcpayServer, type BtcpayServerOptions, startBtcpayServer } from './btcpay-server.ts'
-import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
+import {
+  describeFault,
+  failure,
+  inspectError,
+  isOutage,
+  notSent,
+  realPort,
+  shortMs,
+  unknown,
+  unknownAnswer,
+  unknownOutcomes,
+} from './outcomes.ts'
 
 setDefaultTimeout(longTestMs)
 
@@ -15,7 +26,7 @@ const order = {
   token: undefined,
   returnUrl: 'https://shop.example/done',
 }
-const asked = { paymentId: order.paymentId, amount: order.amount, currency: 'USD' }
+const requested = { paymentId: order.paymentId, amount: order.amount, currency: 'USD' }
 const refundId = 'ref_01k7h8m3vefq7v0x2y4z6a8b9c'
 const noRefundYet = { refundId, refundReference: undefined }
 const uncounted = { unavailable: { neverSent: false, counts: false } }
@@ -28,36 +39,36 @@ afterEach(async () => {
   }
 })
 
-async function shop(options: BtcpayServerOptions = {}) {
+async function createShop(options: BtcpayServerOptions = {}) {
   const server = await startBtcpayServer(options)
   servers.push(server)
   const port = { ...realPort, now: options.now ?? Date.now }
   return { server, port, btcpay: createBtcpay(server.account, port) }
 }
 
-/** A shop with an invoice that waits to be paid. */
+/** Creates a shop with an unpaid invoice. */
 async function withInvoice(options: BtcpayServerOptions = {}) {
-  const made = await shop(options)
-  const { reference } = await made.btcpay.create(order)
-  return { ...made, reference, name: { ...asked, reference } }
+  const created = await createShop(options)
+  const { reference } = await created.btcpay.create(order)
+  return { ...created, reference, name: { ...requested, reference } }
 }
 
-/** A shop with a claim for a part of what was paid. */
+/** Creates a shop with a paid invoice and a claim for a partial refund. */
 async function withClaim(options: BtcpayServerOptions = {}) {
-  const made = await withInvoice(options)
-  made.server.pay(made.reference, 10)
-  const refund = { ...made.name, refundId, amount: 300, whole: false }
-  const claim = await made.btcpay.refund(refund)
+  const created = await withInvoice(options)
+  created.server.pay(created.reference, 10)
+  const refund = { ...created.name, refundId, amount: 300, whole: false }
+  const claim = await created.btcpay.refund(refund)
   const claimId = claim.reference ?? ''
-  return { ...made, refund, claim, claimId, found: () => made.btcpay.retrieveRefund({ ...refund, refundReference: claimId }) }
+  return { ...created, refund, claim, claimId, current: () => created.btcpay.retrieveRefund({ ...refund, refundReference: claimId }) }
 }
 
 const posts = (server: BtcpayServer) => server.routes().filter((route) => route.startsWith('POST')).length
 
 describe('a BTCPay invoice', () => {
   test('create asks for the exact full amount under our id and returns the checkout page', async () => {
-    const { server, btcpay } = await shop({ under: '/btcpay' })
-    const made = await btcpay.create(order)
+    const { server, btcpay } = await createShop({ under: '/btcpay' })
+    const created = await btcpay.create(order)
     const [invoice] = server.invoices.values()
     const store = `/btcpay/api/v1/stores/${encodeURIComponent(server.account.storeId)}/invoices`
     expect(server.routes()).toEqual([`GET ${store}`, `POST ${store}`])
@@ -67,7 +78,7 @@ describe('a BTCPay invoice', () => {
       metadata: { orderId: order.paymentId },
       checkout: { monitoringMinutes: 4320, paymentTolerance: 0, redirectURL: order.returnUrl, redirectAutomatically: true },
     })
-    expect(made).toEqual({
+    expect(created).toEqual({
       reference: invoice?.id ?? '',
       state: 'REQUIRES_ACTION',
       authorized: 0,
@@ -81,7 +92,7 @@ describe('a BTCPay invoice', () => {
   })
 
   test('without a return URL, the invoice has none', async () => {
-    const { server, btcpay } = await shop()
+    const { server, btcpay } = await createShop()
     await btcpay.create({ ...order, returnUrl: undefined })
     expect(server.requests[1]?.json).toMatchObject({ checkout: { monitoringMinutes: 4320, paymentTolerance: 0 } })
     expect(server.requests[1]?.body).not.toContain('redirect')
@@ -89,20 +100,20 @@ describe('a BTCPay invoice', () => {
 
   test('create makes one invoice however often it is repeated, also after a lost response', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
-      const { server, btcpay } = await shop()
+      const { server, btcpay } = await createShop()
       server.fail(/POST/, fault)
       expect(await failure(btcpay.create(order))).toEqual(fault === 'garbage' ? unknownAnswer : unknown)
-      const made = await btcpay.create(order)
-      expect(await btcpay.create(order)).toEqual(made)
-      expect(await btcpay.retrieve({ ...asked, reference: undefined })).toEqual(made)
+      const created = await btcpay.create(order)
+      expect(await btcpay.create(order)).toEqual(created)
+      expect(await btcpay.retrieve({ ...requested, reference: undefined })).toEqual(created)
       expect(server.invoices.size).toBe(1)
     }
   })
 
   test('an invoice of another payment is not taken for ours when the server ignores the filter', async () => {
-    const { server, btcpay } = await shop({ filters: false })
+    const { server, btcpay } = await createShop({ filters: false })
     const other = await btcpay.create({ ...order, paymentId: 'pay_other' })
-    expect(await btcpay.retrieve({ ...asked, reference: undefined })).toBeUndefined()
+    expect(await btcpay.retrieve({ ...requested, reference: undefined })).toBeUndefined()
     expect((await btcpay.create(order)).reference).not.toBe(other.reference)
     expect(server.invoices.size).toBe(2)
   })
@@ -110,25 +121,25 @@ describe('a BTCPay invoice', () => {
   test('of two invoices under our id, the one with the most progress is used', async () => {
     const { server, btcpay, reference } = await withInvoice()
     server.expire(reference)
-    expect(await btcpay.retrieve({ ...asked, reference: undefined })).toMatchObject({ reference, state: 'FAILED' })
-    // Another process made another one at the same time.
+    expect(await btcpay.retrieve({ ...requested, reference: undefined })).toMatchObject({ reference, state: 'FAILED' })
+    // Another process creates a second invoice at the same time.
     server.fail(/GET/, { status: 200, json: [] })
     const { reference: second } = await btcpay.create(order)
     expect(second).not.toBe(reference)
-    const found = () => btcpay.retrieve({ ...asked, reference: undefined })
-    expect(await found()).toMatchObject({ reference: second, state: 'REQUIRES_ACTION' })
+    const current = () => btcpay.retrieve({ ...requested, reference: undefined })
+    expect(await current()).toMatchObject({ reference: second, state: 'REQUIRES_ACTION' })
     server.pay(reference, 4)
-    expect(await found()).toMatchObject({ reference, state: 'FAILED', captured: 400 })
+    expect(await current()).toMatchObject({ reference, state: 'FAILED', captured: 400 })
     server.pay(second, 10)
-    expect(await found()).toMatchObject({ reference: second, state: 'CAPTURED' })
+    expect(await current()).toMatchObject({ reference: second, state: 'CAPTURED' })
     expect(await btcpay.create(order)).toMatchObject({ reference: second, state: 'CAPTURED' })
   })
 
   test('an invoice that the server rounded is invalidated and refused', async () => {
-    const { server, btcpay } = await shop({ roundedTo: 0 })
+    const { server, btcpay } = await createShop({ roundedTo: 0 })
     expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual({ refused: 'amount_not_supported' })
     expect([...server.invoices.values()].map(({ status }) => status)).toEqual(['Invalid'])
-    expect(await failure(btcpay.retrieve({ ...asked, amount: 1050, reference: undefined }))).toEqual(uncounted)
+    expect(await failure(btcpay.retrieve({ ...requested, amount: 1050, reference: undefined }))).toEqual(uncounted)
     server.fail(/status/, { status: 422, json: [] })
     expect(await failure(btcpay.create({ ...order, amount: 1050 }))).toEqual(unknownAnswer)
   })
@@ -137,34 +148,41 @@ describe('a BTCPay invoice', () => {
     const { server, btcpay, reference } = await withInvoice()
     server.pay(reference, 10)
     for (const other of [{ amount: 999 }, { amount: 1001 }, { currency: 'EUR' }, { currency: 'KWD', amount: 10_000 }]) {
-      const name = { ...asked, ...other, reference }
+      const name = { ...requested, ...other, reference }
       for (const call of [btcpay.retrieve, btcpay.capture, btcpay.void]) expect(await failure(call(name))).toEqual(uncounted)
       expect(await failure(btcpay.retrieve({ ...name, reference: undefined }))).toEqual(uncounted)
     }
     server.fail(/GET/, { status: 200, json: { id: reference, status: 'Settled', amount: null, currency: 'USD' } })
-    expect(await failure(btcpay.retrieve({ ...asked, reference }))).toEqual(uncounted)
+    expect(await failure(btcpay.retrieve({ ...requested, reference }))).toEqual(uncounted)
   })
 
   test('create refuses unsupported amounts and currencies before any request', async () => {
-    const { server, btcpay } = await shop()
-    for (const wrong of [{ amount: 0 }, { amount: -1 }, { amount: 1.5 }, { currency: 'XXX' }, { currency: 'usd' }, { currency: 'CLF' }])
-      expect(await failure(btcpay.create({ ...order, ...wrong }))).toEqual({ refused: 'amount_not_supported' })
+    const { server, btcpay } = await createShop()
+    for (const unsupported of [
+      { amount: 0 },
+      { amount: -1 },
+      { amount: 1.5 },
+      { currency: 'XXX' },
+      { currency: 'usd' },
+      { currency: 'CLF' },
+    ])
+      expect(await failure(btcpay.create({ ...order, ...unsupported }))).toEqual({ refused: 'amount_not_supported' })
     expect(server.requests).toEqual([])
   })
 
   for (const scale of ['as sent', 'short', 'long'] as const)
     test(`sends every amount of every currency exactly, and reads it when written ${scale}`, async () => {
-      const { server, btcpay } = await shop({ scale })
-      const sayable = currencies.filter((currency) => btcpayCapabilities.supportsCurrency(currency))
-      let made = 0
+      const { server, btcpay } = await createShop({ scale })
+      const supported = currencies.filter((currency) => btcpayCapabilities.supportsCurrency(currency))
+      let created = 0
       await fc.assert(
-        fc.asyncProperty(fc.integer({ min: 1, max: amountMax }), fc.constantFrom(...sayable), async (amount, currency) => {
+        fc.asyncProperty(fc.integer({ min: 1, max: amountMax }), fc.constantFrom(...supported), async (amount, currency) => {
           expect(btcpayCapabilities.supportsAmount({ amount, currency })).toBe(true)
-          const paymentId = `pay_${made++}`
+          const paymentId = `pay_${created++}`
           const { reference } = await btcpay.create({ ...order, paymentId, amount, currency })
-          const sent = server.invoices.get(reference)?.amount ?? ''
-          const [whole = '', fraction = ''] = sent.split('.')
-          expect(BigInt(whole + fraction)).toBe(BigInt(amount))
+          const sentAmount = server.invoices.get(reference)?.amount ?? ''
+          const [integer = '', fraction = ''] = sentAmount.split('.')
+          expect(BigInt(integer + fraction)).toBe(BigInt(amount))
           expect(fraction).toHaveLength(decimalsOf(currency))
           expect(await btcpay.retrieve({ paymentId, amount, currency, reference })).toMatchObject({ state: 'REQUIRES_ACTION' })
         }),
@@ -250,7 +268,7 @@ describe('the state of a BTCPay invoice', () => {
 
   test('a settled invoice with a paid amount below its own is FAILED, and without a paid amount CAPTURED', async () => {
     const { server, btcpay, reference, name } = await withInvoice()
-    const said = { id: reference, status: 'Settled', additionalStatus: 'None', amount: '10', currency: 'USD' }
+    const invoiceBody = { id: reference, status: 'Settled', additionalStatus: 'None', amount: '10', currency: 'USD' }
     for (const [more, expected] of [
       [{ paidAmount: '9.99' }, { state: 'FAILED', captured: 999, failureCode: 'paid_partial' }],
       [{ paidAmount: '10.004' }, { state: 'CAPTURED', captured: 1000 }],
@@ -262,7 +280,7 @@ describe('the state of a BTCPay invoice', () => {
         { state: 'CAPTURED', captured: 1000 },
       ],
     ] as const) {
-      server.fail(/GET/, { status: 200, json: { ...said, ...more } })
+      server.fail(/GET/, { status: 200, json: { ...invoiceBody, ...more } })
       expect(await btcpay.retrieve(name)).toMatchObject(expected)
     }
   })
@@ -277,18 +295,18 @@ describe('the state of a BTCPay invoice', () => {
   })
 
   test('an unknown invoice is undefined, and capture and void refuse it', async () => {
-    const { btcpay } = await shop()
+    const { btcpay } = await createShop()
     for (const reference of [undefined, 'nosuchinvoice']) {
-      expect(await btcpay.retrieve({ ...asked, reference })).toBeUndefined()
-      expect(await failure(btcpay.capture({ ...asked, reference }))).toEqual({ refused: 'not_found' })
-      expect(await failure(btcpay.void({ ...asked, reference }))).toEqual({ refused: 'not_found' })
+      expect(await btcpay.retrieve({ ...requested, reference })).toBeUndefined()
+      expect(await failure(btcpay.capture({ ...requested, reference }))).toEqual({ refused: 'not_found' })
+      expect(await failure(btcpay.void({ ...requested, reference }))).toEqual({ refused: 'not_found' })
     }
   })
 
   test('a reference is escaped in the request path', async () => {
-    const { server, btcpay } = await shop()
+    const { server, btcpay } = await createShop()
     server.fail(/GET/, { status: 404 })
-    expect(await btcpay.retrieve({ ...asked, reference: '../../x?y' })).toBeUndefined()
+    expect(await btcpay.retrieve({ ...requested, reference: '../../x?y' })).toBeUndefined()
     expect(server.routes()[0]).toEndWith('/invoices/..%2F..%2Fx%3Fy')
   })
 })
@@ -297,11 +315,11 @@ describe('voiding a BTCPay invoice', () => {
   test('void works by the id of BTCPay or ours, and repeating it changes nothing', async () => {
     for (const byOurs of [false, true]) {
       const { server, btcpay, reference, name } = await withInvoice()
-      const given = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
+      const voided = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
       const named = byOurs ? { ...name, reference: undefined } : name
-      expect(await btcpay.void(named)).toEqual(given)
+      expect(await btcpay.void(named)).toEqual(voided)
       const before = posts(server)
-      expect(await btcpay.void(named)).toEqual(given)
+      expect(await btcpay.void(named)).toEqual(voided)
       expect(posts(server)).toBe(before)
     }
   })
@@ -331,7 +349,7 @@ describe('voiding a BTCPay invoice', () => {
     const { server, btcpay, reference, name } = await withInvoice()
     server.fail(/status/, { status: 422, json: [{ path: 'Status', message: 'secret details' }] })
     const voiding = btcpay.void(name)
-    await server.reached(/status/)
+    await server.untilRequest(/status/)
     server.pay(reference, 10)
     expect(await voiding).toMatchObject({ state: 'CAPTURED' })
   })
@@ -347,12 +365,12 @@ describe('voiding a BTCPay invoice', () => {
 
 describe('a BTCPay refund', () => {
   test('a refund is a claim on the exact amount that the shopper redeems, made once however often repeated', async () => {
-    const { server, btcpay, reference, refund, claim, claimId, found } = await withClaim()
+    const { server, btcpay, reference, refund, claim, claimId, current } = await withClaim()
     expect(server.requests.at(-1)?.json).toEqual({ name: refundId, refundVariant: 'Custom', customAmount: '3.00', customCurrency: 'USD' })
     expect(server.routes().at(-1)).toEndWith(`/invoices/${reference}/refund`)
     expect(claim).toEqual({ reference: claimId, state: 'CLAIMABLE', claimUrl: `${server.url}/pull-payments/${claimId}` })
     expect(await btcpay.refund(refund)).toEqual(claim)
-    expect(await found()).toEqual(claim)
+    expect(await current()).toEqual(claim)
     expect(await btcpay.retrieveRefund({ ...refund, ...noRefundYet })).toEqual(claim)
     expect(server.claims.size).toBe(1)
   })
@@ -372,27 +390,27 @@ describe('a BTCPay refund', () => {
   })
 
   test('a refund is pending during a payout, claimable again if it is cancelled, and done when fully paid', async () => {
-    const { server, claim, claimId, found } = await withClaim({ scale: 'short' })
+    const { server, claim, claimId, current } = await withClaim({ scale: 'short' })
     const pending = { reference: claimId, state: 'PENDING' } as const
     const payout = server.redeem(claimId, '3.00', 'AwaitingApproval')
-    expect(await found()).toEqual(pending)
+    expect(await current()).toEqual(pending)
     for (const state of ['AwaitingPayment', 'InProgress'] as const) {
       payout.state = state
-      expect(await found()).toEqual(pending)
+      expect(await current()).toEqual(pending)
     }
     payout.state = 'Cancelled'
-    expect(await found()).toEqual(claim)
+    expect(await current()).toEqual(claim)
     server.redeem(claimId, '1.00')
-    expect(await found()).toEqual(claim)
+    expect(await current()).toEqual(claim)
     server.redeem(claimId, '2.00')
-    expect(await found()).toEqual({ reference: claimId, state: 'SUCCEEDED' })
+    expect(await current()).toEqual({ reference: claimId, state: 'SUCCEEDED' })
   })
 
   test('a refund whose claim the shop withdrew has failed and is not repeated', async () => {
-    const { server, btcpay, refund, claimId, found } = await withClaim()
+    const { server, btcpay, refund, claimId, current } = await withClaim()
     server.archive(claimId)
     const failed = { reference: claimId, state: 'FAILED', failureCode: 'archived' } as const
-    expect(await found()).toEqual(failed)
+    expect(await current()).toEqual(failed)
     expect(await btcpay.refund(refund)).toEqual(failed)
     expect(server.claims.size).toBe(1)
   })
@@ -414,8 +432,8 @@ describe('a BTCPay refund', () => {
   })
 
   test('refund refuses an unsupported amount or a missing reference before any request', async () => {
-    const { server, btcpay } = await shop()
-    const refund = { ...asked, reference: 'x', refundId, whole: true }
+    const { server, btcpay } = await createShop()
+    const refund = { ...requested, reference: 'x', refundId, whole: true }
     expect(await failure(btcpay.refund({ ...refund, amount: 0 }))).toEqual({ refused: 'amount_not_supported' })
     expect(await failure(btcpay.refund({ ...refund, reference: undefined }))).toEqual({ refused: 'not_found' })
     expect(server.requests).toEqual([])
@@ -426,7 +444,7 @@ describe('a BTCPay refund', () => {
       permissions: ['canviewinvoices', 'cancreateinvoice', 'cancreatenonapprovedpullpayments'],
     })
     server.pay(reference, 10)
-    expect(await failure(btcpay.refund({ ...name, refundId, whole: true }))).toEqual(nothingSaid)
+    expect(await failure(btcpay.refund({ ...name, refundId, whole: true }))).toEqual(notSent)
     expect(server.claims.size).toBe(0)
   })
 
@@ -436,9 +454,9 @@ describe('a BTCPay refund', () => {
   })
 
   test('a refund does not return a claim URL with an unsafe scheme', async () => {
-    const { server, btcpay, refund, claimId, found } = await withClaim()
+    const { server, btcpay, refund, claimId, current } = await withClaim()
     server.fail(new RegExp(`${claimId}$`), { status: 200, json: { id: claimId, viewLink: 'javascript:alert(1)' } })
-    expect(await found()).toEqual({ reference: claimId, state: 'CLAIMABLE' })
+    expect(await current()).toEqual({ reference: claimId, state: 'CLAIMABLE' })
     server.fail(/refund/, { status: 200, json: { id: claimId, viewLink: 'javascript:alert(1)' } })
     expect(await failure(btcpay.refund({ ...refund, refundId: 'ref_other' }))).toEqual(unknownAnswer)
   })
@@ -447,22 +465,25 @@ describe('a BTCPay refund', () => {
     const { server, btcpay, refund, claim } = await withClaim()
     const other = { name: 'ref_other', currency: 'USD', amount: '1.00', archived: true, viewLink: `https://pay.example/${'x'.repeat(200)}` }
     const claims = Array.from({ length: 20_000 }, (_, at) => ({ ...other, id: `claim-${at}` }))
-    const [mine] = server.claims.values()
-    const listed = [...claims, { id: mine?.id, name: refundId, currency: 'USD', amount: '3', archived: false, viewLink: claim.claimUrl }]
+    const [ownClaim] = server.claims.values()
+    const listed = [
+      ...claims,
+      { id: ownClaim?.id, name: refundId, currency: 'USD', amount: '3', archived: false, viewLink: claim.claimUrl },
+    ]
     server.fail(/pull-payments$/, { status: 200, json: listed })
     expect(await btcpay.retrieveRefund({ ...refund, ...noRefundYet })).toEqual(claim)
   })
 })
 
 describe('failed requests to BTCPay', () => {
-  type Made = Awaited<ReturnType<typeof withClaim>>
-  const verbs: Record<string, { route: RegExp; call: (made: Made) => Promise<unknown>; isWrite?: boolean }> = {
-    'create, looking': { route: /GET .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }) },
+  type ClaimContext = Awaited<ReturnType<typeof withClaim>>
+  const verbs: Record<string, { route: RegExp; call: (created: ClaimContext) => Promise<unknown>; isWrite?: boolean }> = {
+    'create, searching': { route: /GET .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }) },
     create: { route: /POST .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }), isWrite: true },
     retrieve: { route: /GET/, call: ({ btcpay, name }) => btcpay.retrieve(name) },
     find: { route: /GET/, call: ({ btcpay, name }) => btcpay.retrieve({ ...name, reference: undefined }) },
     capture: { route: /GET/, call: ({ btcpay, name }) => btcpay.capture(name) },
-    'refund, looking': { route: /pull-payments/, call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }) },
+    'refund, searching': { route: /pull-payments/, call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }) },
     refund: { route: /refund/, call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }), isWrite: true },
     'retrieve refund': {
       route: /payouts/,
@@ -474,23 +495,26 @@ describe('failed requests to BTCPay', () => {
 
   for (const [verb, { route, call, isWrite = false }] of Object.entries(verbs)) {
     test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
-      for (const fault of silences) {
+      for (const fault of unknownOutcomes) {
         // An empty list is valid for a list request, and only the status of the health request counts.
         const isEmptyList = typeof fault === 'object' && fault.json === '[]'
         if ((isEmptyList && !isWrite) || (verb === 'probe' && typeof fault === 'object' && fault.status === 200)) continue
-        const made = await withClaim()
-        if (fault === 'silent') made.btcpay = createBtcpay(made.server.account, { ...made.port, timeoutMs: shortMs })
-        made.server.fail(route, fault)
-        expect([wordFor(fault), await failure(call(made))]).toEqual([wordFor(fault), isOutage(fault) ? unknown : unknownAnswer])
+        const created = await withClaim()
+        if (fault === 'silent') created.btcpay = createBtcpay(created.server.account, { ...created.port, timeoutMs: shortMs })
+        created.server.fail(route, fault)
+        expect([describeFault(fault), await failure(call(created))]).toEqual([
+          describeFault(fault),
+          isOutage(fault) ? unknown : unknownAnswer,
+        ])
       }
     })
 
     if (verb !== 'probe')
       test(`${verb}: 401, 403 and 429 mean nothing was sent and do not count for the breaker`, async () => {
-        const made = await withClaim()
+        const created = await withClaim()
         for (const status of [401, 403, 429]) {
-          made.server.fail(route, { status, json: { code: 'unauthenticated' } })
-          expect([status, await failure(call(made))]).toEqual([status, nothingSaid])
+          created.server.fail(route, { status, json: { code: 'unauthenticated' } })
+          expect([status, await failure(call(created))]).toEqual([status, notSent])
         }
         if (!isWrite) return
         for (const [status, json, code] of [
@@ -500,11 +524,11 @@ describe('failed requests to BTCPay', () => {
           [400, null, 'http_400'],
           [404, {}, 'http_404'],
         ] as const) {
-          made.server.fail(route, { status, json })
-          expect(await failure(call(made))).toEqual({ refused: code })
+          created.server.fail(route, { status, json })
+          expect(await failure(call(created))).toEqual({ refused: code })
         }
-        made.server.fail(route, { status: 409, json: {} })
-        expect(await failure(call(made))).toEqual(uncounted)
+        created.server.fail(route, { status: 409, json: {} })
+        expect(await failure(call(created))).toEqual(uncounted)
       })
   }
 
@@ -534,10 +558,10 @@ describe('failed requests to BTCPay', () => {
       fc.asyncProperty(fc.oneof(invoice, fc.jsonValue()), async (json) => {
         server.fail(/GET/, { status: 200, json })
         server.fail(/payment-methods/, { status: 200, json: [{ payments: [{ status: 'Settled' }] }] })
-        const found = await btcpay.retrieve(name).catch((error: unknown) => error)
-        if (found instanceof Error)
-          return void expect(await failure(Promise.reject(found))).toMatchObject({ unavailable: { neverSent: false } })
-        if ((found as { captured: number }).captured > 0)
+        const current = await btcpay.retrieve(name).catch((error: unknown) => error)
+        if (current instanceof Error)
+          return void expect(await failure(Promise.reject(current))).toMatchObject({ unavailable: { neverSent: false } })
+        if ((current as { captured: number }).captured > 0)
           expect(['Settled', 'Expired', 'Invalid']).toContain((json as { status: string }).status)
       }),
       { numRuns: 150 },
@@ -546,17 +570,17 @@ describe('failed requests to BTCPay', () => {
 
   test('no error contains the key, the secret or text of the server', async () => {
     const { server, btcpay, name, port } = await withInvoice()
-    const told: string[] = [await toldBy(btcpay.refund({ ...name, refundId, whole: true }))]
+    const errors: string[] = [await inspectError(btcpay.refund({ ...name, refundId, whole: true }))]
     const refusal = { status: 422, json: [{ path: 'Status', message: 'secret details' }] }
     for (const fault of [refusal, 'unreached', 'lost'] as const) {
       server.fail(/status/, fault)
-      told.push(await toldBy(btcpay.void(name)))
+      errors.push(await inspectError(btcpay.void(name)))
     }
-    told.push(await toldBy(createBtcpay({ ...server.account, apiKey: 'other-key' }, port).probe()))
-    told.push(await toldBy(btcpay.readMessage({ body: new Uint8Array(), headers: new Headers() })))
-    for (const text of told)
+    errors.push(await inspectError(createBtcpay({ ...server.account, apiKey: 'other-key' }, port).probe()))
+    errors.push(await inspectError(btcpay.readMessage({ body: new Uint8Array(), headers: new Headers() })))
+    for (const text of errors)
       for (const secret of [server.account.apiKey, 'other-key', server.account.webhookSecret, 'secret details'])
         expect(text).not.toContain(secret)
-    expect(told.every((text) => text !== '')).toBe(true)
+    expect(errors.every((text) => text !== '')).toBe(true)
   })
 })

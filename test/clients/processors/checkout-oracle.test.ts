@@ -7,8 +7,8 @@ import { type ApiRequest, loopbackPort } from './stand-in.ts'
 
 const server = await startCheckoutServer()
 afterAll(() => server.close())
-const ours = createCheckout({ ...checkoutKeys, apiUrl: server.url }, loopbackPort())
-const theirs = new Checkout(checkoutKeys.secretKey, { host: server.url, pk: checkoutKeys.publishableKey })
+const viaClient = createCheckout({ ...checkoutKeys, apiUrl: server.url }, loopbackPort())
+const viaSdk = new Checkout(checkoutKeys.secretKey, { host: server.url, pk: checkoutKeys.publishableKey })
 
 const paymentId = 'pay_01jd0000000000000000000001'
 const refundId = 'ref_01jd0000000000000000000001'
@@ -23,7 +23,7 @@ const common = {
   failure_url: returnUrl,
 }
 
-const told = ({ method, path, query, headers, body }: ApiRequest) => ({
+const comparable = ({ method, path, query, headers, body }: ApiRequest) => ({
   method,
   path,
   query: [...query].toSorted(),
@@ -33,65 +33,65 @@ const told = ({ method, path, query, headers, body }: ApiRequest) => ({
   key: headers.get('cko-idempotency-key'),
 })
 
-/** The requests that come while something is done; what is answered does not matter. */
-async function sent(work: () => Promise<unknown>): Promise<unknown[]> {
+/** Returns the requests that `work` sends. Ignores its result. */
+async function requestsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const before = server.requests.length
   await work().catch(() => undefined)
-  return server.requests.slice(before).map(told)
+  return server.requests.slice(before).map(comparable)
 }
 
-const created = await ours.create({ paymentId, ...sum, token: 'tok_good', returnUrl })
+const created = await viaClient.create({ paymentId, ...sum, token: 'tok_good', returnUrl })
 const id = created.reference
 const name = { paymentId, reference: id, ...sum }
 const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', signedMessage: '{}' }
 const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { transactionId: '93' } }
 
 const source = { type: 'token', token: 'tok_good' }
-/** By verb: our call, theirs, and how many requests come before the one that is meant. */
-const verbs: Record<string, { ours: () => Promise<unknown>; theirs: () => Promise<unknown>; at?: number }> = {
+/** For each operation: the call of our client, the call of the SDK, and the index of the request to compare. */
+const verbs: Record<string, { viaClient: () => Promise<unknown>; viaSdk: () => Promise<unknown>; at?: number }> = {
   'a payment by token': {
-    ours: () => ours.create({ paymentId, ...sum, token: 'tok_good', returnUrl }),
-    theirs: () => theirs.payments.request({ ...common, source, '3ds': { enabled: true } }, paymentId),
+    viaClient: () => viaClient.create({ paymentId, ...sum, token: 'tok_good', returnUrl }),
+    viaSdk: () => viaSdk.payments.request({ ...common, source, '3ds': { enabled: true } }, paymentId),
   },
   'a session': {
-    ours: () => ours.create({ paymentId, ...sum, token: undefined, returnUrl, shopper: { country: 'GB' } }),
-    theirs: () => theirs.paymentSessions.request({ ...common, billing: { address: { country: 'GB' } } }),
+    viaClient: () => viaClient.create({ paymentId, ...sum, token: undefined, returnUrl, shopper: { country: 'GB' } }),
+    viaSdk: () => viaSdk.paymentSessions.request({ ...common, billing: { address: { country: 'GB' } } }),
   },
   'a token of Google Pay': {
-    ours: () => ours.create({ paymentId, ...sum, token: JSON.stringify(google), returnUrl }),
-    theirs: () => theirs.tokens.request({ token_data: google }),
+    viaClient: () => viaClient.create({ paymentId, ...sum, token: JSON.stringify(google), returnUrl }),
+    viaSdk: () => viaSdk.tokens.request({ token_data: google }),
   },
   'a token of Apple Pay': {
-    ours: () => ours.create({ paymentId, ...sum, token: JSON.stringify(apple), returnUrl }),
-    theirs: () => theirs.tokens.request({ token_data: apple }),
+    viaClient: () => viaClient.create({ paymentId, ...sum, token: JSON.stringify(apple), returnUrl }),
+    viaSdk: () => viaSdk.tokens.request({ token_data: apple }),
   },
-  'a payment by its name': { ours: () => ours.retrieve(name), theirs: () => theirs.payments.get(id) },
+  'a payment by its name': { viaClient: () => viaClient.retrieve(name), viaSdk: () => viaSdk.payments.get(id) },
   'a payment by our id': {
-    ours: () => ours.retrieve({ ...name, reference: undefined }),
-    theirs: () => theirs.payments.getPaymentList({ reference: paymentId, limit: 100 }),
+    viaClient: () => viaClient.retrieve({ ...name, reference: undefined }),
+    viaSdk: () => viaSdk.payments.getPaymentList({ reference: paymentId, limit: 100 }),
   },
   'a capture': {
-    ours: () => ours.capture(name),
-    theirs: () => theirs.payments.capture(id, { amount: 1_000, reference: paymentId }, `${id}-capture`),
+    viaClient: () => viaClient.capture(name),
+    viaSdk: () => viaSdk.payments.capture(id, { amount: 1_000, reference: paymentId }, `${id}-capture`),
   },
-  'a void': { ours: () => ours.void(name), theirs: () => theirs.payments.void(id, { reference: paymentId }, `${id}-void`) },
+  'a void': { viaClient: () => viaClient.void(name), viaSdk: () => viaSdk.payments.void(id, { reference: paymentId }, `${id}-void`) },
   'a refund': {
-    ours: () => ours.refund({ ...name, refundId, amount: 300, whole: false }),
-    theirs: () => theirs.payments.refund(id, { amount: 300, reference: refundId }, refundId),
+    viaClient: () => viaClient.refund({ ...name, refundId, amount: 300, whole: false }),
+    viaSdk: () => viaSdk.payments.refund(id, { amount: 300, reference: refundId }, refundId),
     at: 1,
   },
-  'what became of a refund': {
-    ours: () => ours.retrieveRefund({ ...name, refundId, refundReference: undefined }),
-    theirs: () => theirs.payments.getActions(id),
+  'the state of a refund': {
+    viaClient: () => viaClient.retrieveRefund({ ...name, refundId, refundReference: undefined }),
+    viaSdk: () => viaSdk.payments.getActions(id),
   },
-  'a probe': { ours: () => ours.probe(), theirs: () => theirs.payments.getPaymentList({ reference: 'probe', limit: 1 }) },
+  'a probe': { viaClient: () => viaClient.probe(), viaSdk: () => viaSdk.payments.getPaymentList({ reference: 'probe', limit: 1 }) },
 }
 
 test.each(Object.keys(verbs))('sends %s like the official SDK', async (verb) => {
-  const { ours, theirs, at = 0 } = verbs[verb] as (typeof verbs)[string]
-  const theirOnes = await sent(theirs)
-  expect(theirOnes).toHaveLength(1)
-  expect((await sent(ours))[at]).toEqual(theirOnes[0])
+  const { viaClient, viaSdk, at = 0 } = verbs[verb] as (typeof verbs)[string]
+  const sdkRequests = await requestsOf(viaSdk)
+  expect(sdkRequests).toHaveLength(1)
+  expect((await requestsOf(viaClient))[at]).toEqual(sdkRequests[0])
 })
 
 test.each([
@@ -102,7 +102,7 @@ test.each([
 ])('sends the key %s like the official SDK', async (secretKey) => {
   const client = createCheckout({ secretKey, apiUrl: server.url }, loopbackPort())
   const sdk = new Checkout(secretKey, { host: server.url })
-  const theirOnes = await sent(() => sdk.payments.get(id))
-  expect(theirOnes).toHaveLength(1)
-  expect(await sent(() => client.retrieve(name))).toEqual(theirOnes)
+  const sdkRequests = await requestsOf(() => sdk.payments.get(id))
+  expect(sdkRequests).toHaveLength(1)
+  expect(await requestsOf(() => client.retrieve(name))).toEqual(sdkRequests)
 })

@@ -28,15 +28,15 @@ async function open(timeoutMs?: number, options: Parameters<typeof startCheckout
   return { server, account, port, checkout: createCheckout(account, port), [Symbol.asyncDispose]: () => server.close() }
 }
 
-/** A payment that a token authorized. */
-async function authorized(checkout: Processor) {
+/** Creates a payment by token, which is authorized. */
+async function authorizePayment(checkout: Processor) {
   const { reference } = await checkout.create(byToken)
   return { paymentId, reference, ...sum }
 }
 
-/** One whose money was taken. */
-async function captured({ server, checkout }: Awaited<ReturnType<typeof open>>) {
-  const name = await authorized(checkout)
+/** Creates a captured payment. */
+async function capturePayment({ server, checkout }: Awaited<ReturnType<typeof open>>) {
+  const name = await authorizePayment(checkout)
   await checkout.capture(name)
   server.settle()
   return name
@@ -49,25 +49,25 @@ const named = (name: PaymentName, { reference, references }: { reference: string
   ...(references === undefined ? {} : { references }),
 })
 
-const isCaptured = (told: unknown): told is ProcessorPayment =>
-  typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
+const isCaptured = (result: unknown): result is ProcessorPayment =>
+  typeof result === 'object' && result !== null && 'state' in result && result.state === 'CAPTURED'
 
 describe('amounts at Checkout.com', () => {
   const anyCurrency = fc.constantFrom(...currencies)
 
   test('sends supported amounts in the same minor units, and refuses others before any request', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: -10, max: 2_000_000_000 }), anyCurrency, async (amount, currency) => {
         const before = server.requests.length
-        const asked = { ...byToken, paymentId: `pay_${before}`, amount, currency }
+        const payment = { ...byToken, paymentId: `pay_${before}`, amount, currency }
         if (supportsAmount({ amount, currency })) {
-          const { authorized } = await checkout.create(asked)
+          const { authorized } = await checkout.create(payment)
           expect(authorized).toBe(amount)
           expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toMatchObject({ amount, currency })
         } else {
-          expect(await thrownBy(checkout.create(asked))).toEqual(new ProcessorRefused('amount_not_supported'))
+          expect(await thrownBy(checkout.create(payment))).toEqual(new ProcessorRefused('amount_not_supported'))
           expect(server.requests.length).toBe(before)
         }
       }),
@@ -79,8 +79,8 @@ describe('amounts at Checkout.com', () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 10_000_000_000 }), anyCurrency, (amount, currency) => {
         const small = amount >= 1 && amount <= 999_999_999
-        const whole = decimalsOf(currency) !== 3 || amount % 10 === 0
-        return supportsAmount({ amount, currency }) === (supportsCurrency(currency) && small && whole)
+        const endsInZero = decimalsOf(currency) !== 3 || amount % 10 === 0
+        return supportsAmount({ amount, currency }) === (supportsCurrency(currency) && small && endsInZero)
       }),
     )
   })
@@ -107,8 +107,8 @@ describe('amounts at Checkout.com', () => {
   })
 
   test('refund and capture refuse an unsupported amount before any request', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const refund = { paymentId, reference: 'pay_x', refundId, amount: 1_234, currency: 'KWD', whole: false }
     expect(await thrownBy(checkout.refund(refund))).toEqual(new ProcessorRefused('amount_not_supported'))
     expect(await thrownBy(checkout.capture(refund))).toEqual(new ProcessorRefused('amount_not_supported'))
@@ -118,22 +118,22 @@ describe('amounts at Checkout.com', () => {
 
 describe('a Checkout.com payment by token', () => {
   test('a payment by token is authorized, captured asynchronously, and refunded in parts', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const created = await checkout.create(byToken)
     expect(created).toEqual({ reference: created.reference, state: 'AUTHORIZED', authorized: amount, captured: 0 })
     expect(created.reference).toStartWith('pay_')
     expect(server.requests.map(({ headers }) => headers.get('cko-idempotency-key'))).toEqual([paymentId])
 
     const name = { paymentId, ...created, ...sum }
-    const asked = await checkout.capture(name)
-    expect(asked).toMatchObject({ reference: created.reference, state: 'PROCESSING', authorized: amount, captured: 0 })
-    expect(asked.references?.['capture']).toStartWith('act_')
+    const accepted = await checkout.capture(name)
+    expect(accepted).toMatchObject({ reference: created.reference, state: 'PROCESSING', authorized: amount, captured: 0 })
+    expect(accepted.references?.['capture']).toStartWith('act_')
     // The processor still shows the payment as authorized.
     expect((await checkout.retrieve(name))?.state).toBe('AUTHORIZED')
-    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('PROCESSING')
+    expect((await checkout.retrieve(named(name, accepted)))?.state).toBe('PROCESSING')
     server.settle()
-    expect(await checkout.retrieve(named(name, asked))).toMatchObject({
+    expect(await checkout.retrieve(named(name, accepted))).toMatchObject({
       state: 'CAPTURED',
       authorized: amount,
       captured: amount,
@@ -142,13 +142,13 @@ describe('a Checkout.com payment by token', () => {
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
 
     const refund = { ...name, refundId, amount: 300, whole: false }
-    const made = await checkout.refund(refund)
-    expect(made).toEqual({ reference: made.reference, state: 'PENDING' })
-    const refundName = { ...name, refundId, refundReference: made.reference, amount: 300 }
-    expect(await checkout.retrieveRefund(refundName)).toEqual({ reference: made.reference, state: 'PENDING' })
+    const refunded = await checkout.refund(refund)
+    expect(refunded).toEqual({ reference: refunded.reference, state: 'PENDING' })
+    const refundName = { ...name, refundId, refundReference: refunded.reference, amount: 300 }
+    expect(await checkout.retrieveRefund(refundName)).toEqual({ reference: refunded.reference, state: 'PENDING' })
     server.settle()
     expect(await checkout.retrieveRefund({ ...refundName, refundReference: undefined })).toEqual({
-      reference: made.reference,
+      reference: refunded.reference,
       state: 'SUCCEEDED',
     })
     expect(await checkout.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: amount, refunded: 300 })
@@ -156,16 +156,16 @@ describe('a Checkout.com payment by token', () => {
   })
 
   test('a declined payment is FAILED with the code of the processor', async () => {
-    await using given = await open()
-    const { checkout } = given
+    await using setup = await open()
+    const { checkout } = setup
     const created = await checkout.create({ ...byToken, token: 'tok_declined' })
     expect(created).toMatchObject({ state: 'FAILED', failureCode: '20051', authorized: 0, captured: 0 })
     expect(await checkout.retrieve({ paymentId, reference: created.reference, ...sum })).toEqual({ ...created, refunded: 0 })
   })
 
   test('a payment that needs 3-D Secure returns the URL for the shopper', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const created = await checkout.create({ ...byToken, token: 'tok_3ds' })
     expect(created).toMatchObject({ state: 'REQUIRES_ACTION', authorized: 0 })
     expect(created.clientParameters).toEqual({ redirectUrl: `${server.url}/3ds/${created.reference}` })
@@ -181,16 +181,16 @@ describe('a Checkout.com payment by token', () => {
   })
 
   test('repeated creates return the same payment', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const [first, second] = await Promise.all([checkout.create(byToken), checkout.create(byToken)])
     expect(first).toEqual(second)
     expect(server.payments.size).toBe(1)
   })
 
   test('a payment whose response was lost is found by our id, also after its idempotency key expired', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     server.fail('POST /payments', 'lost')
     expect(await thrownBy(checkout.create(byToken))).toBeInstanceOf(ProcessorUnavailable)
     server.forgetKeys()
@@ -200,66 +200,66 @@ describe('a Checkout.com payment by token', () => {
   })
 
   test('an authorized payment can be voided and a captured one cannot', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
-    const asked = await checkout.void(name)
-    expect(asked).toMatchObject({ state: 'PROCESSING', captured: 0 })
-    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('PROCESSING')
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
+    const accepted = await checkout.void(name)
+    expect(accepted).toMatchObject({ state: 'PROCESSING', captured: 0 })
+    expect((await checkout.retrieve(named(name, accepted)))?.state).toBe('PROCESSING')
     server.settle()
-    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('VOIDED')
+    expect((await checkout.retrieve(named(name, accepted)))?.state).toBe('VOIDED')
     expect((await checkout.void(name)).state).toBe('VOIDED')
     await using other = await open()
-    expect(await other.checkout.void(await captured(other))).toMatchObject({ state: 'CAPTURED', captured: amount })
+    expect(await other.checkout.void(await capturePayment(other))).toMatchObject({ state: 'CAPTURED', captured: amount })
   })
 
   test('a capture that settles at once is CAPTURED, and a later void reports that', async () => {
-    await using given = await open(undefined, { settlesAtOnce: true })
-    const { checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open(undefined, { settlesAtOnce: true })
+    const { checkout } = setup
+    const name = await authorizePayment(checkout)
     expect(await checkout.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
     expect(await checkout.void(name)).toMatchObject({ state: 'CAPTURED' })
   })
 
   test('a payment whose capture is declined later is FAILED, and its authorization is voided', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
     server.decline('Capture')
-    const asked = await checkout.capture(name)
-    expect(asked.state).toBe('PROCESSING')
+    const accepted = await checkout.capture(name)
+    expect(accepted.state).toBe('PROCESSING')
     server.settle()
     const failed = { state: 'FAILED', failureCode: '20068', captured: 0 } as const
-    // A failure to give it back fails nothing.
+    // A failed void of the authorization does not fail the call.
     server.fail('/voids', { status: 500 })
-    expect(await checkout.retrieve(named(name, asked))).toMatchObject(failed)
+    expect(await checkout.retrieve(named(name, accepted))).toMatchObject(failed)
     expect(await checkout.capture(name)).toMatchObject(failed)
     server.settle()
-    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('VOIDED')
+    expect((await checkout.retrieve(named(name, accepted)))?.state).toBe('VOIDED')
   })
 
   test('a payment whose capture is declined at once is FAILED, and its authorization is voided', async () => {
-    await using given = await open(undefined, { settlesAtOnce: true })
-    const { server, checkout } = given
+    await using setup = await open(undefined, { settlesAtOnce: true })
+    const { server, checkout } = setup
     server.decline('Capture')
-    const name = await authorized(checkout)
+    const name = await authorizePayment(checkout)
     expect(await checkout.capture(name)).toMatchObject({ state: 'FAILED', failureCode: '20068', captured: 0 })
     expect(server.payments.get(name.reference)?.status).toBe('Voided')
   })
 
   test('a payment whose void is declined later is still AUTHORIZED', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
     server.decline('Void')
-    const asked = await checkout.void(name)
+    const accepted = await checkout.void(name)
     server.settle()
-    expect((await checkout.retrieve(named(name, asked)))?.state).toBe('AUTHORIZED')
+    expect((await checkout.retrieve(named(name, accepted)))?.state).toBe('AUTHORIZED')
   })
 
   test('an unknown payment is undefined, and cannot be captured, voided or refunded', async () => {
-    await using given = await open()
-    const { checkout } = given
+    await using setup = await open()
+    const { checkout } = setup
     for (const reference of [undefined, `pay_${'z'.repeat(26)}`]) {
       const name = { paymentId, reference, ...sum }
       expect(await checkout.retrieve(name)).toBeUndefined()
@@ -275,19 +275,19 @@ describe('wallets at Checkout.com', () => {
   const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', intermediateSigningKey: {}, signedMessage: '{"tag":"…"}' }
   const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { publicKeyHash: 'tq', transactionId: '93' } }
 
-  test.each([google, apple])('%p is exchanged for a token with the publishable key and then paid', async (given) => {
-    await using opened = await open()
-    const { server, checkout } = opened
-    expect(await checkout.create({ ...byToken, method: 'wallet', token: JSON.stringify(given) })).toMatchObject({ state: 'AUTHORIZED' })
+  test.each([google, apple])('%p is exchanged for a token with the publishable key and then paid', async (wallet) => {
+    await using setup = await open()
+    const { server, checkout } = setup
+    expect(await checkout.create({ ...byToken, method: 'wallet', token: JSON.stringify(wallet) })).toMatchObject({ state: 'AUTHORIZED' })
     const [exchange, payment] = server.requests
     expect(exchange?.headers.get('authorization')).toBe(checkoutKeys.publishableKey)
-    expect(JSON.parse(exchange?.body ?? '')).toEqual({ type: given === google ? 'googlepay' : 'applepay', token_data: given })
+    expect(JSON.parse(exchange?.body ?? '')).toEqual({ type: wallet === google ? 'googlepay' : 'applepay', token_data: wallet })
     expect(JSON.parse(payment?.body ?? '').source).toEqual({ type: 'token', token: expect.stringMatching(/^tok_/) })
   })
 
   test('wallets are refused before any request without a publishable key', async () => {
-    await using opened = await open()
-    const { server, account, port } = opened
+    await using setup = await open()
+    const { server, account, port } = setup
     const checkout = createCheckout({ ...account, publishableKey: undefined }, port)
     const error = await thrownBy(checkout.create({ ...byToken, token: JSON.stringify(apple) }))
     expect(error).toEqual(new ProcessorRefused('wallet_tokens_need_publishable_key'))
@@ -297,8 +297,8 @@ describe('wallets at Checkout.com', () => {
 
 describe('a Checkout.com payment session', () => {
   test('a session returns the whole response to the page, waits, and becomes the payment made with it', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const created = await checkout.create(newPayment)
     expect(created).toMatchObject({ state: 'PENDING', authorized: 0, captured: 0 })
     expect(created.reference).toStartWith('ps_')
@@ -320,10 +320,14 @@ describe('a Checkout.com payment session', () => {
     const { id } = server.pay(created.reference)
     const paid = await checkout.retrieve(name)
     expect(paid).toMatchObject({ reference: created.reference, references: { payment: id }, state: 'AUTHORIZED', authorized: amount })
-    const asked = await checkout.capture(name)
-    expect(asked.references).toEqual({ payment: id, capture: expect.any(String) })
+    const accepted = await checkout.capture(name)
+    expect(accepted.references).toEqual({ payment: id, capture: expect.any(String) })
     server.settle()
-    expect(await checkout.retrieve(named(name, asked))).toMatchObject({ state: 'CAPTURED', captured: amount, references: asked.references })
+    expect(await checkout.retrieve(named(name, accepted))).toMatchObject({
+      state: 'CAPTURED',
+      captured: amount,
+      references: accepted.references,
+    })
     await checkout.refund({ ...name, refundId, whole: true })
     server.settle()
     expect(await checkout.retrieveRefund({ ...name, refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
@@ -331,8 +335,8 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('a session uses the successful card after any number of declined ones', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const { reference } = await checkout.create(newPayment)
     const name = { paymentId, reference, ...sum }
     for (let tries = 0; tries < 130; tries++) server.pay(reference, 'declined')
@@ -342,12 +346,12 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('a session that is paid twice keeps one authorization and voids the other', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const { reference } = await checkout.create(newPayment)
     const [first, second] = [server.pay(reference), server.pay(reference)]
     const name = { paymentId, reference, ...sum }
-    // A failure to give it back fails nothing: the next look does it.
+    // A failed void does not fail the call. The next read repeats the void.
     server.fail('/voids', { status: 500 })
     expect((await checkout.retrieve(name))?.references).toEqual({ payment: first.id })
     server.settle()
@@ -359,8 +363,8 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('a session keeps the payment that is already referenced and voids the other', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const { reference } = await checkout.create(newPayment)
     const [first, second] = [server.pay(reference), server.pay(reference)]
     const name = { paymentId, reference, references: { payment: second.id }, ...sum }
@@ -370,8 +374,8 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('void of a session voids the successful card, even if only a declined one was referenced', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     const { reference } = await checkout.create(newPayment)
     const name = { paymentId, reference, ...sum }
     server.pay(reference, 'declined')
@@ -383,8 +387,8 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('a session whose response was lost is undefined, and create makes another one', async () => {
-    await using given = await open()
-    const { server, checkout } = given
+    await using setup = await open()
+    const { server, checkout } = setup
     server.fail('POST /payment-sessions', 'lost')
     expect(await thrownBy(checkout.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
     expect(await checkout.retrieve({ paymentId, reference: undefined, ...sum })).toBeUndefined()
@@ -392,17 +396,17 @@ describe('a Checkout.com payment session', () => {
   })
 
   test('a session without a country is refused by the processor', async () => {
-    await using given = await open()
+    await using setup = await open()
     const { shopper: _, ...without } = newPayment
-    expect(await thrownBy(given.checkout.create(without))).toEqual(new ProcessorRefused('billing_required'))
+    expect(await thrownBy(setup.checkout.create(without))).toEqual(new ProcessorRefused('billing_required'))
   })
 })
 
 describe('a Checkout.com refund', () => {
   test('repeated refunds are one refund, also after a day or after an error response', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await captured(given)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await capturePayment(setup)
     const refund = { ...name, refundId, amount: 400, whole: false }
     // Only 2xx responses are stored: the same request would be processed again.
     server.fail('/refunds', () => ({ status: 502 }))
@@ -420,20 +424,20 @@ describe('a Checkout.com refund', () => {
   })
 
   test('a refund that the bank declines later has failed', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await captured(given)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await capturePayment(setup)
     server.decline('Refund')
-    const made = await checkout.refund({ ...name, refundId, whole: true })
+    const refunded = await checkout.refund({ ...name, refundId, whole: true })
     server.settle()
-    const told = await checkout.retrieveRefund({ ...name, refundId, refundReference: made.reference })
-    expect(told).toEqual({ reference: made.reference, state: 'FAILED', failureCode: '20068' })
+    const result = await checkout.retrieveRefund({ ...name, refundId, refundReference: refunded.reference })
+    expect(result).toEqual({ reference: refunded.reference, state: 'FAILED', failureCode: '20068' })
   })
 
   test('refuses a refund of an uncaptured payment, of a refunded one, or above what is left', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
     expect(await thrownBy(checkout.refund({ ...name, refundId, whole: true }))).toEqual(new ProcessorRefused('not_captured'))
     await checkout.capture(name)
     server.settle()
@@ -447,9 +451,9 @@ describe('a Checkout.com refund', () => {
   })
 
   test('a 403 to a refund within what is left leaves it unavailable', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await captured(given)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await capturePayment(setup)
     server.fail('/refunds', { status: 403 })
     expect(await thrownBy(checkout.refund({ ...name, refundId, whole: true }))).toMatchObject({
       name: 'ProcessorUnavailable',
@@ -458,9 +462,9 @@ describe('a Checkout.com refund', () => {
   })
 
   test('a refund with another amount than requested is not returned', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await captured(given)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await capturePayment(setup)
     await checkout.refund({ ...name, refundId, amount: 400, whole: false })
     server.settle()
     const error = await thrownBy(checkout.retrieveRefund({ ...name, refundId, refundReference: undefined, amount: 500 }))
@@ -481,61 +485,61 @@ describe('failed requests to Checkout.com', () => {
   }
   const routes = Object.keys(verbs)
 
-  async function met(route: string, ...faults: Parameters<Awaited<ReturnType<typeof open>>['server']['fail']>[1][]) {
-    await using given = await open()
-    const name = route === '/captures' || route === '/voids' ? await authorized(given.checkout) : await captured(given)
-    given.server.fail(route, ...faults)
-    return await thrownBy(verbs[route]?.(given.checkout, name) ?? Promise.resolve())
+  async function errorOf(route: string, ...faults: Parameters<Awaited<ReturnType<typeof open>>['server']['fail']>[1][]) {
+    await using setup = await open()
+    const name = route === '/captures' || route === '/voids' ? await authorizePayment(setup.checkout) : await capturePayment(setup)
+    setup.server.fail(route, ...faults)
+    return await thrownBy(verbs[route]?.(setup.checkout, name) ?? Promise.resolve())
   }
 
   test.each(routes)('network and server errors of %s leave the outcome unknown and count for the breaker', async (route) => {
     for (const fault of ['lost', 'half', { status: 500 }, { status: 502, json: '<html>' }] as const)
-      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+      expect(await errorOf(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
     for (const fault of ['garbage', { status: 200, json: '{"id": "cut o' }, { status: 302, headers: { location: '/' } }] as const)
-      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+      expect(await errorOf(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
   test('a timeout of create leaves the outcome unknown and counts for the breaker', async () => {
-    await using given = await open(100)
-    given.server.fail('POST /payments', 'late')
-    expect(await thrownBy(given.checkout.create(byToken))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+    await using setup = await open(100)
+    setup.server.fail('POST /payments', 'late')
+    expect(await thrownBy(setup.checkout.create(byToken))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
   test.each(routes)('401, 409 and 429 to %s are unavailable and do not count for the breaker', async (route) => {
-    expect(await met(route, { status: 401 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
-    expect(await met(route, { status: 409 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
-    expect(await met(route, { status: 418 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
-    // With a key, it may be that an earlier request is being worked on.
+    expect(await errorOf(route, { status: 401 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
+    expect(await errorOf(route, { status: 409 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
+    expect(await errorOf(route, { status: 418 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
+    // With an idempotency key, an earlier request may still be in progress.
     const keyed = route === 'POST /payments' || ['/captures', '/voids', '/refunds'].includes(route)
     const reply = { status: 429, json: { error_type: 'duplicate_request' } }
-    expect(await met(route, reply)).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: !keyed })
+    expect(await errorOf(route, reply)).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: !keyed })
   })
 
   test.each(routes)('422 to %s is a refusal with the first error code, or a generic word', async (route) => {
     const body = { request_id: 'x', error_type: 'request_invalid', error_codes: ['token_expired'] }
-    expect(await met(route, { status: 422, json: body })).toEqual(new ProcessorRefused('token_expired'))
-    expect(await met(route, { status: 422, json: { ...body, error_codes: [] } })).toEqual(new ProcessorRefused('request_invalid'))
-    expect(await met(route, { status: 422, json: '<b>no</b>' })).toEqual(new ProcessorRefused('refused'))
+    expect(await errorOf(route, { status: 422, json: body })).toEqual(new ProcessorRefused('token_expired'))
+    expect(await errorOf(route, { status: 422, json: { ...body, error_codes: [] } })).toEqual(new ProcessorRefused('request_invalid'))
+    expect(await errorOf(route, { status: 422, json: '<b>no</b>' })).toEqual(new ProcessorRefused('refused'))
     const talkative = { error_codes: ['card 4242 4242 4242 4242 is bad'] }
-    expect(await met(route, { status: 422, json: talkative })).toEqual(new ProcessorRefused('refused'))
+    expect(await errorOf(route, { status: 422, json: talkative })).toEqual(new ProcessorRefused('refused'))
   })
 
   test('after 403 to capture or void the payment is read, and its state decides', async () => {
     for (const route of ['/captures', '/voids'])
-      expect(await met(route, { status: 403 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
-    await using given = await open()
-    const name = await authorized(given.checkout)
-    await given.checkout.void(name)
-    given.server.settle()
-    expect(await given.checkout.capture(name)).toMatchObject({ state: 'VOIDED' })
+      expect(await errorOf(route, { status: 403 })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
+    await using setup = await open()
+    const name = await authorizePayment(setup.checkout)
+    await setup.checkout.void(name)
+    setup.server.settle()
+    expect(await setup.checkout.capture(name)).toMatchObject({ state: 'VOIDED' })
   })
 
   test.each(['lost', 'half', 'garbage'] as const)(
     'a capture with the response %s is made once, and repeating it returns its result',
     async (fault) => {
-      await using given = await open()
-      const { server, checkout } = given
-      const name = await authorized(checkout)
+      await using setup = await open()
+      const { server, checkout } = setup
+      const name = await authorizePayment(checkout)
       server.fail('/captures', fault)
       expect(await thrownBy(checkout.capture(name))).toBeInstanceOf(ProcessorUnavailable)
       expect((await checkout.capture(name)).state).toBe('PROCESSING')
@@ -545,15 +549,15 @@ describe('failed requests to Checkout.com', () => {
   )
 
   test('a response to create about another payment is unavailable', async () => {
-    await using given = await open()
-    given.server.fail('POST', { status: 201, json: { id: 'pay_1', status: 'Authorized', reference: 'pay_other' } })
-    expect(await thrownBy(given.checkout.create(byToken))).toBeInstanceOf(ProcessorUnavailable)
+    await using setup = await open()
+    setup.server.fail('POST', { status: 201, json: { id: 'pay_1', status: 'Authorized', reference: 'pay_other' } })
+    expect(await thrownBy(setup.checkout.create(byToken))).toBeInstanceOf(ProcessorUnavailable)
   })
 
   test('a failed read after an accepted capture does not undo it', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
     server.fail('GET', { status: 500 })
     expect(await checkout.capture(name)).toMatchObject({ state: 'PROCESSING' })
     server.settle()
@@ -561,9 +565,9 @@ describe('failed requests to Checkout.com', () => {
   })
 
   test('a failed read after an accepted void does not undo it', async () => {
-    await using given = await open()
-    const { server, checkout } = given
-    const name = await authorized(checkout)
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await authorizePayment(checkout)
     server.fail('/actions', { status: 429 })
     expect(await checkout.void(name)).toMatchObject({ state: 'PROCESSING' })
     server.fail('GET', { status: 500 })
@@ -586,23 +590,23 @@ describe('failed requests to Checkout.com', () => {
     [{ id: 'pay_1', status: 'Captured', amount, currency: 'KWD' }, 'another currency'],
     [{ id: 'pay_1', status: 'Captured', amount: '1000', currency }, 'an amount that is no number'],
   ])('a response %j (%s) is unavailable', async (json) => {
-    await using given = await open()
-    given.server.fail('GET /payments/', { status: 200, json })
-    const error = await thrownBy(given.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))
+    await using setup = await open()
+    setup.server.fail('GET /payments/', { status: 200, json })
+    const error = await thrownBy(setup.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
   })
 
   test('an invalid list is unavailable, not empty', async () => {
-    await using given = await open()
+    await using setup = await open()
     const name = { paymentId, reference: undefined, ...sum }
     for (const json of [{}, [], { total_count: 1, data: [] }, { total_count: -1, data: [] }, { total_count: 1 }]) {
-      given.server.fail('GET /payments', { status: 200, json })
-      expect(await thrownBy(given.checkout.retrieve(name))).toBeInstanceOf(ProcessorUnavailable)
+      setup.server.fail('GET /payments', { status: 200, json })
+      expect(await thrownBy(setup.checkout.retrieve(name))).toBeInstanceOf(ProcessorUnavailable)
     }
-    const somebodyElses = { id: 'pay_1', status: 'Captured', amount, currency, reference: 'pay_of_somebody_else' }
-    given.server.fail('GET /payments', { status: 200, json: { total_count: 1, data: [somebodyElses] } }, { status: 404 })
-    expect(await given.checkout.retrieve(name)).toBeUndefined()
-    expect(await given.checkout.retrieve(name)).toBeUndefined()
+    const otherPayment = { id: 'pay_1', status: 'Captured', amount, currency, reference: 'pay_of_somebody_else' }
+    setup.server.fail('GET /payments', { status: 200, json: { total_count: 1, data: [otherPayment] } }, { status: 404 })
+    expect(await setup.checkout.retrieve(name)).toBeUndefined()
+    expect(await setup.checkout.retrieve(name)).toBeUndefined()
   })
 
   test('arbitrary responses give a payment, a refusal or unavailable, and never captured money below the amount', async () => {
@@ -638,18 +642,18 @@ describe('failed requests to Checkout.com', () => {
     )
     const reply = fc.record({ status: fc.constantFrom(200, 201, 202, 400, 403, 404, 422), json: fc.oneof(half, fc.jsonValue()) })
     await fc.assert(
-      fc.asyncProperty(fc.array(reply, { minLength: 4, maxLength: 4 }), fc.constantFrom(...calls), async (given, call) => {
-        replies = given
-        const told = await call().catch((error: unknown) => error)
-        if (told instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(told.name)
-        else if (isCaptured(told)) expect(told.captured).toBeGreaterThanOrEqual(amount)
+      fc.asyncProperty(fc.array(reply, { minLength: 4, maxLength: 4 }), fc.constantFrom(...calls), async (planned, call) => {
+        replies = planned
+        const result = await call().catch((error: unknown) => error)
+        if (result instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(result.name)
+        else if (isCaptured(result)) expect(result.captured).toBeGreaterThanOrEqual(amount)
       }),
       { numRuns: 500 },
     )
   })
 
   test('a captured amount below the requested one is never CAPTURED, whatever the status says', async () => {
-    await using given = await open()
+    await using setup = await open()
     for (const [status, balances, state] of [
       ['Captured', { total_captured: 999 }, 'PROCESSING'],
       ['Partially Captured', { total_captured: 10 }, 'PROCESSING'],
@@ -661,25 +665,25 @@ describe('failed requests to Checkout.com', () => {
       ['Expired', { total_captured: 0 }, 'FAILED'],
       ['Canceled', { total_captured: 0 }, 'FAILED'],
     ] as const) {
-      given.server.fail('GET /payments/', { status: 200, json: { id: 'pay_1', status, amount, currency, balances } })
-      expect((await given.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))?.state).toBe(state)
+      setup.server.fail('GET /payments/', { status: 200, json: { id: 'pay_1', status, amount, currency, balances } })
+      expect((await setup.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum }))?.state).toBe(state)
     }
   })
 
   test('a redirect URL that is not a web address is not returned', async () => {
-    await using given = await open()
+    await using setup = await open()
     const json = { id: 'pay_1', status: 'Pending', _links: { redirect: { href: 'javascript:alert(1)' } } }
-    given.server.fail('GET /payments/', { status: 200, json })
-    const told = await given.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum })
-    expect(told).toEqual({ reference: 'pay_1', state: 'PENDING', authorized: 0, captured: 0 })
+    setup.server.fail('GET /payments/', { status: 200, json })
+    const result = await setup.checkout.retrieve({ paymentId, reference: 'pay_1', ...sum })
+    expect(result).toEqual({ reference: 'pay_1', state: 'PENDING', authorized: 0, captured: 0 })
   })
 
   test('errors of Checkout.com contain no secrets', async () => {
     const { secretKey, publishableKey, webhookSecret } = checkoutKeys
     for (const fault of ['lost', 'garbage', { status: 401 }, { status: 429 }, { status: 422 }] as const) {
-      const error = (await met('POST /payments', fault)) as Error
-      const shown = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
-      for (const secret of [secretKey, publishableKey, webhookSecret, 'tok_good']) expect(shown).not.toContain(secret)
+      const error = (await errorOf('POST /payments', fault)) as Error
+      const text = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
+      for (const secret of [secretKey, publishableKey, webhookSecret, 'tok_good']) expect(text).not.toContain(secret)
     }
   })
 })
@@ -689,60 +693,60 @@ describe('Checkout.com webhooks', () => {
   const about = { paymentId, reference: 'pay_a1', references: { payment: 'pay_a1' } }
 
   test('a webhook names a payment and has the id that the processor gave it', async () => {
-    await using given = await open()
-    expect(await given.checkout.readMessage(checkoutMessage(body))).toEqual({ id: 'evt_1', payment: about })
-    expect(given.server.requests).toEqual([])
+    await using setup = await open()
+    expect(await setup.checkout.readMessage(checkoutMessage(body))).toEqual({ id: 'evt_1', payment: about })
+    expect(setup.server.requests).toEqual([])
   })
 
   test.each(['', 'zz', `${'0'.repeat(64)}`, undefined])('a webhook with the signature %p is refused', async (signature) => {
-    await using given = await open()
+    await using setup = await open()
     const headers = new Headers(signature === undefined ? {} : { 'cko-signature': signature })
-    expect(await thrownBy(given.checkout.readMessage({ body: Buffer.from(body), headers }))).toBeInstanceOf(BadSignature)
+    expect(await thrownBy(setup.checkout.readMessage({ body: Buffer.from(body), headers }))).toBeInstanceOf(BadSignature)
   })
 
   test('a webhook with one changed byte or signed by another account is refused', async () => {
-    await using given = await open()
+    await using setup = await open()
     const { headers } = checkoutMessage(body)
     const changed = { body: Buffer.from(body.replace('captured', 'captureD')), headers }
-    expect(await thrownBy(given.checkout.readMessage(changed))).toBeInstanceOf(BadSignature)
-    expect(await thrownBy(given.checkout.readMessage(checkoutMessage(body, 'another key')))).toBeInstanceOf(BadSignature)
+    expect(await thrownBy(setup.checkout.readMessage(changed))).toBeInstanceOf(BadSignature)
+    expect(await thrownBy(setup.checkout.readMessage(checkoutMessage(body, 'another key')))).toBeInstanceOf(BadSignature)
   })
 
   test.each(['', ' ', undefined])('no webhook is accepted under the secret %p', async (webhookSecret) => {
-    await using given = await open()
-    const checkout = createCheckout({ ...given.account, webhookSecret }, given.port)
+    await using setup = await open()
+    const checkout = createCheckout({ ...setup.account, webhookSecret }, setup.port)
     expect(await thrownBy(checkout.readMessage(checkoutMessage(body, webhookSecret ?? '')))).toBeInstanceOf(BadSignature)
   })
 
   test('a webhook without JSON or subject is about no payment and has an id', async () => {
-    await using given = await open()
+    await using setup = await open()
     for (const text of ['<xml>', '', '[]', 'null', '{"type":"payment_approved"}', '{"type":"card_verified","data":{"id":"../x"}}']) {
-      const first = await given.checkout.readMessage(checkoutMessage(text))
+      const first = await setup.checkout.readMessage(checkoutMessage(text))
       expect(first).toEqual({ id: expect.stringMatching(/^[0-9a-f]{64}$/), payment: undefined })
-      expect(await given.checkout.readMessage(checkoutMessage(text))).toEqual(first)
+      expect(await setup.checkout.readMessage(checkoutMessage(text))).toEqual(first)
     }
   })
 
   test('a webhook without our id makes the client query it', async () => {
-    await using given = await open()
-    const { reference } = await given.checkout.create(byToken)
+    await using setup = await open()
+    const { reference } = await setup.checkout.create(byToken)
     const text = JSON.stringify({ id: 'evt_2', type: 'payment_captured', data: { id: reference } })
-    const { payment } = await given.checkout.readMessage(checkoutMessage(text))
+    const { payment } = await setup.checkout.readMessage(checkoutMessage(text))
     expect(payment).toEqual({ paymentId, reference, references: { payment: reference } })
-    given.server.fail('GET', { status: 401 }, { status: 500 })
+    setup.server.fail('GET', { status: 401 }, { status: 500 })
     for (let tries = 0; tries < 2; tries++)
-      expect(await thrownBy(given.checkout.readMessage(checkoutMessage(text)))).toBeInstanceOf(ProcessorUnavailable)
+      expect(await thrownBy(setup.checkout.readMessage(checkoutMessage(text)))).toBeInstanceOf(ProcessorUnavailable)
     const unknown = JSON.stringify({ id: 'evt_3', type: 'payment_captured', data: { id: 'pay_unknown' } })
-    expect((await given.checkout.readMessage(checkoutMessage(unknown))).payment?.paymentId).toBeUndefined()
+    expect((await setup.checkout.readMessage(checkoutMessage(unknown))).payment?.paymentId).toBeUndefined()
   })
 
   test('repeated and reordered webhooks are the same messages about the same payment', async () => {
-    await using given = await open()
-    const name = await captured(given)
-    const payment = given.server.payments.get(name.reference)
+    await using setup = await open()
+    const name = await capturePayment(setup)
+    const payment = setup.server.payments.get(name.reference)
     if (!payment) throw new Error('no payment')
-    const messages = ['payment_approved', 'payment_captured'].map((type) => given.server.message(type, payment))
-    await using shop = messagesTo(given.checkout)
+    const messages = ['payment_approved', 'payment_captured'].map((type) => setup.server.message(type, payment))
+    await using shop = messagesTo(setup.checkout)
     expect(await deliver(shop.url, messages, { times: 2, reversed: true })).toEqual([200, 200, 200, 200])
     expect(new Set(shop.received.map(({ id }) => id)).size).toBe(2)
     expect(shop.received.map(({ payment }) => payment?.paymentId)).toEqual([paymentId, paymentId, paymentId, paymentId])
@@ -750,17 +754,17 @@ describe('Checkout.com webhooks', () => {
   })
 
   test('a dispute webhook has the payment, the amount and the state', async () => {
-    await using given = await open()
-    const { reference } = await given.checkout.create(byToken)
+    await using setup = await open()
+    const { reference } = await setup.checkout.create(byToken)
     for (const [type, state] of [
       ['dispute_received', 'OPEN'],
       ['dispute_won', 'WON'],
       ['dispute_lost', 'LOST'],
     ] as const) {
       const data = { id: 'dsp_1', payment_id: reference, amount: 20, currency: 'USD' }
-      const told = await given.checkout.readMessage(checkoutMessage(JSON.stringify({ id: 'evt_4', type, data })))
-      expect(told.payment).toMatchObject({ paymentId, reference })
-      expect(told.dispute).toEqual({ reference: 'dsp_1', amount: 20, currency: 'USD', state })
+      const result = await setup.checkout.readMessage(checkoutMessage(JSON.stringify({ id: 'evt_4', type, data })))
+      expect(result.payment).toMatchObject({ paymentId, reference })
+      expect(result.dispute).toEqual({ reference: 'dsp_1', amount: 20, currency: 'USD', state })
     }
   })
 
@@ -776,29 +780,29 @@ describe('Checkout.com webhooks', () => {
         return new Response()
       },
     })
-    await using given = await open(undefined, { tell: (message) => callOnThisMachine(shop.url.href, message) })
-    const name = await authorized(given.checkout)
-    await given.checkout.capture(name)
-    given.server.settle()
+    await using setup = await open(undefined, { tell: (message) => callOnThisMachine(shop.url.href, message) })
+    const name = await authorizePayment(setup.checkout)
+    await setup.checkout.capture(name)
+    setup.server.settle()
     await arrived.promise
-    const told = await Promise.all(received.map((message) => given.checkout.readMessage(message)))
-    expect(told.map(({ payment }) => payment?.reference)).toEqual([name.reference, name.reference])
-    expect(new Set(told.map(({ id }) => id)).size).toBe(2)
+    const result = await Promise.all(received.map((message) => setup.checkout.readMessage(message)))
+    expect(result.map(({ payment }) => payment?.reference)).toEqual([name.reference, name.reference])
+    expect(new Set(result.map(({ id }) => id)).size).toBe(2)
   })
 })
 
 describe('a Checkout.com account', () => {
   test('the probe is a read that changes nothing', async () => {
-    await using given = await open()
-    await given.checkout.probe()
-    expect(given.server.requests.map(({ method, path, query }) => `${method} ${path}?${query}`)).toEqual([
+    await using setup = await open()
+    await setup.checkout.probe()
+    expect(setup.server.requests.map(({ method, path, query }) => `${method} ${path}?${query}`)).toEqual([
       'GET /payments?reference=probe&limit=1',
     ])
-    const stranger = createCheckout({ ...given.account, secretKey: 'sk_sbox_zzzzzzzzzzzzzzzzzzzzzzzzzza' }, given.port)
-    expect(await thrownBy(stranger.probe())).toEqual(new ProcessorRefused('credentials'))
-    given.server.fail('GET', { status: 503 }, { status: 429 })
-    expect(await thrownBy(given.checkout.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: true })
-    expect(await thrownBy(given.checkout.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+    const otherAccount = createCheckout({ ...setup.account, secretKey: 'sk_sbox_zzzzzzzzzzzzzzzzzzzzzzzzzza' }, setup.port)
+    expect(await thrownBy(otherAccount.probe())).toEqual(new ProcessorRefused('credentials'))
+    setup.server.fail('GET', { status: 503 }, { status: 429 })
+    expect(await thrownBy(setup.checkout.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: true })
+    expect(await thrownBy(setup.checkout.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
   test.each([

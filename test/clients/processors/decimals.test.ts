@@ -8,25 +8,25 @@ const decimals = fc.integer({ min: 0, max: 4 })
 
 test('reads a decimal to the units it was written from, with more or fewer zeros, as text or number', () => {
   fc.assert(
-    fc.property(units, decimals, fc.integer({ min: 0, max: 20 }), (amount, places, zeros) => {
-      const text = decimalOf(amount, places)
+    fc.property(units, decimals, fc.integer({ min: 0, max: 20 }), (amount, digits, zeros) => {
+      const text = decimalOf(amount, digits)
       const longer = `${text}${text.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`
-      for (const written of [text, longer, ...(places > 0 ? [text.replace(/\.?0+$/, '')] : [])]) {
-        expect(unitsOf(written, places)).toBe(amount)
-        expect(truncatedUnitsOf(written, places)).toBe(amount)
+      for (const form of [text, longer, ...(digits > 0 ? [text.replace(/\.?0+$/, '')] : [])]) {
+        expect(unitsOf(form, digits)).toBe(amount)
+        expect(truncatedUnitsOf(form, digits)).toBe(amount)
       }
-      if (amount < 1_000_000_000) expect(unitsOf(Number(text), places)).toBe(amount)
+      if (amount < 1_000_000_000) expect(unitsOf(Number(text), digits)).toBe(amount)
     }),
   )
 })
 
 test('a fraction below one unit makes a decimal invalid, or is dropped by truncatedUnitsOf', () => {
   fc.assert(
-    fc.property(units, decimals, fc.integer({ min: 1, max: 999 }), (amount, places, rest) => {
-      const text = decimalOf(amount, places)
-      const finer = `${text}${places === 0 ? '.' : ''}${String(rest).padStart(3, '0')}`
-      expect(unitsOf(finer, places)).toBeUndefined()
-      expect(truncatedUnitsOf(finer, places)).toBe(amount)
+    fc.property(units, decimals, fc.integer({ min: 1, max: 999 }), (amount, digits, rest) => {
+      const text = decimalOf(amount, digits)
+      const finer = `${text}${digits === 0 ? '.' : ''}${String(rest).padStart(3, '0')}`
+      expect(unitsOf(finer, digits)).toBeUndefined()
+      expect(truncatedUnitsOf(finer, digits)).toBe(amount)
     }),
   )
 })

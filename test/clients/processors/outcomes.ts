@@ -1,16 +1,16 @@
-/** How calls of payment processors are made in tests, and what their failures are compared by. */
+/** The connection of processor clients in tests, and their expected failures. */
 import { inspect } from 'node:util'
 import { ProcessorRefused, ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import type { Fault } from './stand-in.ts'
 
-/** Real sockets, and a deadline that no machine is too slow for. Only what is waited out gets a shorter one. */
+/** Real sockets, and a deadline that suffices on slow machines. Tests of the deadline itself use `shortMs`. */
 export const realPort = { fetch: createSafeFetch({ allowedNetworks: [] }), trusted: true, timeoutMs: 60_000 }
 export const shortMs = 250
 
 export type Failure = { refused: string } | { unavailable: { neverSent: boolean; counts: boolean } }
 
-/** How a call failed. Whatever else is thrown, or not, fails the test. */
+/** Returns how a call failed. Throws for other errors, and if the call succeeds. */
 export async function failure(call: Promise<unknown>): Promise<Failure> {
   const error = await call.then(
     (value) => new Error(`nothing failed: ${inspect(value)}`),
@@ -21,8 +21,8 @@ export async function failure(call: Promise<unknown>): Promise<Failure> {
   throw error
 }
 
-/** All that an error would tell a log, causes included. */
-export const toldBy = (call: Promise<unknown>): Promise<string> =>
+/** Returns the text of a call's error as a log would show it, with its causes. */
+export const inspectError = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => '',
     (error: unknown) => inspect(error, { depth: 20, showHidden: true }),
@@ -30,9 +30,9 @@ export const toldBy = (call: Promise<unknown>): Promise<string> =>
 
 /** A timeout, a network error or 5xx. */
 export const unknown = { unavailable: { neverSent: false, counts: true } } satisfies Failure
-/** The processor answered, but not as its API says: the breaker does not count it. */
+/** The response does not match the processor's API. The breaker does not count it. */
 export const unknownAnswer = { unavailable: { neverSent: false, counts: false } } satisfies Failure
-export const nothingSaid = { unavailable: { neverSent: true, counts: false } } satisfies Failure
+export const notSent = { unavailable: { neverSent: true, counts: false } } satisfies Failure
 
 const outages: readonly Fault[] = [
   'silent',
@@ -43,11 +43,11 @@ const outages: readonly Fault[] = [
   () => ({ status: 500, json: '<html>' }),
 ]
 
-/** Whether a fault is an outage of the processor, which its breaker counts. */
+/** Returns whether a fault is an outage of the processor, which its breaker counts. */
 export const isOutage = (fault: Fault): boolean => outages.includes(fault)
 
-/** Every fault that leaves open whether a request had an effect. */
-export const silences: readonly Fault[] = [
+/** Faults after which it is unknown whether the request had an effect. */
+export const unknownOutcomes: readonly Fault[] = [
   ...outages,
   'garbage',
   ...[408, 425].map((status): Fault => ({ status, json: {} })),
@@ -58,4 +58,5 @@ export const silences: readonly Fault[] = [
   { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
 ]
 
-export const wordFor = (fault: Fault) => (typeof fault === 'string' ? fault : JSON.stringify(typeof fault === 'function' ? 'done' : fault))
+export const describeFault = (fault: Fault) =>
+  typeof fault === 'string' ? fault : JSON.stringify(typeof fault === 'function' ? 'done' : fault)

@@ -21,20 +21,20 @@ const paymentId = 'pay_01'
 const refundId = 'ref_01'
 const prefer = 'return=representation'
 
-/** What both sides have to agree on. */
-const said = ({ method, path, query, headers, body }: ApiRequest) => ({
+/** The fields of a request that must be equal. */
+const comparable = ({ method, path, query, headers, body }: ApiRequest) => ({
   method,
   path,
   query: [...query],
   body: path.endsWith('/token') ? Object.fromEntries(new URLSearchParams(body)) : body === '' ? undefined : JSON.parse(body),
   authorization: headers.get('authorization'),
-  // The SDK sends none with what has no body.
+  // The SDK sends no content type without a body.
   contentType: body === '' ? undefined : headers.get('content-type'),
   key: headers.get('paypal-request-id'),
   prefer: headers.get('prefer'),
 })
 
-/** The SDK has no setting for its address: its requests are sent to the stand-in on their way out, and nowhere else. */
+/** Returns an SDK client whose adapter sends all requests to the stand-in. The SDK has no setting for its address. */
 function sdkAt({ url }: PaypalServer) {
   const adapter = async (config: { url?: string; method?: string; headers: Record<string, string>; data?: BodyInit }) => {
     const { pathname, search } = new URL(config.url ?? '')
@@ -62,10 +62,10 @@ function sdkAt({ url }: PaypalServer) {
 }
 
 test('authorizes, captures, refunds, finds refunds, reads webhooks and voids like the official PayPal SDK', async () => {
-  await using theirs = await startPaypal(credentials)
-  await using own = await startPaypal(credentials)
-  const { orders, payments } = sdkAt(theirs)
-  const ours = createPaypal({ ...credentials, webhookId: 'WH-STANDIN', apiUrl: own.url }, loopbackPort())
+  await using sdkServer = await startPaypal(credentials)
+  await using clientServer = await startPaypal(credentials)
+  const { orders, payments } = sdkAt(sdkServer)
+  const paypal = createPaypal({ ...credentials, webhookId: 'WH-STANDIN', apiUrl: clientServer.url }, loopbackPort())
   const experienceContext = {
     returnUrl: 'https://shop.example/back?a=1',
     cancelUrl: 'https://shop.example/back?a=1',
@@ -76,60 +76,70 @@ test('authorizes, captures, refunds, finds refunds, reads webhooks and voids lik
   const order = { intent: CheckoutPaymentIntent.Authorize, purchaseUnits: [unit] }
   const name = { paymentId, amount: 1000, currency: 'USD' }
 
-  const begun = await orders.createOrder({
+  const created = await orders.createOrder({
     body: { ...order, paymentSource: { paypal: { experienceContext } } },
     paypalRequestId: paymentId,
     prefer,
   })
-  const id = begun.result.id ?? ''
-  const { reference } = await ours.create({ ...name, token: undefined, returnUrl: experienceContext.returnUrl })
+  const id = created.result.id ?? ''
+  const { reference } = await paypal.create({ ...name, token: undefined, returnUrl: experienceContext.returnUrl })
   expect(reference).toBe(id)
-  for (const server of [theirs, own]) server.approve(id)
+  for (const server of [sdkServer, clientServer]) server.approve(id)
 
   await orders.getOrder({ id })
-  const held = (await orders.authorizeOrder({ id, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
+  const authorizationId = (await orders.authorizeOrder({ id, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
   await orders.getOrder({ id })
-  expect((await ours.retrieve({ ...name, reference }))?.references).toEqual({ authorization: held })
+  expect((await paypal.retrieve({ ...name, reference }))?.references).toEqual({ authorization: authorizationId })
 
   await orders.getOrder({ id })
   const capture = { amount: { currencyCode: 'USD', value: '10.00' }, finalCapture: true }
-  const taken =
-    (await payments.captureAuthorizedPayment({ authorizationId: held, body: capture, paypalRequestId: `${paymentId}-capture`, prefer }))
-      .result.id ?? ''
-  const references = (await ours.capture({ ...name, reference })).references ?? {}
-  expect(references).toEqual({ authorization: held, capture: taken })
+  const captureId =
+    (
+      await payments.captureAuthorizedPayment({
+        authorizationId: authorizationId,
+        body: capture,
+        paypalRequestId: `${paymentId}-capture`,
+        prefer,
+      })
+    ).result.id ?? ''
+  const references = (await paypal.capture({ ...name, reference })).references ?? {}
+  expect(references).toEqual({ authorization: authorizationId, capture: captureId })
 
   const back = { amount: { currencyCode: 'USD', value: '4.05' }, customId: refundId }
   const refunded =
-    (await payments.refundCapturedPayment({ captureId: taken, body: back, paypalRequestId: refundId, prefer })).result.id ?? ''
+    (await payments.refundCapturedPayment({ captureId: captureId, body: back, paypalRequestId: refundId, prefer })).result.id ?? ''
   const refund = { ...name, reference, references, refundId, amount: 405 }
-  expect(await ours.refund({ ...refund, whole: false })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
+  expect(await paypal.refund({ ...refund, whole: false })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
   await payments.getRefund({ refundId: refunded })
-  expect(await ours.retrieveRefund({ ...refund, refundReference: refunded })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
+  expect(await paypal.retrieveRefund({ ...refund, refundReference: refunded })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
   await orders.getOrder({ id })
-  expect(await ours.retrieveRefund({ ...refund, refundReference: undefined })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
+  expect(await paypal.retrieveRefund({ ...refund, refundReference: undefined })).toEqual({ reference: refunded, state: 'SUCCEEDED' })
 
   const other = { ...name, paymentId: 'pay_02' }
   const second =
     (await orders.createOrder({ body: { ...order, purchaseUnits: [{ ...unit, customId: 'pay_02' }] }, paypalRequestId: 'pay_02', prefer }))
       .result.id ?? ''
-  await ours.create({ ...other, token: undefined, returnUrl: undefined })
-  for (const server of [theirs, own]) server.approve(second)
+  await paypal.create({ ...other, token: undefined, returnUrl: undefined })
+  for (const server of [sdkServer, clientServer]) server.approve(second)
   await orders.getOrder({ id: second })
-  const given = (await orders.authorizeOrder({ id: second, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
+  const secondAuthorizationId =
+    (await orders.authorizeOrder({ id: second, prefer })).result.purchaseUnits?.[0]?.payments?.authorizations?.[0]?.id ?? ''
   await orders.getOrder({ id: second })
-  await ours.retrieve({ ...other, reference: second })
+  await paypal.retrieve({ ...other, reference: second })
   await orders.getOrder({ id: second })
-  await payments.voidPayment({ authorizationId: given, paypalRequestId: 'pay_02-void', prefer })
-  expect(await ours.void({ ...other, reference: second })).toMatchObject({ state: 'VOIDED' })
+  await payments.voidPayment({ authorizationId: secondAuthorizationId, paypalRequestId: 'pay_02-void', prefer })
+  expect(await paypal.void({ ...other, reference: second })).toMatchObject({ state: 'VOIDED' })
 
-  // What a message of a refund is about is asked of its capture; whether it is PayPal's the SDK has no call for.
-  await payments.getCapturedPayment({ captureId: taken })
-  const refundMessage = own.events.find((event) => (event as { event_type?: string }).event_type === 'PAYMENT.CAPTURE.REFUNDED')
-  expect((await ours.readMessage(own.sent(refundMessage ?? {}))).payment).toMatchObject({ paymentId, references: { capture: taken } })
+  // Our client reads the capture that a refund message names. The SDK has no call that verifies a message.
+  await payments.getCapturedPayment({ captureId: captureId })
+  const refundMessage = clientServer.events.find((event) => (event as { event_type?: string }).event_type === 'PAYMENT.CAPTURE.REFUNDED')
+  expect((await paypal.readMessage(clientServer.sent(refundMessage ?? {}))).payment).toMatchObject({
+    paymentId,
+    references: { capture: captureId },
+  })
 
-  expect(own.requests.filter(({ path }) => !path.includes('verify')).map(said)).toEqual(theirs.requests.map(said))
-  expect(theirs.requests.length).toBe(17)
-  const posts = own.requests.filter(({ method, path }) => method === 'POST' && !path.endsWith('/token'))
+  expect(clientServer.requests.filter(({ path }) => !path.includes('verify')).map(comparable)).toEqual(sdkServer.requests.map(comparable))
+  expect(sdkServer.requests.length).toBe(17)
+  const posts = clientServer.requests.filter(({ method, path }) => method === 'POST' && !path.endsWith('/token'))
   expect(new Set(posts.map(({ headers }) => headers.get('content-type')))).toEqual(new Set(['application/json']))
 })

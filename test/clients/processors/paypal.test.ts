@@ -33,23 +33,23 @@ let shared: ReturnType<typeof client> | undefined
 const paypal = () => (shared ??= client())
 
 const back = 'https://shop.example/back'
-const asked = (more: Partial<NewPayment> = {}): NewPayment => ({
+const newPayment = (more: Partial<NewPayment> = {}): NewPayment => ({
   ...{ paymentId: newId('payment'), amount: 1000, currency: 'USD', method: 'paypal', token: undefined, returnUrl: back },
   ...more,
 })
-async function approved(more: Partial<NewPayment> = {}, instrument?: 'good' | 'declined' | 'review') {
-  const payment = asked(more)
+async function createApproved(more: Partial<NewPayment> = {}, instrument?: 'good' | 'declined' | 'review') {
+  const payment = newPayment(more)
   const { reference } = await paypal().create(payment)
   server.approve(reference, instrument)
   return { ...payment, reference }
 }
-async function authorized(more: Partial<NewPayment> = {}) {
-  const payment = await approved(more)
+async function createAuthorized(more: Partial<NewPayment> = {}) {
+  const payment = await createApproved(more)
   expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED', authorized: payment.amount })
   return payment
 }
-async function captured(more: Partial<NewPayment> = {}) {
-  const payment = await authorized(more)
+async function createCaptured(more: Partial<NewPayment> = {}) {
+  const payment = await createAuthorized(more)
   const { references, ...answer } = await paypal().capture(payment)
   expect(answer).toMatchObject({ state: 'CAPTURED', captured: payment.amount })
   return { ...payment, references: references ?? {} }
@@ -66,7 +66,7 @@ const unavailable = async (promise: Promise<unknown>) => {
   expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain(secret)
   return { neverSent: error.neverSent, counts: error.counts }
 }
-const happenedPerhaps = { neverSent: false, counts: true }
+const mayHaveHappened = { neverSent: false, counts: true }
 const unknownAnswer = { neverSent: false, counts: false }
 const nothingHappened = { neverSent: true, counts: false }
 
@@ -108,9 +108,9 @@ describe('amounts at PayPal', () => {
   })
 
   test('unsupported amounts are refused before any request', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     server.requests.length = 0
-    expect(await refused(paypal().create(asked({ amount: 50_050, currency: 'HUF' })))).toBe('amount_not_supported')
+    expect(await refused(paypal().create(newPayment({ amount: 50_050, currency: 'HUF' })))).toBe('amount_not_supported')
     expect(await refused(paypal().capture({ ...payment, currency: 'KWD' }))).toBe('amount_not_supported')
     expect(await refused(paypal().refund({ ...payment, refundId: 'ref_1', amount: 0, whole: false }))).toBe('amount_not_supported')
     expect(calls()).toEqual([])
@@ -119,24 +119,33 @@ describe('amounts at PayPal', () => {
 
 describe('a payment at PayPal', () => {
   test('a payment is approved by the shopper, authorized and captured by us, and refunded in parts', async () => {
-    const payment = asked()
-    const made = await paypal().create(payment)
-    const { reference } = made
-    expect(made).toEqual({
+    const payment = newPayment()
+    const created = await paypal().create(payment)
+    const { reference } = created
+    expect(created).toEqual({
       ...{ reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, refunded: 0 },
       clientParameters: { orderId: reference, clientId: 'client', approveUrl: `${server.url}/checkoutnow?token=${reference}` },
     })
     const named = { ...payment, reference }
-    expect(await paypal().retrieve(named)).toEqual(made)
-    const page = await fetch(made.clientParameters?.['approveUrl'] as string, { method: 'POST', redirect: 'manual' })
+    expect(await paypal().retrieve(named)).toEqual(created)
+    const page = await fetch(created.clientParameters?.['approveUrl'] as string, { method: 'POST', redirect: 'manual' })
     expect([page.status, page.headers.get('location')]).toEqual([303, `${back}?token=${reference}&PayerID=STANDIN`])
-    const held = await paypal().retrieve(named)
-    expect(held).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, references: { authorization: expect.any(String) } })
-    expect(await paypal().retrieve(named)).toEqual(held)
-    const taken = await paypal().capture(named)
+    const retrieved = await paypal().retrieve(named)
+    expect(retrieved).toMatchObject({
+      state: 'AUTHORIZED',
+      authorized: 1000,
+      captured: 0,
+      references: { authorization: expect.any(String) },
+    })
+    expect(await paypal().retrieve(named)).toEqual(retrieved)
+    const capture = await paypal().capture(named)
     // A matcher of Bun modifies the compared object.
-    const references = { ...taken.references }
-    expect(taken).toMatchObject({ state: 'CAPTURED', captured: 1000, references: { ...held?.references, capture: expect.any(String) } })
+    const references = { ...capture.references }
+    expect(capture).toMatchObject({
+      state: 'CAPTURED',
+      captured: 1000,
+      references: { ...retrieved?.references, capture: expect.any(String) },
+    })
     const refund = { ...named, references, refundId: newId('refund'), amount: 300, whole: false }
     expect(await paypal().refund(refund)).toEqual({ reference: expect.any(String), state: 'SUCCEEDED' })
     server.refundElsewhere(reference, '2.00')
@@ -144,17 +153,20 @@ describe('a payment at PayPal', () => {
   })
 
   test('a payment approved by PayPal buttons on the page needs no return URL', async () => {
-    const made = await paypal().create(asked({ returnUrl: undefined }))
-    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: made.reference } })
+    const created = await paypal().create(newPayment({ returnUrl: undefined }))
+    expect(created).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: created.reference } })
     expect(server.requests.at(-1)?.body).not.toContain('payment_source')
   })
 
   test('a minimal create response of PayPal is read', async () => {
     server.fail('POST /v2/checkout/orders', ({ status, json }) => {
-      const { id, status: word, links } = json as Record<string, unknown>
-      return { status, json: { id, status: word, links } }
+      const { id, status: orderStatus, links } = json as Record<string, unknown>
+      return { status, json: { id, status: orderStatus, links } }
     })
-    expect(await paypal().create(asked())).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { orderId: expect.any(String) } })
+    expect(await paypal().create(newPayment())).toMatchObject({
+      state: 'REQUIRES_ACTION',
+      clientParameters: { orderId: expect.any(String) },
+    })
   })
 
   test('a payment in a currency without decimals is authorized, captured and refunded', async () => {
@@ -163,17 +175,17 @@ describe('a payment at PayPal', () => {
       [50_000, 'HUF'],
       [50_000, 'TWD'],
     ] as const) {
-      const payment = await captured({ amount, currency })
+      const payment = await createCaptured({ amount, currency })
       expect(await paypal().refund({ ...payment, refundId: newId('refund'), whole: true })).toMatchObject({ state: 'SUCCEEDED' })
       expect(await paypal().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: amount, refunded: amount })
     }
   })
 
   test('a declined payment has failed, and one under review is processing', async () => {
-    const declined = await paypal().retrieve(await approved({}, 'declined'))
+    const declined = await paypal().retrieve(await createApproved({}, 'declined'))
     expect(declined).toMatchObject({ state: 'FAILED', failureCode: 'INSTRUMENT_DECLINED', authorized: 0 })
     expect(declined?.clientParameters).toBeUndefined()
-    const payment = await approved({}, 'review')
+    const payment = await createApproved({}, 'review')
     expect(await paypal().retrieve(payment)).toMatchObject({ state: 'PROCESSING', authorized: 0, captured: 0 })
     server.settle(payment.reference, 'authorizations', 'CREATED')
     expect(await paypal().retrieve(payment)).toMatchObject({ state: 'AUTHORIZED' })
@@ -182,35 +194,35 @@ describe('a payment at PayPal', () => {
   })
 
   test('a payment that is queried concurrently is authorized once', async () => {
-    const payment = await approved()
+    const payment = await createApproved()
     const answers = await Promise.all([1, 2, 3].map(() => paypal().retrieve(payment)))
     expect(answers.map((answer) => answer?.state)).toEqual(['AUTHORIZED', 'AUTHORIZED', 'AUTHORIZED'])
     expect(server.orders.get(payment.reference)?.authorizations.length).toBe(1)
   })
 
   test('a capture under review is processing, and later captured or failed', async () => {
-    for (const [status, later] of [
+    for (const [status, laterState] of [
       ['COMPLETED', { state: 'CAPTURED', captured: 1000 }],
       ['DECLINED', { state: 'FAILED', failureCode: 'capture_declined', captured: 0 }],
       ['FAILED', { state: 'FAILED', failureCode: 'capture_failed', captured: 0 }],
       ['REFUNDED', { state: 'CAPTURED', captured: 1000 }],
       ['PARTIALLY_REFUNDED', { state: 'CAPTURED', captured: 1000 }],
     ] as const) {
-      const payment = await authorized()
+      const payment = await createAuthorized()
       server.captureOutcomes.push('PENDING')
       expect(await paypal().capture(payment)).toMatchObject({ state: 'PROCESSING', captured: 0 })
       expect(await paypal().capture(payment)).toMatchObject({ state: 'PROCESSING', captured: 0 })
       server.settle(payment.reference, 'captures', status)
-      expect(await paypal().retrieve(payment)).toMatchObject(later)
+      expect(await paypal().retrieve(payment)).toMatchObject(laterState)
     }
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.captureOutcomes.push('DECLINED')
     expect(await paypal().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'capture_declined' })
     expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED' })
   })
 
   test('a payment with several authorizations uses the one that is not voided', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     const order = server.orders.get(payment.reference)
     const [first] = order?.authorizations ?? []
     if (!order || !first) throw new Error('no authorization')
@@ -220,7 +232,7 @@ describe('a payment at PayPal', () => {
   })
 
   test('refunded counts completed refunds, not pending or failed ones', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     for (const [status, value] of [
       ['COMPLETED', '1.00'],
       ['PENDING', '2.00'],
@@ -233,66 +245,68 @@ describe('a payment at PayPal', () => {
   })
 
   test('repeated captures capture once, and a capture before authorization returns the current state', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
     expect(server.orders.get(payment.reference)?.captures.length).toBe(1)
-    const open = await paypal().create(asked())
-    expect(await paypal().capture({ ...asked(), ...server.orders.get(open.reference), ...named(open.reference) })).toMatchObject({
+    const unapproved = await paypal().create(newPayment())
+    expect(
+      await paypal().capture({ ...newPayment(), ...server.orders.get(unapproved.reference), ...named(unapproved.reference) }),
+    ).toMatchObject({
       state: 'REQUIRES_ACTION',
       captured: 0,
     })
   })
 
   test('a capture above the authorized amount is refused before PayPal is asked', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     expect(await refused(paypal().capture({ ...payment, amount: 1100 }))).toBe('amount_above_authorization')
     expect(server.orders.get(payment.reference)?.captures).toEqual([])
   })
 
   test('a payment captured with another amount is PROCESSING and reports the amount', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.captureElsewhere(payment.reference, '4.00')
-    const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
-    for (const verb of ['retrieve', 'capture', 'void'] as const) expect(await paypal()[verb](payment)).toMatchObject(short)
+    const differingAmount = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
+    for (const verb of ['retrieve', 'capture', 'void'] as const) expect(await paypal()[verb](payment)).toMatchObject(differingAmount)
   })
 
   test('void makes no request before approval and one after authorization, and reports a captured payment', async () => {
-    const open = await paypal().create(asked())
-    expect(await paypal().void(named(open.reference))).toMatchObject({ state: 'VOIDED', captured: 0 })
+    const unapproved = await paypal().create(newPayment())
+    expect(await paypal().void(named(unapproved.reference))).toMatchObject({ state: 'VOIDED', captured: 0 })
     expect(calls().filter((call) => call.endsWith('/void'))).toEqual([])
-    for (const payment of [await authorized(), await authorized({ amount: 500, currency: 'JPY' })])
+    for (const payment of [await createAuthorized(), await createAuthorized({ amount: 500, currency: 'JPY' })])
       for (let times = 0; times < 2; times++)
         expect(await paypal().void(payment)).toMatchObject({ state: 'VOIDED', authorized: 0, captured: 0 })
-    expect(await paypal().void(await captured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
-    const reviewed = await approved({}, 'review')
+    expect(await paypal().void(await createCaptured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+    const reviewed = await createApproved({}, 'review')
     await paypal().retrieve(reviewed)
     expect(await paypal().void(reviewed)).toMatchObject({ state: 'VOIDED' })
   })
 
   test('when the state changes between read and step, the newest state decides', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.fail(`/void`, { status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'PREVIOUSLY_CAPTURED' }] } })
-    // It was captured after we looked; here it was not, and so the refusal stands.
+    // The refusal says that the payment was captured after the read. A second read shows that it was not.
     expect(await refused(paypal().void(payment))).toBe('PREVIOUSLY_CAPTURED')
-    server.fail(`/capture`, (told) => {
+    server.fail(`/capture`, (response) => {
       server.settle(payment.reference, 'authorizations', 'VOIDED')
       server.orders.get(payment.reference)?.captures.splice(0)
-      return { ...told, status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'AUTHORIZATION_VOIDED' }] } }
+      return { ...response, status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'AUTHORIZATION_VOIDED' }] } }
     })
     expect(await paypal().capture(payment)).toMatchObject({ state: 'VOIDED' })
-    const other = await authorized()
+    const other = await createAuthorized()
     server.fail('/capture', { status: 422, json: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue: 'PAYEE_ACCOUNT_RESTRICTED' }] } })
     expect(await refused(paypal().capture(other))).toBe('PAYEE_ACCOUNT_RESTRICTED')
   })
 
   test('a response with another currency, amount or payment is unavailable, and nothing is authorized', async () => {
-    const payment = await approved()
-    for (const wrong of [{ amount: 999 }, { currency: 'EUR' }, { paymentId: 'pay_other' }])
-      expect(await unavailable(paypal().retrieve({ ...payment, ...wrong }))).toEqual(unknownAnswer)
+    const payment = await createApproved()
+    for (const mismatch of [{ amount: 999 }, { currency: 'EUR' }, { paymentId: 'pay_other' }])
+      expect(await unavailable(paypal().retrieve({ ...payment, ...mismatch }))).toEqual(unknownAnswer)
     expect(server.orders.get(payment.reference)?.authorizations).toEqual([])
-    const unit = (changes: object) => (told: ApiAnswer) => {
-      const json = told.json as { purchase_units: object[] }
-      return { ...told, json: { ...json, purchase_units: [{ ...json.purchase_units[0], ...changes }] } }
+    const unit = (changes: object) => (response: ApiAnswer) => {
+      const json = response.json as { purchase_units: object[] }
+      return { ...response, json: { ...json, purchase_units: [{ ...json.purchase_units[0], ...changes }] } }
     }
     for (const changes of [
       { amount: { currency_code: 'USD', value: '10.01' } },
@@ -300,12 +314,12 @@ describe('a payment at PayPal', () => {
       { amount: 10 },
     ]) {
       server.fail('POST /v2/checkout/orders', unit(changes))
-      expect(await unavailable(paypal().create(asked()))).toEqual(unknownAnswer)
+      expect(await unavailable(paypal().create(newPayment()))).toEqual(unknownAnswer)
     }
   })
 
   test('a payment is found by any id of PayPal, undefined if unknown, and unavailable by our id alone', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const { authorization = '', capture = '' } = payment.references
     for (const references of [{ authorization }, { capture }, payment.references])
       expect(await paypal().retrieve({ ...payment, reference: undefined, references })).toMatchObject({
@@ -325,9 +339,9 @@ describe('a payment at PayPal', () => {
 
   test('a payment whose response was lost is returned by repeating create, in its current state', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
-      const payment = asked()
+      const payment = newPayment()
       server.fail('POST /v2/checkout/orders', fault)
-      expect(await unavailable(paypal().create(payment))).toEqual(fault === 'garbage' ? unknownAnswer : happenedPerhaps)
+      expect(await unavailable(paypal().create(payment))).toEqual(fault === 'garbage' ? unknownAnswer : mayHaveHappened)
       const before = server.orders.size
       const { reference } = await paypal().create(payment)
       expect(server.orders.size).toBe(before)
@@ -335,18 +349,18 @@ describe('a payment at PayPal', () => {
       await paypal().retrieve({ ...payment, reference })
       expect(await paypal().create(payment)).toMatchObject({ reference, state: 'AUTHORIZED' })
     }
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.fail('/capture', 'lost')
-    expect(await unavailable(paypal().capture(payment))).toEqual(happenedPerhaps)
+    expect(await unavailable(paypal().capture(payment))).toEqual(mayHaveHappened)
     expect(await paypal().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
-    const given = await authorized()
+    const secondPayment = await createAuthorized()
     server.fail('/void', 'lost')
-    expect(await unavailable(paypal().void(given))).toEqual(happenedPerhaps)
-    expect(await paypal().void(given)).toMatchObject({ state: 'VOIDED' })
+    expect(await unavailable(paypal().void(secondPayment))).toEqual(mayHaveHappened)
+    expect(await paypal().void(secondPayment)).toMatchObject({ state: 'VOIDED' })
   })
 })
 
-/** A payment of which nobody knows more than the order. */
+/** Returns a payment name that has only the id of its order. */
 const named = (reference: string) => {
   const order = server.orders.get(reference)
   return { paymentId: order?.custom_id ?? 'pay_1', amount: 1000, currency: 'USD', reference }
@@ -354,35 +368,35 @@ const named = (reference: string) => {
 
 describe('a refund at PayPal', () => {
   test('repeated refunds are one refund, in parts up to the whole and no more', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
-    const made = await paypal().refund(refund)
-    expect(await paypal().refund(refund)).toEqual(made)
+    const created = await paypal().refund(refund)
+    expect(await paypal().refund(refund)).toEqual(created)
     expect(await refused(paypal().refund({ ...refund, refundId: newId('refund'), amount: 601 }))).toBe('REFUND_AMOUNT_EXCEEDED')
     expect(await paypal().refund({ ...refund, references: {}, refundId: newId('refund'), amount: 600 })).toMatchObject({
       state: 'SUCCEEDED',
     })
     expect(await refused(paypal().refund({ ...refund, refundId: newId('refund'), amount: 1 }))).toBe('CAPTURE_FULLY_REFUNDED')
     server.forgetKeys()
-    expect(await paypal().refund(refund)).toEqual(made)
-    expect(await refused(paypal().refund({ ...(await authorized()), refundId: newId('refund'), whole: true }))).toBe('not_captured')
+    expect(await paypal().refund(refund)).toEqual(created)
+    expect(await refused(paypal().refund({ ...(await createAuthorized()), refundId: newId('refund'), whole: true }))).toBe('not_captured')
   })
 
   test('a refund is found by the id of PayPal and ours, and fails when PayPal reports so later', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     server.refundOutcomes.push('PENDING')
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const { reference, state } = await paypal().refund(refund)
     expect(state).toBe('PENDING')
-    for (const [status, becomes] of [
+    for (const [status, expectedState] of [
       ['COMPLETED', 'SUCCEEDED'],
       ['FAILED', 'FAILED'],
       ['CANCELLED', 'FAILED'],
     ] as const) {
       server.settle(payment.reference, 'refunds', status)
       for (const refundReference of [reference, undefined])
-        expect(await paypal().retrieveRefund({ ...refund, refundReference })).toMatchObject({ reference, state: becomes })
-      expect(await paypal().refund(refund)).toMatchObject({ reference, state: becomes })
+        expect(await paypal().retrieveRefund({ ...refund, refundReference })).toMatchObject({ reference, state: expectedState })
+      expect(await paypal().refund(refund)).toMatchObject({ reference, state: expectedState })
     }
     expect(
       await paypal()
@@ -397,13 +411,13 @@ describe('a refund at PayPal', () => {
   })
 
   test('an unknown refund is not found, and one whose response was lost is', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     expect(await paypal().retrieveRefund({ ...refund, refundReference: undefined })).toBeUndefined()
     expect(await paypal().retrieveRefund({ ...refund, refundReference: 'unknown' })).toBeUndefined()
     expect(await paypal().retrieveRefund({ ...refund, reference: 'unknown', refundReference: undefined })).toBeUndefined()
     server.fail('/refund', 'lost')
-    expect(await unavailable(paypal().refund(refund))).toEqual(happenedPerhaps)
+    expect(await unavailable(paypal().refund(refund))).toEqual(mayHaveHappened)
     const found = await paypal().retrieveRefund({ ...refund, refundReference: undefined })
     expect(found).toMatchObject({ state: 'SUCCEEDED' })
     expect<unknown>(await paypal().refund(refund)).toEqual(found)
@@ -415,49 +429,49 @@ describe('the PayPal access token', () => {
 
   test('concurrent calls share one access token, which is reused while it is valid', async () => {
     let now = Date.now()
-    const own = client({}, loopbackPort({ now: () => now }))
-    await Promise.all([own.create(asked()), own.create(asked()), own.create(asked())])
+    const ownClient = client({}, loopbackPort({ now: () => now }))
+    await Promise.all([ownClient.create(newPayment()), ownClient.create(newPayment()), ownClient.create(newPayment())])
     expect(tokenCalls()).toBe(1)
     now += 32_300_000
-    await own.create(asked())
+    await ownClient.create(newPayment())
     expect(tokenCalls()).toBe(1)
     now += 100_000
-    await Promise.all([own.create(asked()), own.create(asked())])
+    await Promise.all([ownClient.create(newPayment()), ownClient.create(newPayment())])
     expect(tokenCalls()).toBe(2)
   })
 
   test('an access token that ends early is renewed once for all calls, which are then repeated', async () => {
-    const own = client()
-    await own.create(asked())
+    const ownClient = client()
+    await ownClient.create(newPayment())
     server.endTokens()
     server.requests.length = 0
-    const made = await Promise.all([own.create(asked()), own.create(asked()), own.create(asked())])
-    expect(made.map(({ state }) => state)).toEqual(['REQUIRES_ACTION', 'REQUIRES_ACTION', 'REQUIRES_ACTION'])
+    const created = await Promise.all([ownClient.create(newPayment()), ownClient.create(newPayment()), ownClient.create(newPayment())])
+    expect(created.map(({ state }) => state)).toEqual(['REQUIRES_ACTION', 'REQUIRES_ACTION', 'REQUIRES_ACTION'])
     expect(tokenCalls()).toBe(1)
   })
 
   test('an access token without an expiry is renewed in time', async () => {
     for (const seconds of [undefined, 'soon', -1, 10]) {
       server.life.seconds = seconds
-      const own = client()
-      await own.create(asked())
-      await own.create(asked())
+      const ownClient = client()
+      await ownClient.create(newPayment())
+      await ownClient.create(newPayment())
     }
     server.life.seconds = 32_400
   })
 
   test('an access token refused twice means nothing was done, and does not count for the breaker', async () => {
-    const own = client()
-    await own.probe()
+    const ownClient = client()
+    await ownClient.probe()
     const error = { status: 401, json: { error: 'invalid_token' } }
     server.requests.length = 0
     server.fail('POST /v2/checkout/orders', error, error)
-    expect(await unavailable(own.create(asked()))).toEqual(nothingHappened)
+    expect(await unavailable(ownClient.create(newPayment()))).toEqual(nothingHappened)
     expect(calls()).toEqual(['POST /v2/checkout/orders', 'POST /v1/oauth2/token', 'POST /v2/checkout/orders'])
   })
 
   test('without an access token nothing is done, and the next call requests one again', async () => {
-    const own = client()
+    const ownClient = client()
     server.fail(
       '/v1/oauth2/token',
       { status: 503 },
@@ -467,10 +481,10 @@ describe('the PayPal access token', () => {
       { status: 401, json: {} },
     )
     const means = []
-    for (let times = 0; times < 5; times++) means.push(await unavailable(own.create(asked())))
+    for (let times = 0; times < 5; times++) means.push(await unavailable(ownClient.create(newPayment())))
     const failing = { neverSent: true, counts: true }
     expect(means).toEqual([failing, nothingHappened, nothingHappened, nothingHappened, nothingHappened])
-    expect(await own.create(asked())).toMatchObject({ state: 'REQUIRES_ACTION' })
+    expect(await ownClient.create(newPayment())).toMatchObject({ state: 'REQUIRES_ACTION' })
   })
 })
 
@@ -493,8 +507,8 @@ describe('unusable responses of PayPal', () => {
         { status: 415, json: named },
         { neverSent: false, counts: false },
       ],
-      [{ status: 500, json: named }, happenedPerhaps],
-      [{ status: 503, json: 'down' }, happenedPerhaps],
+      [{ status: 500, json: named }, mayHaveHappened],
+      [{ status: 503, json: 'down' }, mayHaveHappened],
       [{ status: 201 }, unknownAnswer],
       [{ status: 201, json: { status: 'CREATED' } }, unknownAnswer],
       [{ status: 201, json: { id: '1', status: 'CREATED', purchase_units: [] } }, unknownAnswer],
@@ -509,20 +523,20 @@ describe('unusable responses of PayPal', () => {
     ] as const
     for (const [fault, means] of table) {
       server.fail('POST /v2/checkout/orders', fault)
-      expect([fault, await unavailable(paypal().create(asked()))]).toEqual([fault, means])
+      expect([fault, await unavailable(paypal().create(newPayment()))]).toEqual([fault, means])
     }
     server.fail('POST /v2/checkout/orders', { status: 400, json: { name: 'INVALID_REQUEST', details: [{ issue: 'a b' }] } })
-    expect(await refused(paypal().create(asked()))).toBe('INVALID_REQUEST')
+    expect(await refused(paypal().create(newPayment()))).toBe('INVALID_REQUEST')
     server.fail('POST /v2/checkout/orders', 'late')
-    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 100 })).create(asked()))).toEqual(happenedPerhaps)
+    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 100 })).create(newPayment()))).toEqual(mayHaveHappened)
   })
 })
 
 describe('PayPal webhooks', () => {
-  const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
+  const expectBadSignature = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
 
   test("a webhook names its payment by our id or one of PayPal's, whatever its type", async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     await paypal().refund({ ...payment, refundId: newId('refund'), amount: 100, whole: false })
     const types = server.events.map((event) => event['event_type'])
     expect(types).toEqual([
@@ -540,7 +554,7 @@ describe('PayPal webhooks', () => {
   })
 
   test('repeated and reordered webhooks lead to the same state over HTTP, and a forged one is refused', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     await using shop = messagesTo(paypal())
     const { length } = server.events
     const messages = server.events.map((event) => server.sent(event))
@@ -557,8 +571,8 @@ describe('PayPal webhooks', () => {
   test('a webhook is verified at PayPal with the exact text that arrived', async () => {
     const body = '{ "id":"WH-1",\n "event_type" : "X", "amount": 10.00, "note":"\\u00fc ü", "n": 1e2 }'
     const { headers } = server.sent({})
-    const asking = paypal().readMessage({ body: Buffer.from(body), headers })
-    await bad(asking)
+    const verification = paypal().readMessage({ body: Buffer.from(body), headers })
+    await expectBadSignature(verification)
     expect(server.requests.at(-1)?.body.endsWith(`"webhook_event":${body}}`)).toBe(true)
     for (const spaces of [0, 3])
       expect(await paypal().readMessage(server.sent({ id: 'WH-2', event_type: 'X' }, { spaces }))).toMatchObject({ id: 'WH-2' })
@@ -572,12 +586,12 @@ describe('PayPal webhooks', () => {
       return other
     }
     const at = (ms: number) => changed('paypal-transmission-time', new Date(Date.now() + ms).toISOString())
-    await bad(paypal().readMessage({ body: Buffer.from('{"id":"WH-2","event_type":"X"}'), headers }))
-    await bad(paypal().readMessage({ body, headers: changed('paypal-transmission-id', crypto.randomUUID()) }))
-    await bad(paypal().readMessage({ body, headers: at(-29 * dayMs) }))
-    await bad(client({ webhookId: 'WH-OTHER' }).readMessage({ body, headers }))
+    await expectBadSignature(paypal().readMessage({ body: Buffer.from('{"id":"WH-2","event_type":"X"}'), headers }))
+    await expectBadSignature(paypal().readMessage({ body, headers: changed('paypal-transmission-id', crypto.randomUUID()) }))
+    await expectBadSignature(paypal().readMessage({ body, headers: at(-29 * dayMs) }))
+    await expectBadSignature(client({ webhookId: 'WH-OTHER' }).readMessage({ body, headers }))
     server.requests.length = 0
-    const hopeless: [string, string][] = [
+    const invalidHeaders: [string, string][] = [
       ['paypal-auth-algo', 'MD5'],
       ['paypal-cert-url', 'https://paypal.com.evil.example/cert'],
       ['paypal-cert-url', 'https://evilpaypal.com/cert'],
@@ -588,8 +602,8 @@ describe('PayPal webhooks', () => {
       ['paypal-transmission-time', '2026-13-45T09:00:00Z'],
       ['paypal-transmission-id', ''],
     ]
-    for (const [name, value] of hopeless) await bad(paypal().readMessage({ body, headers: changed(name, value) }))
-    await bad(paypal().readMessage({ body, headers: new Headers() }))
+    for (const [name, value] of invalidHeaders) await expectBadSignature(paypal().readMessage({ body, headers: changed(name, value) }))
+    await expectBadSignature(paypal().readMessage({ body, headers: new Headers() }))
     for (const text of [
       '',
       'null',
@@ -603,9 +617,9 @@ describe('PayPal webhooks', () => {
       '{}}{',
       '\ufeff{}',
     ])
-      await bad(paypal().readMessage({ body: Buffer.from(text), headers }))
-    await bad(paypal().readMessage({ body: Buffer.from([0x7b, 0xff, 0x7d]), headers }))
-    for (const blank of [undefined, '', ' ']) await bad(client({ webhookId: blank }).readMessage({ body, headers }))
+      await expectBadSignature(paypal().readMessage({ body: Buffer.from(text), headers }))
+    await expectBadSignature(paypal().readMessage({ body: Buffer.from([0x7b, 0xff, 0x7d]), headers }))
+    for (const blank of [undefined, '', ' ']) await expectBadSignature(client({ webhookId: blank }).readMessage({ body, headers }))
     expect(calls()).toEqual([])
   })
 
@@ -618,33 +632,33 @@ describe('PayPal webhooks', () => {
       { status: 200, json: { verification_status: 'MAYBE' } },
       { status: 400, json: { name: 'VALIDATION_ERROR' } },
     )
-    expect(await unavailable(paypal().readMessage(message))).toEqual(happenedPerhaps)
+    expect(await unavailable(paypal().readMessage(message))).toEqual(mayHaveHappened)
     expect(await unavailable(paypal().readMessage(message))).toEqual(nothingHappened)
     expect(await unavailable(paypal().readMessage(message))).toEqual(unknownAnswer)
-    await bad(paypal().readMessage(message))
+    await expectBadSignature(paypal().readMessage(message))
     expect(await paypal().readMessage(message)).toEqual(await paypal().readMessage(message))
   })
 
   test('verification waits for its slot and releases it, and an invalid webhook takes none', async () => {
-    const own = client()
-    await own.probe()
+    const ownClient = client()
+    await ownClient.probe()
     server.requests.length = 0
-    let [turns, ended] = [0, 0]
+    let [slots, ended] = [0, 0]
     const turn = async () => {
-      turns++
-      expect(calls()).toHaveLength(turns - 1)
+      slots++
+      expect(calls()).toHaveLength(slots - 1)
       return () => void ended++
     }
-    await bad(own.readMessage({ ...server.sent({ id: 'WH-1' }), turn }))
-    expect(turns).toBe(0)
-    await own.readMessage({ ...server.sent({ id: 'WH-1', event_type: 'X' }), turn })
-    await bad(own.readMessage({ ...server.sent({}), body: Buffer.from('{"event_type":"X"}'), turn }))
+    await expectBadSignature(ownClient.readMessage({ ...server.sent({ id: 'WH-1' }), turn }))
+    expect(slots).toBe(0)
+    await ownClient.readMessage({ ...server.sent({ id: 'WH-1', event_type: 'X' }), turn })
+    await expectBadSignature(ownClient.readMessage({ ...server.sent({}), body: Buffer.from('{"event_type":"X"}'), turn }))
     server.fail('verify-webhook-signature', { status: 503 })
-    await unavailable(own.readMessage({ ...server.sent({ event_type: 'X' }), turn }))
-    expect([turns, ended]).toEqual([3, 3])
+    await unavailable(ownClient.readMessage({ ...server.sent({ event_type: 'X' }), turn }))
+    expect([slots, ended]).toEqual([3, 3])
     const refused = new Error('no turn')
-    const asking = own.readMessage({ ...server.sent({ event_type: 'X' }), turn: () => Promise.reject(refused) })
-    expect(await thrownBy(asking)).toBe(refused)
+    const verification = ownClient.readMessage({ ...server.sent({ event_type: 'X' }), turn: () => Promise.reject(refused) })
+    expect(await thrownBy(verification)).toBe(refused)
     expect(calls()).toHaveLength(3)
   })
 
@@ -654,7 +668,7 @@ describe('PayPal webhooks', () => {
   })
 
   test('a dispute webhook says who has the money, and one in unknown words is about its payment only', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const dispute = async (resource: object) => {
       const transactions = [{ seller_transaction_id: payment.references['capture'] }]
       const event = {
@@ -667,13 +681,13 @@ describe('PayPal webhooks', () => {
       return message.dispute
     }
     const about = { dispute_amount: { currency_code: 'USD', value: '10.00' }, dispute_life_cycle_stage: 'CHARGEBACK' }
-    const told = { reference: 'PP-D-1', amount: 1000, currency: 'USD' }
-    expect(await dispute({ ...about, status: 'UNDER_REVIEW' })).toEqual({ ...told, state: 'OPEN' })
+    const response = { reference: 'PP-D-1', amount: 1000, currency: 'USD' }
+    expect(await dispute({ ...about, status: 'UNDER_REVIEW' })).toEqual({ ...response, state: 'OPEN' })
     for (const [outcome, state] of [
       ['RESOLVED_BUYER_FAVOUR', 'LOST'],
       ['RESOLVED_SELLER_FAVOUR', 'WON'],
     ] as const)
-      expect(await dispute({ ...about, status: 'RESOLVED', dispute_outcome: { outcome_code: outcome } })).toEqual({ ...told, state })
+      expect(await dispute({ ...about, status: 'RESOLVED', dispute_outcome: { outcome_code: outcome } })).toEqual({ ...response, state })
     expect(await dispute({ ...about, status: 'RESOLVED' })).toBeUndefined()
     expect(await dispute({ ...about, dispute_life_cycle_stage: 'INQUIRY', status: 'OPEN' })).toBeUndefined()
     expect(await dispute({ status: 'OPEN' })).toBeUndefined()
@@ -689,13 +703,13 @@ describe('a PayPal account', () => {
   })
 
   test('the probe requests its own token, and distinguishes a wrong secret from an outage', async () => {
-    const own = client()
-    await own.probe()
-    await own.probe()
+    const ownClient = client()
+    await ownClient.probe()
+    await ownClient.probe()
     expect(calls()).toEqual(['POST /v1/oauth2/token', 'POST /v1/oauth2/token'])
     expect(await refused(client({ secret: 'wrong' }).probe())).toBe('credentials')
     server.fail('/v1/oauth2/token', { status: 503 }, { status: 429 })
-    expect((await unavailable(own.probe())).counts).toBe(true)
-    expect((await unavailable(own.probe())).counts).toBe(false)
+    expect((await unavailable(ownClient.probe())).counts).toBe(true)
+    expect((await unavailable(ownClient.probe())).counts).toBe(false)
   })
 })

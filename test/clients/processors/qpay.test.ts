@@ -6,7 +6,18 @@ import { createQpay, qpayCapabilities } from '../../../src/clients/processors/qp
 import type { SafeFetch } from '../../../src/core/outgoing.ts'
 import { currencies } from '../../../src/lib/money.ts'
 import { longTestMs } from '../../support/timeouts.ts'
-import { failure, isOutage, nothingSaid, realPort, shortMs, silences, toldBy, unknown, unknownAnswer, wordFor } from './outcomes.ts'
+import {
+  describeFault,
+  failure,
+  inspectError,
+  isOutage,
+  notSent,
+  realPort,
+  shortMs,
+  unknown,
+  unknownAnswer,
+  unknownOutcomes,
+} from './outcomes.ts'
 import { type QpayServer, type QpayServerOptions, startQpayServer } from './qpay-server.ts'
 
 setDefaultTimeout(longTestMs)
@@ -20,7 +31,7 @@ const order = {
   returnUrl: undefined,
   messagesUrl,
 }
-const asked = { paymentId: order.paymentId, amount: order.amount, currency: 'MNT' }
+const requested = { paymentId: order.paymentId, amount: order.amount, currency: 'MNT' }
 const refundId = 'ref_01k7h8m3vefq7v0x2y4z6a8b9c'
 const anHour = 3_600_000
 
@@ -34,7 +45,7 @@ afterEach(async () => {
 
 type Setting = QpayServerOptions & { around?: (fetch: SafeFetch, server: QpayServer) => SafeFetch }
 
-async function merchant({ around = (fetch) => fetch, ...options }: Setting = {}) {
+async function createMerchant({ around = (fetch) => fetch, ...options }: Setting = {}) {
   const server = await startQpayServer(options)
   servers.push(server)
   const port = { ...realPort, now: options.now ?? Date.now, fetch: around(realPort.fetch, server) }
@@ -42,17 +53,17 @@ async function merchant({ around = (fetch) => fetch, ...options }: Setting = {})
   return { server, qpay, port }
 }
 
-/** A merchant with an invoice that waits to be paid. */
+/** Creates a merchant with an unpaid invoice. */
 async function withInvoice(setting: Setting = {}) {
-  const made = await merchant(setting)
-  const { reference } = await made.qpay.create(order)
-  return { ...made, reference, name: { ...asked, reference } }
+  const created = await createMerchant(setting)
+  const { reference } = await created.qpay.create(order)
+  return { ...created, reference, name: { ...requested, reference } }
 }
 
 describe('a QPay invoice', () => {
   test('create asks for the exact amount in tugriks under our id and returns what the page shows', async () => {
-    const { server, qpay } = await merchant()
-    const made = await qpay.create(order)
+    const { server, qpay } = await createMerchant()
+    const created = await qpay.create(order)
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice'])
     expect(server.requests[1]?.json).toEqual({
       invoice_code: server.account.invoiceCode,
@@ -63,7 +74,7 @@ describe('a QPay invoice', () => {
       callback_url: messagesUrl,
     })
     const [invoice] = server.invoices.values()
-    expect(made).toEqual({
+    expect(created).toEqual({
       reference: invoice?.id ?? '',
       state: 'REQUIRES_ACTION',
       authorized: 0,
@@ -85,8 +96,8 @@ describe('a QPay invoice', () => {
   })
 
   test('create refuses other currencies, fractions, zero and a missing callback URL before any request', async () => {
-    const { server, qpay } = await merchant()
-    for (const [wrong, code] of [
+    const { server, qpay } = await createMerchant()
+    for (const [unsupported, code] of [
       [{ currency: 'USD' }, 'amount_not_supported'],
       [{ currency: 'mnt' }, 'amount_not_supported'],
       [{ amount: 1_000_050 }, 'amount_not_supported'],
@@ -95,28 +106,28 @@ describe('a QPay invoice', () => {
       [{ messagesUrl: `http://127.0.0.1/${'x'.repeat(255)}` }, 'callback_url_not_supported'],
       [{ messagesUrl: '' }, 'callback_url_not_supported'],
     ] as const)
-      expect(await failure(qpay.create({ ...order, ...wrong }))).toEqual({ refused: code })
+      expect(await failure(qpay.create({ ...order, ...unsupported }))).toEqual({ refused: code })
     expect(server.requests).toEqual([])
   })
 
   test('QPay supports only whole tugriks above zero, and each is sent exactly', async () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), fc.integer({ min: 1, max: 99 }), (tugriks, part) => {
+      fc.property(fc.integer({ min: 1, max: 1_000_000_000_000 }), fc.integer({ min: 1, max: 99 }), (tugriks, fraction) => {
         expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100, currency: 'MNT' })).toBe(true)
-        expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100 + part, currency: 'MNT' })).toBe(false)
+        expect(qpayCapabilities.supportsAmount({ amount: tugriks * 100 + fraction, currency: 'MNT' })).toBe(false)
       }),
     )
     expect(currencies.filter((currency) => qpayCapabilities.supportsCurrency(currency))).toEqual(['MNT'])
     expect(currencies.filter((currency) => qpayCapabilities.supportsAmount({ amount: 10_000, currency }))).toEqual(['MNT'])
     for (const amount of [0, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
       expect(qpayCapabilities.supportsAmount({ amount, currency: 'MNT' })).toBe(false)
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000_000_000 }), async (tugriks) => {
         const { reference } = await qpay.create({ ...order, amount: tugriks * 100 })
         expect(server.requests.at(-1)?.body).toContain(`"amount":${BigInt(tugriks)},`)
         server.pay(reference)
-        expect(await qpay.retrieve({ ...asked, reference, amount: tugriks * 100 })).toMatchObject({
+        expect(await qpay.retrieve({ ...requested, reference, amount: tugriks * 100 })).toMatchObject({
           state: 'CAPTURED',
           captured: tugriks * 100,
         })
@@ -126,7 +137,7 @@ describe('a QPay invoice', () => {
   })
 
   test('unsafe links, invalid images and entries without a name are removed from what the page shows', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     const urls = [
       { name: 'bank', link: 'khanbank://q?x=1', logo: 'javascript:alert(1)' },
       { name: 'bad', link: 'javascript:alert(1)' },
@@ -145,18 +156,18 @@ describe('a QPay invoice', () => {
 
 describe('the QPay access token', () => {
   test('concurrent calls share one token request, and a refused token is renewed once', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
     expect(server.tokensGiven()).toBe(1)
     server.revokeTokens()
-    const made = await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
+    const created = await Promise.all(Array.from({ length: 12 }, () => qpay.create(order)))
     expect(server.tokensGiven()).toBe(2)
     expect(server.invoices.size).toBe(24)
-    expect(new Set(made.map(({ reference }) => reference)).size).toBe(12)
+    expect(new Set(created.map(({ reference }) => reference)).size).toBe(12)
   })
 
-  test('a call refused with a token that was renewed meanwhile uses the new one', async () => {
-    const { server, qpay } = await merchant()
+  test('a call refused with a token that was renewed in the meantime uses the new one', async () => {
+    const { server, qpay } = await createMerchant()
     await qpay.create(order)
     server.revokeTokens()
     await qpay.create(order)
@@ -167,7 +178,7 @@ describe('the QPay access token', () => {
   for (const expiresIn of ['time', 'duration'] as const)
     test(`a token whose expiry is a ${expiresIn} is renewed shortly before it ends`, async () => {
       let now = Date.UTC(2026, 10, 22)
-      const { server, qpay } = await merchant({ expiresIn, now: () => now })
+      const { server, qpay } = await createMerchant({ expiresIn, now: () => now })
       await qpay.create(order)
       now += 23 * anHour
       await qpay.create(order)
@@ -181,44 +192,44 @@ describe('the QPay access token', () => {
     })
 
   test('nothing is sent without a token; an outage counts for the breaker and a wrong password does not', async () => {
-    const { server, qpay, port } = await merchant()
-    for (const fault of silences) {
-      const patience = fault === 'silent' ? shortMs : port.timeoutMs
+    const { server, qpay, port } = await createMerchant()
+    for (const fault of unknownOutcomes) {
+      const timeoutMs = fault === 'silent' ? shortMs : port.timeoutMs
       server.fail(/token/, fault)
-      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).create(order))]).toEqual([
-        wordFor(fault),
+      expect([describeFault(fault), await failure(createQpay(server.account, { ...port, timeoutMs: timeoutMs }).create(order))]).toEqual([
+        describeFault(fault),
         { unavailable: { neverSent: true, counts: isOutage(fault) } },
       ])
     }
-    const stranger = createQpay({ ...server.account, password: 'wrong' }, port)
-    expect(await failure(stranger.create(order))).toEqual(nothingSaid)
-    expect(await failure(stranger.probe())).toEqual({ refused: 'credentials' })
+    const otherClient = createQpay({ ...server.account, password: 'wrong' }, port)
+    expect(await failure(otherClient.create(order))).toEqual(notSent)
+    expect(await failure(otherClient.probe())).toEqual({ refused: 'credentials' })
     expect(server.routes().filter((route) => !route.includes('token'))).toEqual([])
     await qpay.create(order)
   })
 
   test('a token refused twice means that nothing was done', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     for (let time = 0; time < 2; time++) server.fail(/invoice/, { status: 401, json: { error: 'AUTHENTICATION_FAILED' } })
-    expect(await failure(qpay.create(order))).toEqual(nothingSaid)
+    expect(await failure(qpay.create(order))).toEqual(notSent)
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/invoice', 'POST /v2/auth/token', 'POST /v2/invoice'])
   })
 
   test('each probe requests its own token', async () => {
-    const { server, qpay, port } = await merchant()
+    const { server, qpay, port } = await createMerchant()
     await qpay.probe()
     await qpay.probe()
     expect(server.routes()).toEqual(['POST /v2/auth/token', 'POST /v2/auth/token'])
-    for (const fault of silences) {
-      const patience = fault === 'silent' ? shortMs : port.timeoutMs
+    for (const fault of unknownOutcomes) {
+      const timeoutMs = fault === 'silent' ? shortMs : port.timeoutMs
       server.fail(/token/, fault)
-      expect([wordFor(fault), await failure(createQpay(server.account, { ...port, timeoutMs: patience }).probe())]).toEqual([
-        wordFor(fault),
+      expect([describeFault(fault), await failure(createQpay(server.account, { ...port, timeoutMs: timeoutMs }).probe())]).toEqual([
+        describeFault(fault),
         isOutage(fault) ? unknown : unknownAnswer,
       ])
     }
     server.fail(/token/, { status: 429, json: {} })
-    expect(await failure(qpay.probe())).toEqual(nothingSaid)
+    expect(await failure(qpay.probe())).toEqual(notSent)
   })
 })
 
@@ -268,20 +279,20 @@ describe('the state of a QPay invoice', () => {
   })
 
   test('an unknown invoice is undefined, and a missing reference is unavailable without a request', async () => {
-    const { server, qpay } = await merchant()
-    expect(await qpay.retrieve({ ...asked, reference: crypto.randomUUID() })).toBeUndefined()
-    expect(await failure(qpay.void({ ...asked, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
-    expect(await failure(qpay.capture({ ...asked, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
+    const { server, qpay } = await createMerchant()
+    expect(await qpay.retrieve({ ...requested, reference: crypto.randomUUID() })).toBeUndefined()
+    expect(await failure(qpay.void({ ...requested, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
+    expect(await failure(qpay.capture({ ...requested, reference: crypto.randomUUID() }))).toEqual({ refused: 'not_found' })
     const before = server.requests.length
     for (const call of [qpay.retrieve, qpay.capture, qpay.void])
-      expect(await failure(call({ ...asked, reference: undefined }))).toEqual({ unavailable: { neverSent: false, counts: false } })
+      expect(await failure(call({ ...requested, reference: undefined }))).toEqual({ unavailable: { neverSent: false, counts: false } })
     expect(server.requests).toHaveLength(before)
   })
 
   test('a QPay reference is escaped in the request path', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     server.fail(/invoice/, { status: 404, json: { error: 'INVOICE_NOTFOUND' } })
-    expect(await qpay.retrieve({ ...asked, reference: '../auth/token?a=b' })).toBeUndefined()
+    expect(await qpay.retrieve({ ...requested, reference: '../auth/token?a=b' })).toBeUndefined()
     expect(server.routes().at(-1)).toBe('GET /v2/invoice/..%2Fauth%2Ftoken%3Fa%3Db')
   })
 })
@@ -298,15 +309,15 @@ test('in a demonstration, the invoice page pays it once and calls back, and QPay
       return new Response('SUCCESS')
     },
   })
-  const { qpay } = await merchant({ pages: true })
-  const made = await qpay.create({ ...order, messagesUrl: `${listener.url}callback/unguessable` })
-  const page = String(made.clientParameters?.['shortUrl'])
-  const shown = await fetch(page)
-  expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining('10000 MNT')])
+  const { qpay } = await createMerchant({ pages: true })
+  const created = await qpay.create({ ...order, messagesUrl: `${listener.url}callback/unguessable` })
+  const page = String(created.clientParameters?.['shortUrl'])
+  const pageResponse = await fetch(page)
+  expect([pageResponse.status, await pageResponse.text()]).toEqual([200, expect.stringContaining('10000 MNT')])
   const pay = async () => (await fetch(page, { method: 'POST' })).status
   expect([await pay(), await pay()]).toEqual([200, 404])
   await called.promise
-  const found = await qpay.retrieve({ ...asked, reference: made.reference })
+  const found = await qpay.retrieve({ ...requested, reference: created.reference })
   expect(found).toMatchObject({ state: 'CAPTURED', captured: 1_000_000 })
   expect(calls).toEqual([`GET /callback/unguessable?qpay_payment_id=${found?.references?.['payment']}`])
 })
@@ -314,11 +325,11 @@ test('in a demonstration, the invoice page pays it once and calls back, and QPay
 describe('voiding a QPay invoice', () => {
   test('a voided invoice cannot be paid, and repeating void changes nothing', async () => {
     const { server, qpay, reference, name } = await withInvoice()
-    const given = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
-    expect(await qpay.void(name)).toEqual(given)
+    const voided = { reference, state: 'VOIDED', authorized: 0, captured: 0 } as const
+    expect(await qpay.void(name)).toEqual(voided)
     expect(() => server.pay(reference)).toThrow('cannot be paid')
-    expect(await qpay.void(name)).toEqual(given)
-    expect(await qpay.retrieve(name)).toEqual(given)
+    expect(await qpay.void(name)).toEqual(voided)
+    expect(await qpay.retrieve(name)).toEqual(voided)
     expect(server.routes().filter((route) => route.startsWith('DELETE'))).toHaveLength(1)
   })
 
@@ -377,10 +388,10 @@ describe('a QPay refund', () => {
     const { server, qpay, reference, name } = await withInvoice()
     const payment = server.pay(reference, { type: 'CARD' })
     expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toBeUndefined()
-    const done = { reference: undefined, state: 'SUCCEEDED' } as const
-    expect(await qpay.refund({ ...name, ...refund })).toEqual(done)
-    expect(await qpay.refund({ ...name, ...refund })).toEqual(done)
-    expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toEqual(done)
+    const refunded = { reference: undefined, state: 'SUCCEEDED' } as const
+    expect(await qpay.refund({ ...name, ...refund })).toEqual(refunded)
+    expect(await qpay.refund({ ...name, ...refund })).toEqual(refunded)
+    expect(await qpay.retrieveRefund({ ...name, refundId, refundReference: undefined })).toEqual(refunded)
     expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([`DELETE /v2/payment/refund/${payment}`])
     expect(await qpay.retrieve(name)).toMatchObject({ state: 'CAPTURED', captured: 1_000_000, refunded: 1_000_000 })
   })
@@ -430,7 +441,7 @@ describe('a QPay refund', () => {
     }
   })
 
-  test('a refund that QPay refuses fails with its code, or is done if it was made elsewhere meanwhile', async () => {
+  test('a refund that QPay refuses fails with its code, or is done if it was made elsewhere in the meantime', async () => {
     const { server, qpay, reference, name } = await withInvoice()
     server.pay(reference, { type: 'CARD' })
     for (const [status, code] of [
@@ -450,8 +461,8 @@ describe('a QPay refund', () => {
 describe('failed requests to QPay', () => {
   const verbs = {
     create: { route: /POST \/v2\/invoice/, call: ({ qpay }) => qpay.create(order) },
-    'retrieve, asking for payments': { route: /check/, call: ({ qpay, name }) => qpay.retrieve(name) },
-    'retrieve, asking for the invoice': { route: /GET/, call: ({ qpay, name }) => qpay.retrieve(name) },
+    'retrieve, reading payments': { route: /check/, call: ({ qpay, name }) => qpay.retrieve(name) },
+    'retrieve, reading the invoice': { route: /GET/, call: ({ qpay, name }) => qpay.retrieve(name) },
     void: { route: /DELETE/, call: ({ qpay, name }) => qpay.void(name) },
     refund: {
       route: /DELETE/,
@@ -461,35 +472,38 @@ describe('failed requests to QPay', () => {
       },
     },
     'find refund': { route: /check/, call: ({ qpay, name }) => qpay.retrieveRefund({ ...name, refundId, refundReference: undefined }) },
-  } satisfies Record<string, { route: RegExp; call: (made: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
+  } satisfies Record<string, { route: RegExp; call: (created: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
 
   for (const [verb, { route, call }] of Object.entries(verbs)) {
     test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
-      for (const fault of silences) {
+      for (const fault of unknownOutcomes) {
         // The response to a deletion is empty.
         if (route.source === 'DELETE' && typeof fault === 'object' && fault.status === 200) continue
-        const made = await withInvoice()
-        const impatient = {
-          ...made,
-          qpay: createQpay(made.server.account, { ...made.port, timeoutMs: fault === 'silent' ? shortMs : made.port.timeoutMs }),
+        const created = await withInvoice()
+        const withShortLimit = {
+          ...created,
+          qpay: createQpay(created.server.account, { ...created.port, timeoutMs: fault === 'silent' ? shortMs : created.port.timeoutMs }),
         }
-        await impatient.qpay.probe()
-        made.server.fail(route, fault)
-        expect([wordFor(fault), await failure(call(impatient))]).toEqual([wordFor(fault), isOutage(fault) ? unknown : unknownAnswer])
+        await withShortLimit.qpay.probe()
+        created.server.fail(route, fault)
+        expect([describeFault(fault), await failure(call(withShortLimit))]).toEqual([
+          describeFault(fault),
+          isOutage(fault) ? unknown : unknownAnswer,
+        ])
       }
     })
 
     test(`${verb}: 403 and 429 mean nothing was sent and do not count for the breaker`, async () => {
-      const made = await withInvoice()
+      const created = await withInvoice()
       for (const status of [403, 429]) {
-        made.server.fail(route, { status, json: { error: 'PERMISSION_DENIED' } })
-        expect([status, await failure(call(made))]).toEqual([status, nothingSaid])
+        created.server.fail(route, { status, json: { error: 'PERMISSION_DENIED' } })
+        expect([status, await failure(call(created))]).toEqual([status, notSent])
       }
     })
   }
 
   test('a refused invoice has the code of QPay or the HTTP status, and a conflict leaves it unknown', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     for (const [status, json, code] of [
       [400, { error: 'INVOICE_CODE_INVALID' }, 'INVOICE_CODE_INVALID'],
       [422, { error_code: 'INVALID_AMOUNT' }, 'INVALID_AMOUNT'],
@@ -509,7 +523,7 @@ describe('failed requests to QPay', () => {
   })
 
   test('an invoice whose response was lost is made again by a repeated create', async () => {
-    const { server, qpay } = await merchant()
+    const { server, qpay } = await createMerchant()
     server.fail(/invoice/, 'lost')
     expect(await failure(qpay.create(order))).toEqual(unknown)
     await qpay.create(order)
@@ -518,7 +532,7 @@ describe('failed requests to QPay', () => {
   })
 
   test('for arbitrary JSON, money counts only for rows with the status PAID', async () => {
-    const made = await withInvoice()
+    const created = await withInvoice()
     const row = fc.record(
       {
         payment_id: fc.oneof(fc.string(), fc.integer(), fc.constant(null)),
@@ -534,8 +548,8 @@ describe('failed requests to QPay', () => {
     )
     await fc.assert(
       fc.asyncProperty(answers, async (json) => {
-        made.server.fail(/check/, { status: 200, json })
-        const found = await made.qpay.retrieve(made.name).catch((error: unknown) => error)
+        created.server.fail(/check/, { status: 200, json })
+        const found = await created.qpay.retrieve(created.name).catch((error: unknown) => error)
         if (found instanceof Error) expect(await failure(Promise.reject(found))).toEqual(unknownAnswer)
         else if ((found as { captured: number }).captured > 0) expect(JSON.stringify(json)).toContain('"PAID"')
       }),
@@ -544,30 +558,30 @@ describe('failed requests to QPay', () => {
   })
 
   test('no error contains the password, a token or text of QPay', async () => {
-    const made = await withInvoice()
-    const { server, qpay, name } = made
+    const created = await withInvoice()
+    const { server, qpay, name } = created
     const secrets = [
       server.account.password,
       Buffer.from(`${server.account.username}:${server.account.password}`).toString('base64'),
       'access-',
       'secret details',
     ]
-    const told: string[] = []
-    const stranger = createQpay({ ...server.account, invoiceCode: 'OTHER' }, { ...realPort, now: Date.now })
-    told.push(await toldBy(stranger.create(order)))
+    const errors: string[] = []
+    const otherClient = createQpay({ ...server.account, invoiceCode: 'OTHER' }, { ...realPort, now: Date.now })
+    errors.push(await inspectError(otherClient.create(order)))
     for (const [route, fault] of [
       [/invoice/, 'lost'],
       [/invoice/, 'garbage'],
       [/invoice/, { status: 500, json: { message: 'secret details' } }],
     ] as const) {
       server.fail(route, fault)
-      told.push(await toldBy(qpay.create(order)))
+      errors.push(await inspectError(qpay.create(order)))
     }
     server.fail(/token/, 'lost')
     server.revokeTokens()
-    told.push(await toldBy(qpay.void(name)))
-    for (const text of told) for (const secret of secrets) expect(text).not.toContain(secret)
-    expect(told.every((text) => text !== '')).toBe(true)
+    errors.push(await inspectError(qpay.void(name)))
+    for (const text of errors) for (const secret of secrets) expect(text).not.toContain(secret)
+    expect(errors.every((text) => text !== '')).toBe(true)
   })
 })
 
@@ -589,14 +603,14 @@ describe('a QPay account', () => {
 
   test('the API URL is accepted with or without the version', async () => {
     for (const ending of ['', '/', '/v2', '/v2/']) {
-      const { server } = await merchant()
+      const { server } = await createMerchant()
       await createQpay({ ...server.account, apiUrl: `${server.url}${ending}` }, { ...realPort, now: Date.now }).probe()
       expect(server.routes()).toEqual(['POST /v2/auth/token'])
     }
   })
 
   test('every message is refused, because QPay signs none', async () => {
-    const { qpay } = await merchant()
+    const { qpay } = await createMerchant()
     expect(qpay.readMessage({ body: new Uint8Array(), headers: new Headers() })).rejects.toBeInstanceOf(BadSignature)
   })
 

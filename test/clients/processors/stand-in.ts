@@ -1,4 +1,4 @@
-/** Stand-ins for processors as tests want them: they remember every request, and fail as networks and processors do when they are told to. */
+/** Stand-ins for processors that record every request and fail as a test demands. */
 import { BadSignature, type Processor, type ProcessorMessage } from '../../../src/clients/processors/processor.ts'
 import { createSafeFetch } from '../../../src/clients/safe-fetch.ts'
 import { type ApiAnswer, type ApiRequest, type Fault, serveStandIn, type Watch } from '../../../src/demo/stand-ins/server.ts'
@@ -7,36 +7,37 @@ export type { ApiAnswer, ApiRequest, Fault }
 
 const routeOf = ({ method, path }: ApiRequest) => `${method} ${path}`
 
-/** A stand-in that is watched. */
+/** Starts a stand-in, records its requests and lets them fail. */
 export async function watched<Server extends object>(start: (watch: Watch) => Promise<Server>) {
   const requests: ApiRequest[] = []
   const faults: { on: string | RegExp; fault: Fault }[] = []
   const waiting: { on: string | RegExp; resume: () => void }[] = []
-  const isMeant = (on: string | RegExp, asked: ApiRequest) => (on instanceof RegExp ? on.test(routeOf(asked)) : routeOf(asked).includes(on))
-  const server = await start((asked) => {
-    requests.push(asked)
-    for (const { resume } of waiting.filter(({ on }) => isMeant(on, asked))) resume()
-    const at = faults.findIndex(({ on }) => isMeant(on, asked))
+  const matches = (on: string | RegExp, request: ApiRequest) =>
+    on instanceof RegExp ? on.test(routeOf(request)) : routeOf(request).includes(on)
+  const server = await start((request) => {
+    requests.push(request)
+    for (const { resume } of waiting.filter(({ on }) => matches(on, request))) resume()
+    const at = faults.findIndex(({ on }) => matches(on, request))
     return at < 0 ? undefined : faults.splice(at, 1)[0]?.fault
   })
   return {
     ...server,
-    /** All that came, in order. */
+    /** All requests, in order. */
     requests,
-    /** `POST /v2/invoice` for each that came. */
+    /** Method and path of each request, such as `POST /v2/invoice`. */
     routes: () => requests.map(routeOf),
-    /** The next request whose method and path contain or match this meets the fault; several wait in order. */
+    /** Fails the next request whose method and path contain or match `on`. Several faults apply in order. */
     fail: (on: string | RegExp, ...next: Fault[]) => void faults.push(...next.map((fault) => ({ on, fault }))),
-    /** Resolves when a request that matches has come, also one that came before. */
-    reached: (on: RegExp): Promise<void> =>
-      requests.some((asked) => isMeant(on, asked)) ? Promise.resolve() : new Promise((resume) => void waiting.push({ on, resume })),
+    /** Resolves when a matching request has arrived, even if it arrived before the call. */
+    untilRequest: (on: RegExp): Promise<void> =>
+      requests.some((request) => matches(on, request)) ? Promise.resolve() : new Promise((resume) => void waiting.push({ on, resume })),
   }
 }
 
-/** A server that answers what the test says. */
-export const standIn = (answer: (asked: ApiRequest) => Promise<ApiAnswer> | ApiAnswer) => watched((watch) => serveStandIn(answer, watch))
+/** Starts a server that responds as the test says. */
+export const standIn = (answer: (request: ApiRequest) => Promise<ApiAnswer> | ApiAnswer) => watched((watch) => serveStandIn(answer, watch))
 
-/** Sends messages to a shop as a processor does, over HTTP: one after another, or in the wrong order, or more than once. @returns the statuses */
+/** Sends messages to a shop over HTTP as a processor does, also reversed or repeated. Returns the statuses. */
 export async function deliver(
   to: string,
   messages: readonly { readonly body: Uint8Array; readonly headers: Headers }[],
@@ -52,7 +53,7 @@ export async function deliver(
   return statuses
 }
 
-/** A shop's side of it: reads every message that comes, and answers 200, 401 for a bad signature, and 503 when it cannot tell. */
+/** Starts a shop that reads messages. It responds with 200, 401 to a bad signature, or 503 if it cannot verify. */
 export function messagesTo(processor: Processor) {
   const received: ProcessorMessage[] = []
   const server = Bun.serve({
@@ -70,7 +71,7 @@ export function messagesTo(processor: Processor) {
   return { url: server.url.href, received, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
-/** The port of a client whose calls reach this machine only. */
+/** Returns the port of a client for servers on this machine. */
 export const loopbackPort = ({ timeoutMs = 30_000, now = Date.now }: { timeoutMs?: number; now?: () => number } = {}) => ({
   fetch: createSafeFetch({ allowedNetworks: [] }),
   trusted: true,
@@ -78,7 +79,7 @@ export const loopbackPort = ({ timeoutMs = 30_000, now = Date.now }: { timeoutMs
   now,
 })
 
-/** What a promise throws. */
+/** Returns the error of a promise. Fails if the promise resolves. */
 export async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
   const answer = await promise.then(
     (value) => ({ value }),

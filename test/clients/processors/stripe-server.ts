@@ -7,6 +7,6 @@ export const startStripe = (options: Parameters<typeof start>[0] = {}) => watche
 
 const zeroDecimals = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' ')
 
-/** What an amount of Stripe's units is worth, in thousandths of a whole one: to hold clients against. */
+/** Converts an amount in Stripe's units to thousandths of a major unit. Tests compare clients with it. */
 export const thousandthsOf = (units: number, currency: string): number =>
   units * (zeroDecimals.includes(currency) ? 1000 : ['bhd', 'jod', 'kwd', 'omr', 'tnd'].includes(currency) ? 1 : 10)

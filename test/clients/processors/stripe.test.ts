@@ -32,7 +32,7 @@ const client = (account: Partial<StripeAccount> = {}, port = loopbackPort()) =>
 const stripe = () => client()
 
 const usd10 = { amount: 1000, currency: 'USD' }
-const asked = (more: Partial<NewPayment> = {}): NewPayment => ({
+const newPayment = (more: Partial<NewPayment> = {}): NewPayment => ({
   paymentId: newId('payment'),
   ...usd10,
   method: 'card',
@@ -42,14 +42,14 @@ const asked = (more: Partial<NewPayment> = {}): NewPayment => ({
 })
 const back = 'https://shop.example/back'
 
-async function authorized(more: Partial<NewPayment> = {}) {
-  const payment = asked({ token: 'pm_card_visa', returnUrl: back, ...more })
+async function createAuthorized(more: Partial<NewPayment> = {}) {
+  const payment = newPayment({ token: 'pm_card_visa', returnUrl: back, ...more })
   const { reference, state } = await stripe().create(payment)
   expect(state).toBe('AUTHORIZED')
   return { ...payment, reference }
 }
-async function captured(more: Partial<NewPayment> = {}) {
-  const payment = await authorized(more)
+async function createCaptured(more: Partial<NewPayment> = {}) {
+  const payment = await createAuthorized(more)
   expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: payment.amount })
   return payment
 }
@@ -65,7 +65,7 @@ const unavailable = async (promise: Promise<unknown>) => {
   expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toContain(secretKey)
   return { neverSent: error.neverSent, counts: error.counts }
 }
-const happenedPerhaps = { neverSent: false, counts: true }
+const mayHaveHappened = { neverSent: false, counts: true }
 const unknownAnswer = { neverSent: false, counts: false }
 
 describe('amounts at Stripe', () => {
@@ -112,9 +112,9 @@ describe('amounts at Stripe', () => {
   })
 
   test('unsupported amounts are refused before any request', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     server.requests.length = 0
-    expect(await refused(stripe().create(asked({ amount: 1234, currency: 'KWD' })))).toBe('amount_not_supported')
+    expect(await refused(stripe().create(newPayment({ amount: 1234, currency: 'KWD' })))).toBe('amount_not_supported')
     expect(await refused(stripe().capture({ ...payment, amount: 1234, currency: 'KWD' }))).toBe('amount_not_supported')
     expect(await refused(stripe().refund({ ...payment, refundId: 'ref_1', amount: 0, whole: false }))).toBe('amount_not_supported')
     expect(calls()).toEqual([])
@@ -127,7 +127,7 @@ describe('amounts at Stripe', () => {
       [10_500, 'KWD'],
       [500, 'JPY'],
     ] as const) {
-      const payment = await captured({ amount, currency })
+      const payment = await createCaptured({ amount, currency })
       const refund = { ...payment, refundId: newId('refund'), whole: true }
       expect(await stripe().refund(refund)).toMatchObject({ state: 'SUCCEEDED' })
       expect(await stripe().retrieve(payment)).toMatchObject({ captured: amount, refunded: amount })
@@ -137,26 +137,26 @@ describe('amounts at Stripe', () => {
 
 describe('a payment at Stripe', () => {
   test('a payment without a token goes to the page, which cannot capture it, and can be captured and refunded', async () => {
-    const payment = asked()
-    const made = await stripe().create(payment)
-    expect(made).toEqual({
-      reference: made.reference,
+    const payment = newPayment()
+    const created = await stripe().create(payment)
+    expect(created).toEqual({
+      reference: created.reference,
       state: 'REQUIRES_ACTION',
       authorized: 0,
       captured: 0,
-      clientParameters: { clientSecret: `${made.reference}_secret_standin`, publishableKey: 'pk_test_standin' },
+      clientParameters: { clientSecret: `${created.reference}_secret_standin`, publishableKey: 'pk_test_standin' },
     })
-    const named = { ...payment, reference: made.reference }
-    server.page.pay(made.reference)
+    const named = { ...payment, reference: created.reference }
+    server.page.pay(created.reference)
     expect(await stripe().retrieve(named)).toMatchObject({ state: 'AUTHORIZED', authorized: 1000, captured: 0, refunded: 0 })
     expect(await stripe().capture(named)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
     expect(await stripe().refund({ ...named, refundId: newId('refund'), amount: 300, whole: false })).toMatchObject({ state: 'SUCCEEDED' })
-    server.refundElsewhere(made.reference, 200)
+    server.refundElsewhere(created.reference, 200)
     expect(await stripe().retrieve(named)).toMatchObject({ state: 'CAPTURED', captured: 1000, refunded: 500 })
   })
 
   test('a payment with a token is authorized at once: payment method, confirmation token or wallet', async () => {
-    for (const token of ['pm_card_visa', 'ctoken_applepay', 'tok_googlepay']) await authorized({ token })
+    for (const token of ['pm_card_visa', 'ctoken_applepay', 'tok_googlepay']) await createAuthorized({ token })
     expect(calls()).toEqual([
       'POST /v1/payment_intents',
       'POST /v1/payment_intents',
@@ -166,116 +166,120 @@ describe('a payment at Stripe', () => {
   })
 
   test('without a return URL, no redirect methods are offered', async () => {
-    await authorized({ returnUrl: undefined })
+    await createAuthorized({ returnUrl: undefined })
     expect(server.requests[0]?.body).toContain('never')
   })
 
   test('a payment that needs the shopper returns a URL, and is authorized afterwards', async () => {
-    const payment = asked({ token: 'pm_card_authenticationRequired', returnUrl: back })
-    const made = await stripe().create(payment)
-    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${made.reference}` } })
-    const page = await fetch(made.clientParameters?.['redirectUrl'] as string, { method: 'POST', redirect: 'manual' })
-    expect([page.status, page.headers.get('location')]).toEqual([303, `${back}?payment_intent=${made.reference}`])
-    expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({ state: 'AUTHORIZED' })
+    const payment = newPayment({ token: 'pm_card_authenticationRequired', returnUrl: back })
+    const created = await stripe().create(payment)
+    expect(created).toMatchObject({ state: 'REQUIRES_ACTION', clientParameters: { redirectUrl: `${server.url}/3ds/${created.reference}` } })
+    const page = await fetch(created.clientParameters?.['redirectUrl'] as string, { method: 'POST', redirect: 'manual' })
+    expect([page.status, page.headers.get('location')]).toEqual([303, `${back}?payment_intent=${created.reference}`])
+    expect(await stripe().retrieve({ ...payment, reference: created.reference })).toMatchObject({ state: 'AUTHORIZED' })
   })
 
   test('a declined payment is FAILED with the code of the issuer, and has a reference', async () => {
-    const payment = asked({ token: 'pm_card_chargeDeclined', returnUrl: back })
-    const made = await stripe().create(payment)
-    expect(made).toMatchObject({ state: 'FAILED', failureCode: 'insufficient_funds', authorized: 0, captured: 0 })
-    const page = await stripe().create(asked())
+    const payment = newPayment({ token: 'pm_card_chargeDeclined', returnUrl: back })
+    const created = await stripe().create(payment)
+    expect(created).toMatchObject({ state: 'FAILED', failureCode: 'insufficient_funds', authorized: 0, captured: 0 })
+    const page = await stripe().create(newPayment())
     server.page.pay(page.reference, 'pm_card_chargeDeclined')
     expect(
       await stripe()
-        .retrieve({ ...payment, paymentId: 'pay_other', reference: made.reference })
+        .retrieve({ ...payment, paymentId: 'pay_other', reference: created.reference })
         .catch(String),
     ).toContain('another payment')
-    expect(await stripe().retrieve({ ...payment, reference: made.reference })).toMatchObject({
+    expect(await stripe().retrieve({ ...payment, reference: created.reference })).toMatchObject({
       state: 'FAILED',
       failureCode: 'insufficient_funds',
     })
   })
 
   test('a payment with an invalid token, or declined before it exists, is refused', async () => {
-    expect(await refused(stripe().create(asked({ token: 'pm_unknown', returnUrl: back })))).toBe('resource_missing')
-    expect(await refused(stripe().create(asked({ token: 'tok_expired', returnUrl: back })))).toBe('expired_card')
+    expect(await refused(stripe().create(newPayment({ token: 'pm_unknown', returnUrl: back })))).toBe('resource_missing')
+    expect(await refused(stripe().create(newPayment({ token: 'tok_expired', returnUrl: back })))).toBe('expired_card')
     server.requests.length = 0
     for (const token of ['', 'pm_1&amount=1', 'pm card', 'x'.repeat(300)])
-      expect(await refused(stripe().create(asked({ token, returnUrl: back })))).toBe('token_invalid')
+      expect(await refused(stripe().create(newPayment({ token, returnUrl: back })))).toBe('token_invalid')
     expect(calls()).toEqual([])
   })
 
   test('a payment that Stripe is working on is PROCESSING', async () => {
-    expect(await stripe().create(asked({ token: 'ctoken_processing', returnUrl: back }))).toMatchObject({
+    expect(await stripe().create(newPayment({ token: 'ctoken_processing', returnUrl: back }))).toMatchObject({
       state: 'PROCESSING',
       captured: 0,
     })
   })
 
   test('a payment is voided before and after authorization, and a captured one says so', async () => {
-    const open = asked()
-    const { reference } = await stripe().create(open)
+    const pendingPayment = newPayment()
+    const { reference } = await stripe().create(pendingPayment)
     for (let times = 0; times < 2; times++)
-      expect(await stripe().void({ ...open, reference })).toMatchObject({ state: 'VOIDED', failureCode: 'abandoned', authorized: 0 })
-    expect(await stripe().void(await authorized())).toMatchObject({ state: 'VOIDED' })
-    expect(await stripe().void(await captured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+      expect(await stripe().void({ ...pendingPayment, reference })).toMatchObject({
+        state: 'VOIDED',
+        failureCode: 'abandoned',
+        authorized: 0,
+      })
+    expect(await stripe().void(await createAuthorized())).toMatchObject({ state: 'VOIDED' })
+    expect(await stripe().void(await createCaptured())).toMatchObject({ state: 'CAPTURED', captured: 1000 })
   })
 
   test('repeated captures capture once, and an impossible capture returns the current state', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     expect(await stripe().capture(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
-    const open = asked()
-    const { reference } = await stripe().create(open)
-    const named = { ...open, reference }
+    const pendingPayment = newPayment()
+    const { reference } = await stripe().create(pendingPayment)
+    const named = { ...pendingPayment, reference }
     expect(await stripe().capture(named)).toMatchObject({ state: 'REQUIRES_ACTION', captured: 0 })
     server.page.pay(reference)
     expect(await stripe().capture(named)).toMatchObject({ state: 'CAPTURED' })
-    const lapsed = await authorized()
+    const lapsed = await createAuthorized()
     server.lapse(lapsed.reference)
     expect(await stripe().capture(lapsed)).toMatchObject({ state: 'VOIDED', failureCode: 'automatic' })
   })
 
   test('a payment whose capture is declined is FAILED', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.fail('/capture', { status: 402, json: { error: { type: 'card_error', code: 'expired_card', message: 'no' } } })
     expect(await stripe().capture(payment)).toMatchObject({ state: 'FAILED', failureCode: 'expired_card', captured: 0 })
   })
 
   test('a payment captured with another amount is PROCESSING and reports the amount', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.captureElsewhere(payment.reference, 400)
-    const short = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
-    expect(await stripe().retrieve(payment)).toMatchObject(short)
-    expect(await stripe().capture(payment)).toMatchObject(short)
-    expect(await stripe().void(payment)).toMatchObject(short)
+    const differingAmount = { state: 'PROCESSING', captured: 400, failureCode: 'amount_differs' } as const
+    expect(await stripe().retrieve(payment)).toMatchObject(differingAmount)
+    expect(await stripe().capture(payment)).toMatchObject(differingAmount)
+    expect(await stripe().void(payment)).toMatchObject(differingAmount)
   })
 
   test('a response with another currency or amount is unavailable', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     expect(await unavailable(stripe().retrieve({ ...payment, currency: 'EUR' }))).toEqual(unknownAnswer)
-    const changed = (changes: object) => (told: { status: number; json?: unknown }) => ({
-      ...told,
-      json: { ...(told.json as object), ...changes },
+    const changed = (changes: object) => (result: { status: number; json?: unknown }) => ({
+      ...result,
+      json: { ...(result.json as object), ...changes },
     })
     for (const changes of [{ amount: 999 }, { amount: '1000' }, { currency: 'eur' }, { metadata: { payment_id: 'pay_other' } }]) {
       server.fail('POST /v1/payment_intents', changed(changes))
-      expect(await unavailable(stripe().create(asked({ token: 'pm_card_visa', returnUrl: back })))).toEqual(unknownAnswer)
+      expect(await unavailable(stripe().create(newPayment({ token: 'pm_card_visa', returnUrl: back })))).toEqual(unknownAnswer)
     }
   })
 
   test('an unknown payment is undefined by either id', async () => {
-    expect(await stripe().retrieve({ ...asked(), reference: 'pi_unknown' })).toBeUndefined()
-    expect(await stripe().retrieve({ ...asked(), reference: undefined })).toBeUndefined()
+    expect(await stripe().retrieve({ ...newPayment(), reference: 'pi_unknown' })).toBeUndefined()
+    expect(await stripe().retrieve({ ...newPayment(), reference: undefined })).toBeUndefined()
     for (const verb of ['capture', 'void'] as const) {
-      expect(await refused(stripe()[verb]({ ...asked(), reference: 'pi_unknown' }))).toBe('resource_missing')
-      expect(await refused(stripe()[verb]({ ...asked(), reference: undefined }))).toBe('resource_missing')
+      expect(await refused(stripe()[verb]({ ...newPayment(), reference: 'pi_unknown' }))).toBe('resource_missing')
+      expect(await refused(stripe()[verb]({ ...newPayment(), reference: undefined }))).toBe('resource_missing')
     }
   })
 
   test('a payment is found by our id among several pages of payments since it was created', async () => {
-    const first = asked()
+    const first = newPayment()
     const { reference } = await stripe().create(first)
-    for (let others = 0; others < 130; others++) await stripe().create(asked())
+    for (let others = 0; others < 130; others++) await stripe().create(newPayment())
     server.requests.length = 0
     const unnamed = { ...first, reference: undefined }
     expect(await stripe().retrieve(unnamed)).toMatchObject({ reference, state: 'REQUIRES_ACTION' })
@@ -283,8 +287,8 @@ describe('a payment at Stripe', () => {
     const since = Number(server.requests[0]?.query.get('created[gte]')) * 1000
     expect(since).toBeLessThan(timeOfId(first.paymentId) ?? 0)
     expect(await stripe().void(unnamed)).toMatchObject({ reference, state: 'VOIDED' })
-    const foreign = await stripe().create(asked({ paymentId: 'order-7' }))
-    expect(await stripe().retrieve({ ...asked({ paymentId: 'order-7' }), reference: undefined })).toMatchObject({
+    const foreign = await stripe().create(newPayment({ paymentId: 'order-7' }))
+    expect(await stripe().retrieve({ ...newPayment({ paymentId: 'order-7' }), reference: undefined })).toMatchObject({
       reference: foreign.reference,
     })
   })
@@ -292,17 +296,17 @@ describe('a payment at Stripe', () => {
 
 describe('repeating a create at Stripe', () => {
   test('a repeated create returns the same payment in its current state', async () => {
-    const payment = asked()
+    const payment = newPayment()
     const { reference } = await stripe().create(payment)
     server.page.pay(reference)
     expect(await stripe().create(payment)).toMatchObject({ reference, state: 'AUTHORIZED' })
-    const declined = asked({ token: 'pm_card_chargeDeclined', returnUrl: back })
+    const declined = newPayment({ token: 'pm_card_chargeDeclined', returnUrl: back })
     const first = await stripe().create(declined)
     expect(await stripe().create(declined)).toMatchObject({ reference: first.reference, state: 'FAILED' })
   })
 
   test('a create during the first one is unavailable and does not count for the breaker', async () => {
-    const payment = asked()
+    const payment = newPayment()
     const { held, release } = server.hold()
     const first = stripe().create(payment)
     await held
@@ -314,9 +318,9 @@ describe('repeating a create at Stripe', () => {
 
   test('a create after a lost response returns the payment that was made', async () => {
     for (const fault of ['lost', 'half', 'garbage'] as const) {
-      const payment = asked({ token: 'pm_card_visa', returnUrl: back })
+      const payment = newPayment({ token: 'pm_card_visa', returnUrl: back })
       server.fail('POST /v1/payment_intents', fault)
-      expect(await unavailable(stripe().create(payment))).toEqual(fault === 'garbage' ? unknownAnswer : happenedPerhaps)
+      expect(await unavailable(stripe().create(payment))).toEqual(fault === 'garbage' ? unknownAnswer : mayHaveHappened)
       const found = await stripe().retrieve({ ...payment, reference: undefined })
       expect(found).toMatchObject({ state: 'AUTHORIZED', authorized: 1000 })
       expect(await stripe().create(payment)).toMatchObject({ reference: found?.reference ?? '', state: 'AUTHORIZED' })
@@ -324,7 +328,7 @@ describe('repeating a create at Stripe', () => {
   })
 
   test('a create with other fields returns the existing payment or is unavailable, and makes nothing new', async () => {
-    const payment = asked()
+    const payment = newPayment()
     const { reference } = await stripe().create(payment)
     const before = server.intents.size
     expect(await stripe().create({ ...payment, token: 'pm_card_visa', returnUrl: back })).toMatchObject({ reference })
@@ -333,7 +337,7 @@ describe('repeating a create at Stripe', () => {
   })
 
   test('a create whose idempotency key was used for a payment not found is unavailable and makes nothing', async () => {
-    const payment = asked()
+    const payment = newPayment()
     server.storeFailure(payment.paymentId, '/v1/payment_intents', { amount: '7' })
     const before = server.intents.size
     expect(await unavailable(stripe().create(payment))).toEqual({ neverSent: false, counts: false })
@@ -341,7 +345,7 @@ describe('repeating a create at Stripe', () => {
   })
 
   test('a create passes stored failures by looking for the payment and using the next key, always the same', async () => {
-    const payment = asked()
+    const payment = newPayment()
     const fields = {
       amount: '1000',
       currency: 'usd',
@@ -353,69 +357,77 @@ describe('repeating a create at Stripe', () => {
     server.storeFailure(`${payment.paymentId}-2`, '/v1/payment_intents', fields)
     const { reference } = await stripe().create(payment)
     const keys = server.requests.map(({ headers }) => headers.get('idempotency-key') ?? 'look')
-    const turns = keys.filter((key, at) => key !== keys[at - 1])
-    expect(turns).toEqual([payment.paymentId, 'look', `${payment.paymentId}-2`, 'look', `${payment.paymentId}-3`])
-    const again = await Promise.all([stripe().create(payment), stripe().create(payment)])
-    expect(again.map((one) => one.reference)).toEqual([reference, reference])
+    const keyChanges = keys.filter((key, at) => key !== keys[at - 1])
+    expect(keyChanges).toEqual([payment.paymentId, 'look', `${payment.paymentId}-2`, 'look', `${payment.paymentId}-3`])
+    const repeated = await Promise.all([stripe().create(payment), stripe().create(payment)])
+    expect(repeated.map((one) => one.reference)).toEqual([reference, reference])
 
-    const done = asked()
-    server.storeFailure(done.paymentId, '/v1/payment_intents', { ...fields, 'metadata[payment_id]': done.paymentId }, { done: true })
+    const secondPayment = newPayment()
+    server.storeFailure(
+      secondPayment.paymentId,
+      '/v1/payment_intents',
+      { ...fields, 'metadata[payment_id]': secondPayment.paymentId },
+      { done: true },
+    )
     const before = server.intents.size
-    expect(await stripe().create(done)).toMatchObject({ state: 'REQUIRES_ACTION' })
+    expect(await stripe().create(secondPayment)).toMatchObject({ state: 'REQUIRES_ACTION' })
     expect(server.intents.size).toBe(before)
 
-    const hopeless = asked()
+    const thirdPayment = newPayment()
     for (const key of ['', '-2', '-3', '-4'])
-      server.storeFailure(hopeless.paymentId + key, '/v1/payment_intents', { ...fields, 'metadata[payment_id]': hopeless.paymentId })
-    expect(await unavailable(stripe().create(hopeless))).toEqual({ neverSent: false, counts: false })
+      server.storeFailure(thirdPayment.paymentId + key, '/v1/payment_intents', {
+        ...fields,
+        'metadata[payment_id]': thirdPayment.paymentId,
+      })
+    expect(await unavailable(stripe().create(thirdPayment))).toEqual({ neverSent: false, counts: false })
   })
 
   test('a create after a new failure makes no further request', async () => {
     server.fail('POST /v1/payment_intents', { status: 500, json: { error: { type: 'api_error', message: 'sorry' } } })
-    expect(await unavailable(stripe().create(asked()))).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().create(newPayment()))).toEqual(mayHaveHappened)
     expect(calls()).toEqual(['POST /v1/payment_intents'])
   })
 })
 
 describe('a refund at Stripe', () => {
   test('repeated refunds are one refund, in parts up to the whole and no more', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
-    const made = await stripe().refund(refund)
-    expect(made).toEqual({ reference: made.reference, state: 'SUCCEEDED' })
-    expect(await stripe().refund(refund)).toEqual(made)
+    const created = await stripe().refund(refund)
+    expect(created).toEqual({ reference: created.reference, state: 'SUCCEEDED' })
+    expect(await stripe().refund(refund)).toEqual(created)
     expect(await refused(stripe().refund({ ...refund, refundId: newId('refund'), amount: 601 }))).toBe('invalid_request_error')
     expect(await stripe().refund({ ...refund, refundId: newId('refund'), amount: 600 })).toMatchObject({ state: 'SUCCEEDED' })
     expect(await refused(stripe().refund({ ...refund, refundId: newId('refund'), amount: 1 }))).toBe('charge_already_refunded')
-    const uncaptured = await authorized()
+    const uncaptured = await createAuthorized()
     expect(await refused(stripe().refund({ ...uncaptured, refundId: newId('refund'), whole: true }))).toBe(
       'payment_intent_unexpected_state',
     )
   })
 
   test('a refund is found by the id of Stripe and ours, and fails when the bank refuses it later', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     server.refundOutcomes.push('pending')
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const { reference, state } = await stripe().refund(refund)
     expect(state).toBe('PENDING')
-    for (const [status, becomes] of [
+    for (const [status, expectedState] of [
       ['requires_action', 'PENDING'],
       ['succeeded', 'SUCCEEDED'],
       ['canceled', 'FAILED'],
       ['failed', 'FAILED'],
     ] as const) {
       server.settleRefund(reference ?? '', status, 'lost_or_stolen_card')
-      const told = { reference, state: becomes, ...(becomes === 'FAILED' ? { failureCode: 'lost_or_stolen_card' } : {}) }
+      const result = { reference, state: expectedState, ...(expectedState === 'FAILED' ? { failureCode: 'lost_or_stolen_card' } : {}) }
       for (const refundReference of [reference, undefined])
-        expect(await stripe().retrieveRefund({ ...refund, refundReference })).toEqual(told)
-      expect(await stripe().refund(refund)).toEqual(told)
+        expect(await stripe().retrieveRefund({ ...refund, refundReference })).toEqual(result)
+      expect(await stripe().refund(refund)).toEqual(result)
     }
     expect(await stripe().retrieveRefund({ ...refund, reference: undefined, refundReference: undefined })).toMatchObject({ reference })
   })
 
   test('an unknown refund is not found', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const name = { ...payment, refundId: newId('refund') }
     expect(await stripe().retrieveRefund({ ...name, refundReference: undefined })).toBeUndefined()
     expect(await stripe().retrieveRefund({ ...name, refundReference: 're_unknown' })).toBeUndefined()
@@ -427,10 +439,10 @@ describe('a refund at Stripe', () => {
   })
 
   test('a refund whose response was lost is found and made once, also after a stored failure', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     server.fail('POST /v1/refunds', 'lost')
-    expect(await unavailable(stripe().refund(refund))).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().refund(refund))).toEqual(mayHaveHappened)
     const found = await stripe().retrieveRefund({ ...refund, refundReference: undefined })
     expect(found).toMatchObject({ state: 'SUCCEEDED' })
     expect<unknown>(await stripe().refund(refund)).toEqual(found)
@@ -445,7 +457,7 @@ describe('a refund at Stripe', () => {
   })
 
   test('a refund with another amount or id than requested is unavailable', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     const refund = { ...payment, refundId: newId('refund'), amount: 400, whole: false }
     const { reference } = await stripe().refund(refund)
     expect(await unavailable(stripe().retrieveRefund({ ...refund, amount: 300, refundReference: reference }))).toEqual(unknownAnswer)
@@ -478,8 +490,8 @@ describe('unusable responses of Stripe', () => {
         { status: 418, json: error },
         { neverSent: false, counts: false },
       ],
-      [{ status: 500, json: error }, happenedPerhaps],
-      [{ status: 503, json: 'down' }, happenedPerhaps],
+      [{ status: 500, json: error }, mayHaveHappened],
+      [{ status: 503, json: 'down' }, mayHaveHappened],
       [{ status: 302, headers: { location: 'https://elsewhere.example' } }, unknownAnswer],
       [{ status: 200 }, unknownAnswer],
       [{ status: 200, json: [] }, unknownAnswer],
@@ -496,24 +508,24 @@ describe('unusable responses of Stripe', () => {
     ] as const
     for (const [fault, means] of table) {
       server.fail('POST /v1/payment_intents', fault)
-      expect([fault, await unavailable(stripe().create(asked({ token: 'pm_card_visa', returnUrl: back })))]).toEqual([fault, means])
+      expect([fault, await unavailable(stripe().create(newPayment({ token: 'pm_card_visa', returnUrl: back })))]).toEqual([fault, means])
     }
   })
 
   test('a missing response is a timeout with an unknown outcome', async () => {
     server.fail('POST /v1/payment_intents', 'late')
-    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 50 })).create(asked()))).toEqual(happenedPerhaps)
-    const gone = await startStripe()
-    await gone.close()
-    expect(await unavailable(client({ apiUrl: gone.url }).probe())).toEqual(happenedPerhaps)
+    expect(await unavailable(client({}, loopbackPort({ timeoutMs: 50 })).create(newPayment()))).toEqual(mayHaveHappened)
+    const stopped = await startStripe()
+    await stopped.close()
+    expect(await unavailable(client({ apiUrl: stopped.url }).probe())).toEqual(mayHaveHappened)
   })
 
   test('a lost or refused response to capture is resolved by reading the payment', async () => {
-    const payment = await authorized()
+    const payment = await createAuthorized()
     server.fail('/capture', 'lost')
-    expect(await unavailable(stripe().capture(payment))).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().capture(payment))).toEqual(mayHaveHappened)
     expect(await stripe().retrieve(payment)).toMatchObject({ state: 'CAPTURED', captured: 1000 })
-    const other = await authorized()
+    const other = await createAuthorized()
     const inside = { code: 'payment_intent_unexpected_state', type: 'invalid_request_error', message: 'no' }
     server.fail('/capture', { status: 400, json: { error: inside } })
     expect(await stripe().capture(other)).toMatchObject({ state: 'AUTHORIZED' })
@@ -521,7 +533,7 @@ describe('unusable responses of Stripe', () => {
 
   test('an error code of Stripe that is not a plain word is not passed on', async () => {
     server.fail('POST /v1/payment_intents', { status: 400, json: { error: { type: 'sk_test_standin <b>', code: 'a b' } } })
-    expect(await refused(stripe().create(asked()))).toBe('refused')
+    expect(await refused(stripe().create(newPayment()))).toBe('refused')
   })
 })
 
@@ -534,15 +546,15 @@ describe('Stripe webhooks', () => {
   }
   const now = Date.UTC(2026, 10, 22)
   const reader = (account: Partial<StripeAccount> = {}) => client(account, loopbackPort({ now: () => now }))
-  const bad = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
+  const expectBadSignature = async (promise: Promise<unknown>) => expect(await thrownBy(promise)).toBeInstanceOf(BadSignature)
 
   test('a webhook names its payment by the id of Stripe, and by ours if it has it', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     await stripe().refund({ ...payment, refundId: newId('refund'), whole: true })
-    for (const sent of server.events) {
-      const isIntent = (sent['type'] as string).startsWith('payment_intent.')
-      expect(await stripe().readMessage(server.sent(sent))).toEqual({
-        id: sent['id'] as string,
+    for (const webhookEvent of server.events) {
+      const isIntent = (webhookEvent['type'] as string).startsWith('payment_intent.')
+      expect(await stripe().readMessage(server.sent(webhookEvent))).toEqual({
+        id: webhookEvent['id'] as string,
         payment: { paymentId: isIntent ? payment.paymentId : undefined, reference: payment.reference },
       })
     }
@@ -558,25 +570,25 @@ describe('Stripe webhooks', () => {
   })
 
   test('repeated and reordered webhooks lead to the same state over HTTP; forged and old ones are refused', async () => {
-    const payment = await captured()
+    const payment = await createCaptured()
     await using shop = messagesTo(stripe())
     const { length } = server.events
-    const messages = server.events.map((sent) => server.sent(sent))
+    const messages = server.events.map((webhookEvent) => server.sent(webhookEvent))
     const statuses = await deliver(shop.url, messages, { times: 2, reversed: true })
     expect(statuses).toEqual(statuses.map(() => 200))
     expect(new Set(shop.received.map(({ id }) => id)).size).toBe(length)
     expect(shop.received.at(-1)?.id).toBe(server.events[0]?.['id'] as string)
     for (const { payment: about } of shop.received) {
-      const told = await stripe().retrieve({ ...payment, reference: about?.reference })
-      expect(told).toMatchObject({ state: 'CAPTURED', captured: 1000 })
+      const result = await stripe().retrieve({ ...payment, reference: about?.reference })
+      expect(result).toMatchObject({ state: 'CAPTURED', captured: 1000 })
     }
-    const forged = server.events.map((sent) => server.sent(sent, { secret: 'whsec_other' }))
-    const old = server.events.map((sent) => server.sent(sent, { at: Date.now() - 3_600_000 }))
+    const forged = server.events.map((webhookEvent) => server.sent(webhookEvent, { secret: 'whsec_other' }))
+    const old = server.events.map((webhookEvent) => server.sent(webhookEvent, { at: Date.now() - 3_600_000 }))
     expect(new Set(await deliver(shop.url, [...forged, ...old]))).toEqual(new Set([401]))
   })
 
   test('a dispute webhook says who has the money, and an inquiry moves none', async () => {
-    const payment = await captured({ amount: 500, currency: 'ISK' })
+    const payment = await createCaptured({ amount: 500, currency: 'ISK' })
     const of = async (status: string) => {
       server.dispute(payment.reference, 'updated', status)
       return (await stripe().readMessage(server.sent(server.events.at(-1) ?? {}))).dispute
@@ -598,18 +610,18 @@ describe('Stripe webhooks', () => {
     expect(await read(`${good},v1=zz`)).toMatchObject({ id: 'evt_1' })
     expect(await read(signature(body, { at: now - 300_000, secret: webhookSecret }))).toMatchObject({ id: 'evt_1' })
     expect(await read(signature(body, { at: now + 3_600_000, secret: webhookSecret }))).toMatchObject({ id: 'evt_1' })
-    await bad(read(signature(body, { at: now - 301_000, secret: webhookSecret })))
-    await bad(read(other))
-    await bad(read(good.replace('v1=', 'v0=').replace(/,v0=0+$/, '')))
+    await expectBadSignature(read(signature(body, { at: now - 301_000, secret: webhookSecret })))
+    await expectBadSignature(read(other))
+    await expectBadSignature(read(good.replace('v1=', 'v0=').replace(/,v0=0+$/, '')))
     for (const header of ['', 't=,v1=', 'v1=abc', good.replace(/^t=\d+/, 't=NaN'), good.replace(/^t=\d+/, 't=1e9'), 't', ',,,'])
-      await bad(read(header))
-    await bad(reader().readMessage({ body, headers: new Headers() }))
-    await bad(reader().readMessage({ body: Buffer.concat([body, Buffer.from(' ')]), headers }))
+      await expectBadSignature(read(header))
+    await expectBadSignature(reader().readMessage({ body, headers: new Headers() }))
+    await expectBadSignature(reader().readMessage({ body: Buffer.concat([body, Buffer.from(' ')]), headers }))
   })
 
   test('no webhook is accepted without a secret', async () => {
     for (const blank of [undefined, '', '  \t'])
-      await bad(
+      await expectBadSignature(
         reader({ webhookSecret: blank })
           .readMessage(server.sent(event, { at: now, secret: blank || 'x' }))
           .catch((error) => Promise.reject(error)),
@@ -644,7 +656,7 @@ describe('a Stripe account', () => {
     expect(calls()).toEqual(['GET /v1/balance'])
     expect(await refused(client({ secretKey: 'sk_test_wrong' }).probe())).toBe('credentials')
     server.fail('/v1/balance', { status: 503 }, { status: 429 })
-    expect(await unavailable(stripe().probe())).toEqual(happenedPerhaps)
+    expect(await unavailable(stripe().probe())).toEqual(mayHaveHappened)
     expect(await unavailable(stripe().probe())).toEqual({ neverSent: true, counts: false })
   })
 

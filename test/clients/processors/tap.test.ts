@@ -12,9 +12,9 @@ import { startTapServer, tapKeys } from './tap-server.ts'
 
 setDefaultTimeout(longTestMs)
 
-const madeAt = Date.UTC(2026, 10, 22)
+const createdAt = Date.UTC(2026, 10, 22)
 const hourMs = 3_600_000
-const paymentId = createNewId(() => Bun.randomUUIDv7('buffer', madeAt))('payment')
+const paymentId = createNewId(() => Bun.randomUUIDv7('buffer', createdAt))('payment')
 const refundId = 'ref_01jd0000000000000000000001'
 const amount = 10_500
 const currency = 'KWD'
@@ -25,13 +25,13 @@ const shopper = { name: 'Mariam', email: 'mariam@shop.example', country: 'KW' }
 const newPayment = { paymentId, ...sum, token: undefined, returnUrl, messagesUrl, shopper }
 const knet = { ...newPayment, method: 'knet' }
 
-async function open({ timeoutMs = 30_000, now = () => madeAt } = {}) {
+async function open({ timeoutMs = 30_000, now = () => createdAt } = {}) {
   const server = await startTapServer()
   const account = { ...tapKeys, apiUrl: server.apiUrl }
   const port = loopbackPort({ timeoutMs, now })
   return { server, account, port, tap: createTap(account, port), [Symbol.asyncDispose]: () => server.close() }
 }
-type Opened = Awaited<ReturnType<typeof open>>
+type Setup = Awaited<ReturnType<typeof open>>
 
 const named = ({ reference, references }: ProcessorPayment) => ({
   paymentId,
@@ -40,38 +40,38 @@ const named = ({ reference, references }: ProcessorPayment) => ({
   ...(references === undefined ? {} : { references }),
 })
 
-/** An authorization that the shopper gave. */
-async function authorized({ server, tap }: Opened) {
-  const made = await tap.create(newPayment)
-  server.pay(made.reference)
-  return named(made)
+/** Creates an authorized payment. */
+async function createAuthorized({ server, tap }: Setup) {
+  const created = await tap.create(newPayment)
+  server.pay(created.reference)
+  return named(created)
 }
 
-/** One whose money was taken. */
-async function captured(opened: Opened) {
-  return named(await opened.tap.capture(await authorized(opened)))
+/** Creates a captured payment. */
+async function createCaptured(setup: Setup) {
+  return named(await setup.tap.capture(await createAuthorized(setup)))
 }
 
-const isCaptured = (told: unknown): told is ProcessorPayment =>
-  typeof told === 'object' && told !== null && 'state' in told && told.state === 'CAPTURED'
+const isCaptured = (result: unknown): result is ProcessorPayment =>
+  typeof result === 'object' && result !== null && 'state' in result && result.state === 'CAPTURED'
 
 describe('amounts at Tap', () => {
   const anyCurrency = fc.constantFrom(...currencies)
 
   test('sends supported amounts exactly in major units, and refuses others before any request', async () => {
-    await using given = await open()
-    const { server, tap } = given
+    await using setup = await open()
+    const { server, tap } = setup
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: -10, max: 100_000_000_000_000 }), anyCurrency, async (amount, currency) => {
         const before = server.requests.length
-        const asked = { ...newPayment, paymentId: `pay_${before}`, amount, currency }
+        const payment = { ...newPayment, paymentId: `pay_${before}`, amount, currency }
         if (supportsAmount({ amount, currency })) {
-          expect(await tap.create(asked)).toMatchObject({ state: 'REQUIRES_ACTION' })
-          const [, whole = '', fraction = ''] = /"amount":(\d+)(?:\.(\d+))?,/.exec(server.requests.at(-1)?.body ?? '') ?? []
-          expect(BigInt(whole + fraction.padEnd(decimalsOf(currency), '0'))).toBe(BigInt(amount))
+          expect(await tap.create(payment)).toMatchObject({ state: 'REQUIRES_ACTION' })
+          const [, integer = '', fraction = ''] = /"amount":(\d+)(?:\.(\d+))?,/.exec(server.requests.at(-1)?.body ?? '') ?? []
+          expect(BigInt(integer + fraction.padEnd(decimalsOf(currency), '0'))).toBe(BigInt(amount))
           expect(fraction.length).toBeLessThanOrEqual(decimalsOf(currency))
         } else {
-          expect(await thrownBy(tap.create(asked))).toEqual(new ProcessorRefused('amount_not_supported'))
+          expect(await thrownBy(tap.create(payment))).toEqual(new ProcessorRefused('amount_not_supported'))
           expect(server.requests.length).toBe(before)
         }
       }),
@@ -80,13 +80,15 @@ describe('amounts at Tap', () => {
   })
 
   test('an amount comes back from Tap to the last digit', async () => {
-    await using given = await open()
-    const said = fc.constantFrom('KWD', 'BHD', 'OMR', 'SAR', 'USD')
+    await using setup = await open()
+    const exactCurrencies = fc.constantFrom('KWD', 'BHD', 'OMR', 'SAR', 'USD')
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 100_000_000_000_000 }), said, async (amount, currency) => {
-        const made = await given.tap.create({ ...newPayment, paymentId: `pay_${given.server.requests.length}`, amount, currency })
-        given.server.pay(made.reference)
-        expect(await given.tap.retrieve({ paymentId, reference: made.reference, amount, currency })).toMatchObject({ authorized: amount })
+      fc.asyncProperty(fc.integer({ min: 1, max: 100_000_000_000_000 }), exactCurrencies, async (amount, currency) => {
+        const created = await setup.tap.create({ ...newPayment, paymentId: `pay_${setup.server.requests.length}`, amount, currency })
+        setup.server.pay(created.reference)
+        expect(await setup.tap.retrieve({ paymentId, reference: created.reference, amount, currency })).toMatchObject({
+          authorized: amount,
+        })
       }),
       { numRuns: 100 },
     )
@@ -113,25 +115,25 @@ describe('amounts at Tap', () => {
   })
 
   test('refund and capture refuse an unsupported amount before any request', async () => {
-    await using given = await open()
+    await using setup = await open()
     const name = { paymentId, reference: 'chg_x', amount: 1_001, currency: 'JOD' }
-    expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: false }))).toEqual(new ProcessorRefused('amount_not_supported'))
-    expect(await thrownBy(given.tap.capture(name))).toEqual(new ProcessorRefused('amount_not_supported'))
-    expect(given.server.requests).toEqual([])
+    expect(await thrownBy(setup.tap.refund({ ...name, refundId, whole: false }))).toEqual(new ProcessorRefused('amount_not_supported'))
+    expect(await thrownBy(setup.tap.capture(name))).toEqual(new ProcessorRefused('amount_not_supported'))
+    expect(setup.server.requests).toEqual([])
   })
 })
 
 describe('a card at Tap', () => {
   test('a card is authorized on a page, captured by a charge, and refunded from that charge', async () => {
-    await using given = await open()
-    const { server, tap } = given
-    const made = await tap.create(newPayment)
-    expect(made).toEqual({
+    await using setup = await open()
+    const { server, tap } = setup
+    const created = await tap.create(newPayment)
+    expect(created).toEqual({
       reference: expect.stringMatching(/^auth_/),
       state: 'REQUIRES_ACTION',
       authorized: 0,
       captured: 0,
-      clientParameters: { redirectUrl: `${server.url}/pay/${made.reference}` },
+      clientParameters: { redirectUrl: `${server.url}/pay/${created.reference}` },
     })
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v2/authorize/'])
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
@@ -145,27 +147,32 @@ describe('a card at Tap', () => {
       post: { url: messagesUrl },
       auto: { type: 'VOID', time: 168 },
     })
-    server.pay(made.reference)
-    expect(await tap.retrieve(named(made))).toEqual({ reference: made.reference, state: 'AUTHORIZED', authorized: amount, captured: 0 })
+    server.pay(created.reference)
+    expect(await tap.retrieve(named(created))).toEqual({
+      reference: created.reference,
+      state: 'AUTHORIZED',
+      authorized: amount,
+      captured: 0,
+    })
 
-    const taken = await tap.capture(named(made))
-    expect(taken).toEqual({
-      reference: made.reference,
+    const captured = await tap.capture(named(created))
+    expect(captured).toEqual({
+      reference: created.reference,
       references: { charge: expect.stringMatching(/^chg_/) },
       state: 'CAPTURED',
       authorized: amount,
       captured: amount,
     })
-    expect(await tap.retrieve(named(taken))).toEqual(taken)
-    expect(await tap.capture(named(taken))).toEqual(taken)
-    expect(await tap.void(named(taken))).toEqual(taken)
+    expect(await tap.retrieve(named(captured))).toEqual(captured)
+    expect(await tap.capture(named(captured))).toEqual(captured)
+    expect(await tap.void(named(captured))).toEqual(captured)
     expect(server.all('charge')).toHaveLength(1)
 
-    const refund = { ...named(taken), refundId, amount: 1_234, whole: false }
+    const refund = { ...named(captured), refundId, amount: 1_234, whole: false }
     const back = await tap.refund(refund)
     expect(back).toEqual({ reference: expect.stringMatching(/^re_/), state: 'PENDING' })
     expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({
-      charge_id: taken.references?.['charge'],
+      charge_id: captured.references?.['charge'],
       amount: 1.234,
       currency: 'KWD',
       reason: 'requested_by_customer',
@@ -184,39 +191,39 @@ describe('a card at Tap', () => {
     ['abandoned', '301'],
     ['failed', '401'],
   ] as const)('a card payment that is %s is FAILED with the code of the processor', async (how, code) => {
-    await using given = await open()
-    const made = await given.tap.create(newPayment)
-    given.server.pay(made.reference, how)
-    expect(await given.tap.retrieve(named(made))).toMatchObject({ state: 'FAILED', failureCode: code, authorized: 0, captured: 0 })
+    await using setup = await open()
+    const created = await setup.tap.create(newPayment)
+    setup.server.pay(created.reference, how)
+    expect(await setup.tap.retrieve(named(created))).toMatchObject({ state: 'FAILED', failureCode: code, authorized: 0, captured: 0 })
   })
 
   test('a card payment in progress is undecided', async () => {
-    await using given = await open()
-    const made = await given.tap.create(newPayment)
-    given.server.pay(made.reference, 'in progress')
-    expect((await given.tap.retrieve(named(made)))?.state).toBe('PENDING')
-    given.server.pay(made.reference)
-    expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
+    await using setup = await open()
+    const created = await setup.tap.create(newPayment)
+    setup.server.pay(created.reference, 'in progress')
+    expect((await setup.tap.retrieve(named(created)))?.state).toBe('PENDING')
+    setup.server.pay(created.reference)
+    expect((await setup.tap.retrieve(named(created)))?.state).toBe('AUTHORIZED')
   })
 
   test('repeated creates return the same payment', async () => {
-    await using given = await open()
-    const first = await given.tap.create(newPayment)
-    expect(await given.tap.create(newPayment)).toEqual(first)
-    expect(given.server.objects.size).toBe(1)
+    await using setup = await open()
+    const first = await setup.tap.create(newPayment)
+    expect(await setup.tap.create(newPayment)).toEqual(first)
+    expect(setup.server.objects.size).toBe(1)
   })
 
   test.each(['lost', 'half', 'garbage'] as const)('a create with the response %s returns the same payment when repeated', async (fault) => {
-    await using given = await open()
-    given.server.fail('/authorize/', fault)
-    expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
-    const made = await given.tap.create(newPayment)
-    expect(given.server.all('authorize').map(({ id }) => id)).toEqual([made.reference])
+    await using setup = await open()
+    setup.server.fail('/authorize/', fault)
+    expect(await thrownBy(setup.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
+    const created = await setup.tap.create(newPayment)
+    expect(setup.server.all('authorize').map(({ id }) => id)).toEqual([created.reference])
   })
 
   test('a payment without a reference is unavailable, because Tap cannot search by our id', async () => {
-    await using given = await open()
-    const { tap } = given
+    await using setup = await open()
+    const { tap } = setup
     const name = { paymentId, reference: undefined, ...sum }
     const calls = [tap.retrieve(name), tap.capture(name), tap.void(name), tap.refund({ ...name, refundId, whole: true })]
     for (const call of [...calls, tap.retrieveRefund({ ...name, refundId, refundReference: undefined })])
@@ -224,46 +231,46 @@ describe('a card at Tap', () => {
   })
 
   test('an authorized payment can be voided', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    expect((await given.tap.void(name)).state).toBe('VOIDED')
-    expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
-    expect((await given.tap.void(name)).state).toBe('VOIDED')
-    expect((await given.tap.capture(name)).state).toBe('VOIDED')
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    expect((await setup.tap.void(name)).state).toBe('VOIDED')
+    expect((await setup.tap.retrieve(name))?.state).toBe('VOIDED')
+    expect((await setup.tap.void(name)).state).toBe('VOIDED')
+    expect((await setup.tap.capture(name)).state).toBe('VOIDED')
   })
 
   test('a payment that waits for its shopper cannot be voided, and void returns its state', async () => {
-    await using given = await open()
-    const made = await given.tap.create(newPayment)
-    expect((await given.tap.void(named(made))).state).toBe('REQUIRES_ACTION')
+    await using setup = await open()
+    const created = await setup.tap.create(newPayment)
+    expect((await setup.tap.void(named(created))).state).toBe('REQUIRES_ACTION')
   })
 
   test('a payment whose capture is declined is FAILED, and its authorization is voided', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.declineCapture()
-    given.server.fail('/void', { status: 500 })
-    const taken = await given.tap.capture(name)
-    expect(taken).toMatchObject({ state: 'FAILED', failureCode: '505', captured: 0 })
-    expect(await given.tap.retrieve(named(taken))).toEqual(taken)
-    expect(await given.tap.capture(name)).toEqual(taken)
-    expect((await given.tap.retrieve(name))?.state).toBe('VOIDED')
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.declineCapture()
+    setup.server.fail('/void', { status: 500 })
+    const captured = await setup.tap.capture(name)
+    expect(captured).toMatchObject({ state: 'FAILED', failureCode: '505', captured: 0 })
+    expect(await setup.tap.retrieve(named(captured))).toEqual(captured)
+    expect(await setup.tap.capture(name)).toEqual(captured)
+    expect((await setup.tap.retrieve(name))?.state).toBe('VOIDED')
   })
 
   test.each(['lost', 'half', 'garbage'] as const)('a capture with the response %s captures once when repeated', async (fault) => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.fail('/charges/', fault)
-    expect(await thrownBy(given.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
-    expect(await given.tap.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
-    expect(given.server.all('charge')).toHaveLength(1)
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.fail('/charges/', fault)
+    expect(await thrownBy(setup.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    expect(await setup.tap.capture(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
+    expect(setup.server.all('charge')).toHaveLength(1)
   })
 
   test('a capture lost a day ago is found among all charges and not repeated', async () => {
-    let now = madeAt
-    await using given = await open({ now: () => now })
-    const { server, tap } = given
-    const name = await authorized(given)
+    let now = createdAt
+    await using setup = await open({ now: () => now })
+    const { server, tap } = setup
+    const name = await createAuthorized(setup)
     server.fail('/charges/', 'lost')
     expect(await thrownBy(tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
     for (let others = 0; others < 120; others++) server.stranger()
@@ -277,40 +284,40 @@ describe('a card at Tap', () => {
   })
 
   test('void after a lost response to capture returns CAPTURED', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.fail('/charges/', 'lost')
-    expect(await thrownBy(given.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
-    expect((await given.tap.retrieve(name))?.state).toBe('AUTHORIZED')
-    expect(await given.tap.void(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.fail('/charges/', 'lost')
+    expect(await thrownBy(setup.tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
+    expect((await setup.tap.retrieve(name))?.state).toBe('AUTHORIZED')
+    expect(await setup.tap.void(name)).toMatchObject({ state: 'CAPTURED', captured: amount })
   })
 
   test('void of an uncaptured payment that Tap refuses is refused with its code', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.fail('/void', { status: 400, json: { errors: [{ code: '1117' }] } })
-    expect(await thrownBy(given.tap.void(name))).toEqual(new ProcessorRefused('1117'))
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.fail('/void', { status: 400, json: { errors: [{ code: '1117' }] } })
+    expect(await thrownBy(setup.tap.void(name))).toEqual(new ProcessorRefused('1117'))
   })
 
   test('a payment without a charge can be captured a day later', async () => {
-    await using given = await open({ now: () => madeAt + 30 * hourMs })
-    expect(await given.tap.capture(await authorized(given))).toMatchObject({ state: 'CAPTURED' })
+    await using setup = await open({ now: () => createdAt + 30 * hourMs })
+    expect(await setup.tap.capture(await createAuthorized(setup))).toMatchObject({ state: 'CAPTURED' })
   })
 
   test('a payment with a token of the page is authorized without the page', async () => {
-    await using given = await open()
-    const made = await given.tap.create({ ...newPayment, token: 'tok_of_the_page' })
-    expect(JSON.parse(given.server.requests[0]?.body ?? '').source).toEqual({ id: 'tok_of_the_page' })
-    expect(made.reference).toStartWith('auth_')
+    await using setup = await open()
+    const created = await setup.tap.create({ ...newPayment, token: 'tok_of_the_page' })
+    expect(JSON.parse(setup.server.requests[0]?.body ?? '').source).toEqual({ id: 'tok_of_the_page' })
+    expect(created.reference).toStartWith('auth_')
   })
 
   test('an unknown payment is undefined, and cannot be captured or voided', async () => {
-    await using given = await open()
+    await using setup = await open()
     const name = { paymentId, reference: 'auth_unknown', ...sum }
-    expect(await given.tap.retrieve(name)).toBeUndefined()
-    expect(await given.tap.retrieve({ ...name, reference: 'chg_unknown' })).toBeUndefined()
+    expect(await setup.tap.retrieve(name)).toBeUndefined()
+    expect(await setup.tap.retrieve({ ...name, reference: 'chg_unknown' })).toBeUndefined()
     for (const verb of ['capture', 'void'] as const)
-      expect(await thrownBy(given.tap[verb](name))).toEqual(new ProcessorRefused('not_found'))
+      expect(await thrownBy(setup.tap[verb](name))).toEqual(new ProcessorRefused('not_found'))
   })
 })
 
@@ -318,13 +325,13 @@ describe('a wallet at Tap', () => {
   const google = { protocolVersion: 'ECv2', signature: 'MEUCIQ', signedMessage: '{"tag":"…"}' }
   const apple = { version: 'EC_v1', data: 't7Ge', signature: 'MIAG', header: { publicKeyHash: 'tq', transactionId: '93' } }
 
-  test.each([google, apple])('%p is exchanged for a token with the secret key and then authorized', async (given) => {
-    await using opened = await open()
-    const token = JSON.stringify(given)
-    const made = await opened.tap.create({ ...newPayment, method: 'wallet', token, shopper: { ...shopper, ip: '192.0.2.1' } })
-    expect(made).toMatchObject({ state: 'AUTHORIZED', authorized: amount })
-    const [exchange, payment] = opened.server.requests.map(({ body }) => JSON.parse(body))
-    expect(exchange).toEqual({ type: given === google ? 'googlepay' : 'applepay', token_data: given, client_ip: '192.0.2.1' })
+  test.each([google, apple])('%p is exchanged for a token with the secret key and then authorized', async (wallet) => {
+    await using setup = await open()
+    const token = JSON.stringify(wallet)
+    const created = await setup.tap.create({ ...newPayment, method: 'wallet', token, shopper: { ...shopper, ip: '192.0.2.1' } })
+    expect(created).toMatchObject({ state: 'AUTHORIZED', authorized: amount })
+    const [exchange, payment] = setup.server.requests.map(({ body }) => JSON.parse(body))
+    expect(exchange).toEqual({ type: wallet === google ? 'googlepay' : 'applepay', token_data: wallet, client_ip: '192.0.2.1' })
     expect(payment.source).toEqual({ id: expect.stringMatching(/^tok_/) })
   })
 })
@@ -336,54 +343,54 @@ describe('a local method at Tap', () => {
     ['benefit', 'src_bh.benefit'],
     ['naps', 'src_qa.qpay'],
   ])('%s captures the money itself', async (method, source) => {
-    await using given = await open()
-    const { server, tap } = given
+    await using setup = await open()
+    const { server, tap } = setup
     expect(tap.capabilities.capturesItself).toContain(method)
-    const made = await tap.create({ ...newPayment, method })
-    expect(made).toMatchObject({ state: 'REQUIRES_ACTION', authorized: 0, captured: 0 })
-    expect(made.reference).toStartWith('chg_')
+    const created = await tap.create({ ...newPayment, method })
+    expect(created).toMatchObject({ state: 'REQUIRES_ACTION', authorized: 0, captured: 0 })
+    expect(created.reference).toStartWith('chg_')
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ source: { id: source } })
     expect(JSON.parse(server.requests[0]?.body ?? '')).not.toHaveProperty('auto')
     // The payment page cannot be closed.
-    expect((await tap.void(named(made))).state).toBe('REQUIRES_ACTION')
-    expect((await tap.capture(named(made))).state).toBe('REQUIRES_ACTION')
-    server.pay(made.reference)
-    for (const told of [await tap.retrieve(named(made)), await tap.capture(named(made)), await tap.void(named(made))])
-      expect(told).toEqual({ reference: made.reference, state: 'CAPTURED', authorized: amount, captured: amount })
-    await tap.refund({ ...named(made), refundId, whole: true })
+    expect((await tap.void(named(created))).state).toBe('REQUIRES_ACTION')
+    expect((await tap.capture(named(created))).state).toBe('REQUIRES_ACTION')
+    server.pay(created.reference)
+    for (const result of [await tap.retrieve(named(created)), await tap.capture(named(created)), await tap.void(named(created))])
+      expect(result).toEqual({ reference: created.reference, state: 'CAPTURED', authorized: amount, captured: amount })
+    await tap.refund({ ...named(created), refundId, whole: true })
     server.settleRefunds()
-    expect(await tap.retrieveRefund({ ...named(made), refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
+    expect(await tap.retrieveRefund({ ...named(created), refundId, refundReference: undefined })).toMatchObject({ state: 'SUCCEEDED' })
   })
 
   test('an unknown method is refused before any request', async () => {
-    await using given = await open()
+    await using setup = await open()
     for (const method of ['paypal', 'crypto', 'constructor', ''])
-      expect(await thrownBy(given.tap.create({ ...newPayment, method }))).toEqual(new ProcessorRefused('method_not_supported'))
-    expect(given.server.requests).toEqual([])
+      expect(await thrownBy(setup.tap.create({ ...newPayment, method }))).toEqual(new ProcessorRefused('method_not_supported'))
+    expect(setup.server.requests).toEqual([])
   })
 })
 
 describe('a Tap refund', () => {
   test('repeated refunds are one refund, within a day and later', async () => {
-    await using given = await open()
-    const { server, tap } = given
-    const refund = { ...(await captured(given)), refundId, amount: 400, whole: false }
+    await using setup = await open()
+    const { server, tap } = setup
+    const refund = { ...(await createCaptured(setup)), refundId, amount: 400, whole: false }
     server.fail('POST /v2/refunds/', { status: 200, json: { message: 'not a list' } }, 'lost')
     expect(await thrownBy(tap.refund(refund))).toBeInstanceOf(ProcessorUnavailable)
     expect(await thrownBy(tap.refund(refund))).toBeInstanceOf(ProcessorUnavailable)
     const lost = server.all('refund')
-    const made = await tap.refund(refund)
+    const created = await tap.refund(refund)
     server.forgetKeys()
-    expect(await tap.refund(refund)).toEqual(made)
+    expect(await tap.refund(refund)).toEqual(created)
     expect(server.all('refund').length).toBeLessThanOrEqual(Math.max(lost.length, 1))
     server.settleRefunds()
     expect((await tap.refund(refund)).state).toBe('SUCCEEDED')
   })
 
   test('a refund is found among many of one charge', async () => {
-    await using given = await open()
-    const { server, tap } = given
-    const name = await captured(given)
+    await using setup = await open()
+    const { server, tap } = setup
+    const name = await createCaptured(setup)
     await tap.refund({ ...name, refundId, amount: 400, whole: false })
     for (let others = 0; others < 60; others++) await tap.refund({ ...name, refundId: `ref_${others}`, amount: 10, whole: false })
     server.settleRefunds()
@@ -401,30 +408,30 @@ describe('a Tap refund', () => {
     ['UNKNOWN', 'PENDING'],
     ['REFUNDED', 'SUCCEEDED'],
   ] as const)('a refund with the status %s is %s', async (status, state) => {
-    await using given = await open()
-    const { server, tap } = given
-    const name = await captured(given)
-    const made = await tap.refund({ ...name, refundId, whole: true })
+    await using setup = await open()
+    const { server, tap } = setup
+    const name = await createCaptured(setup)
+    const created = await tap.refund({ ...name, refundId, whole: true })
     server.refundsEnd(status, '501')
     server.settleRefunds()
-    const told = await tap.retrieveRefund({ ...name, refundId, refundReference: made.reference })
-    expect(told).toEqual({ reference: made.reference, state, ...(state === 'FAILED' ? { failureCode: '501' } : {}) })
+    const result = await tap.retrieveRefund({ ...name, refundId, refundReference: created.reference })
+    expect(result).toEqual({ reference: created.reference, state, ...(state === 'FAILED' ? { failureCode: '501' } : {}) })
   })
 
   test('refuses a refund of an uncaptured payment, or above what is left', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    expect(await thrownBy(given.tap.refund({ ...name, refundId, whole: true }))).toEqual(new ProcessorRefused('not_captured'))
-    const taken = named(await given.tap.capture(name))
-    const tooMuch = { ...taken, refundId, amount: amount + 1, whole: false }
-    expect(await thrownBy(given.tap.refund(tooMuch))).toEqual(new ProcessorRefused('1101'))
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    expect(await thrownBy(setup.tap.refund({ ...name, refundId, whole: true }))).toEqual(new ProcessorRefused('not_captured'))
+    const captured = named(await setup.tap.capture(name))
+    const tooMuch = { ...captured, refundId, amount: amount + 1, whole: false }
+    expect(await thrownBy(setup.tap.refund(tooMuch))).toEqual(new ProcessorRefused('1101'))
   })
 
   test('a refund with another amount than requested is not returned', async () => {
-    await using given = await open()
-    const name = await captured(given)
-    const { reference } = await given.tap.refund({ ...name, refundId, amount: 400, whole: false })
-    const error = await thrownBy(Promise.resolve(given.tap.retrieveRefund({ ...name, refundId, refundReference: reference, amount: 500 })))
+    await using setup = await open()
+    const name = await createCaptured(setup)
+    const { reference } = await setup.tap.refund({ ...name, refundId, amount: 400, whole: false })
+    const error = await thrownBy(Promise.resolve(setup.tap.retrieveRefund({ ...name, refundId, refundReference: reference, amount: 500 })))
     expect(error).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 })
@@ -440,63 +447,63 @@ describe('failed requests to Tap', () => {
   }
   const routes = Object.keys(verbs)
 
-  async function met(route: string, ...faults: Parameters<Opened['server']['fail']>[1][]) {
-    await using given = await open()
-    const name = await authorized(given)
-    if (route === 'POST /v2/authorize/') given.server.forgetKeys()
-    given.server.fail(route, ...faults)
-    return await thrownBy(Promise.resolve(verbs[route]?.(given.tap, name)))
+  async function errorOf(route: string, ...faults: Parameters<Setup['server']['fail']>[1][]) {
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    if (route === 'POST /v2/authorize/') setup.server.forgetKeys()
+    setup.server.fail(route, ...faults)
+    return await thrownBy(Promise.resolve(verbs[route]?.(setup.tap, name)))
   }
 
   test.each(routes)('network and server errors of %s leave the outcome unknown and count for the breaker', async (route) => {
     for (const fault of ['lost', { status: 500 }, { status: 502, json: '<html>' }] as const)
-      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+      expect(await errorOf(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
     for (const fault of ['garbage', { status: 200, json: '{"id": "cut o' }, { status: 302, headers: { location: '/' } }] as const)
-      expect(await met(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+      expect(await errorOf(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
   test('a timeout of create leaves the outcome unknown and counts for the breaker', async () => {
-    await using given = await open({ timeoutMs: 100 })
-    given.server.fail('POST', 'late')
-    expect(await thrownBy(given.tap.create(newPayment))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
+    await using setup = await open({ timeoutMs: 100 })
+    setup.server.fail('POST', 'late')
+    expect(await thrownBy(setup.tap.create(newPayment))).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })
   })
 
   test.each(routes)('401, 403, 409 and 429 to %s are unavailable and do not count for the breaker', async (route) => {
     for (const status of [401, 403, 429])
-      expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
+      expect(await errorOf(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: true })
     for (const status of [409, 418])
-      expect(await met(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
+      expect(await errorOf(route, { status })).toMatchObject({ name: 'ProcessorUnavailable', counts: false, neverSent: false })
   })
 
   test('400 is a refusal with the code of the first error, or a generic word', async () => {
     const reply = (json: unknown) => ({ status: 400, json })
     for (const route of ['POST /v2/authorize/', 'POST /v2/charges/', '/void']) {
-      expect(await met(route, reply({ errors: [{ code: '1125', description: 'No.' }] }))).toEqual(new ProcessorRefused('1125'))
-      expect(await met(route, reply({ errors: [{ code: 'card 4242 4242 4242 4242' }] }))).toEqual(new ProcessorRefused('refused'))
-      expect(await met(route, reply('<html>'))).toEqual(new ProcessorRefused('refused'))
+      expect(await errorOf(route, reply({ errors: [{ code: '1125', description: 'No.' }] }))).toEqual(new ProcessorRefused('1125'))
+      expect(await errorOf(route, reply({ errors: [{ code: 'card 4242 4242 4242 4242' }] }))).toEqual(new ProcessorRefused('refused'))
+      expect(await errorOf(route, reply('<html>'))).toEqual(new ProcessorRefused('refused'))
     }
   })
 
   test('a refused list is unavailable, not empty', async () => {
-    expect(await met('POST /v2/refunds/list', { status: 400, json: { errors: [{ code: '1', description: 'Bad limit' }] } })).toBeInstanceOf(
-      ProcessorUnavailable,
-    )
-    expect(await met('POST /v2/refunds/list', { status: 200, json: {} })).toBeInstanceOf(ProcessorUnavailable)
+    expect(
+      await errorOf('POST /v2/refunds/list', { status: 400, json: { errors: [{ code: '1', description: 'Bad limit' }] } }),
+    ).toBeInstanceOf(ProcessorUnavailable)
+    expect(await errorOf('POST /v2/refunds/list', { status: 200, json: {} })).toBeInstanceOf(ProcessorUnavailable)
   })
 
   test('402 with a payment returns that payment, and without one is a refusal', async () => {
-    await using given = await open()
+    await using setup = await open()
     const declined = { id: 'auth_1', status: 'DECLINED', amount: 10.5, currency, response: { code: '505' } }
-    given.server.fail('/authorize/', { status: 402, json: declined }, { status: 402, json: { errors: [{ code: '1125' }] } })
-    expect(await given.tap.create(newPayment)).toMatchObject({ reference: 'auth_1', state: 'FAILED', failureCode: '505' })
-    expect(await thrownBy(given.tap.create(newPayment))).toEqual(new ProcessorRefused('1125'))
+    setup.server.fail('/authorize/', { status: 402, json: declined }, { status: 402, json: { errors: [{ code: '1125' }] } })
+    expect(await setup.tap.create(newPayment)).toMatchObject({ reference: 'auth_1', state: 'FAILED', failureCode: '505' })
+    expect(await thrownBy(setup.tap.create(newPayment))).toEqual(new ProcessorRefused('1125'))
   })
 
   test('a refused capture of an authorized payment is refused with its code', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.fail('/charges/', { status: 400, json: { errors: [{ code: '1117' }] } })
-    expect(await thrownBy(given.tap.capture(name))).toEqual(new ProcessorRefused('1117'))
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.fail('/charges/', { status: 400, json: { errors: [{ code: '1117' }] } })
+    expect(await thrownBy(setup.tap.capture(name))).toEqual(new ProcessorRefused('1117'))
   })
 
   test.each([
@@ -512,16 +519,16 @@ describe('failed requests to Tap', () => {
     [{ id: 'auth_2', status: 'AUTHORIZED', amount: 10.5, currency }, 'another payment'],
     [{ id: 'auth_1', status: 'CAPTURED', amount: 1.05, currency }, 'less'],
   ])('a response %j (%s) is unavailable', async (json) => {
-    await using given = await open()
-    given.server.fail('GET', { status: 200, json })
-    const error = await thrownBy(Promise.resolve(given.tap.retrieve({ paymentId, reference: 'auth_1', ...sum })))
+    await using setup = await open()
+    setup.server.fail('GET', { status: 200, json })
+    const error = await thrownBy(Promise.resolve(setup.tap.retrieve({ paymentId, reference: 'auth_1', ...sum })))
     expect(error).toBeInstanceOf(ProcessorUnavailable)
   })
 
   test('arbitrary responses give a payment, a refusal or unavailable, and captured is exactly the amount', async () => {
     let replies: { status: number; json: unknown }[] = []
     await using server = await standIn(() => replies.shift() ?? { status: 200, json: {} })
-    const tap = createTap({ ...tapKeys, apiUrl: server.url }, loopbackPort({ now: () => madeAt + 30 * hourMs }))
+    const tap = createTap({ ...tapKeys, apiUrl: server.url }, loopbackPort({ now: () => createdAt + 30 * hourMs }))
     const name = { paymentId, reference: 'auth_1', ...sum }
     const refund = { ...name, references: { charge: 'chg_1' }, refundId, whole: true }
     const calls = [
@@ -553,50 +560,50 @@ describe('failed requests to Tap', () => {
     const json = fc.oneof(half, half, list, fc.jsonValue())
     const reply = fc.record({ status: fc.constantFrom(200, 200, 400, 402, 404), json })
     await fc.assert(
-      fc.asyncProperty(fc.array(reply, { minLength: 5, maxLength: 5 }), fc.constantFrom(...calls), async (given, call) => {
-        replies = given
-        const told: unknown = await Promise.resolve(call()).catch((error: unknown) => error)
-        if (told instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(told.name)
-        else if (isCaptured(told)) expect(told.captured).toBe(amount)
+      fc.asyncProperty(fc.array(reply, { minLength: 5, maxLength: 5 }), fc.constantFrom(...calls), async (planned, call) => {
+        replies = planned
+        const result: unknown = await Promise.resolve(call()).catch((error: unknown) => error)
+        if (result instanceof Error) expect(['ProcessorUnavailable', 'ProcessorRefused']).toContain(result.name)
+        else if (isCaptured(result)) expect(result.captured).toBe(amount)
       }),
       { numRuns: 500 },
     )
   })
 
   test('an authorization never counts as captured, whatever its status', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    given.server.fail('GET', { status: 200, json: { id: name.reference, status: 'CAPTURED', amount: '10.500', currency } })
-    expect(await given.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
-    given.server.fail('GET', { status: 200, json: { id: name.reference, status: 'UNKNOWN', amount: 10.5, currency } })
-    expect(await given.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    setup.server.fail('GET', { status: 200, json: { id: name.reference, status: 'CAPTURED', amount: '10.500', currency } })
+    expect(await setup.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
+    setup.server.fail('GET', { status: 200, json: { id: name.reference, status: 'UNKNOWN', amount: 10.5, currency } })
+    expect(await setup.tap.retrieve(name)).toMatchObject({ state: 'PROCESSING', captured: 0 })
   })
 
   test('a response to create about another kind of payment is unavailable', async () => {
-    await using given = await open()
-    given.server.fail('/authorize/', { status: 200, json: { id: 'chg_1', status: 'CAPTURED', amount: 10.5, currency } })
-    expect(await thrownBy(given.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
+    await using setup = await open()
+    setup.server.fail('/authorize/', { status: 200, json: { id: 'chg_1', status: 'CAPTURED', amount: 10.5, currency } })
+    expect(await thrownBy(setup.tap.create(newPayment))).toBeInstanceOf(ProcessorUnavailable)
   })
 
   test('errors of Tap contain no secrets', async () => {
     for (const fault of ['lost', { status: 200, json: '<html>' }, { status: 401 }, { status: 400 }] as const) {
-      const error = (await met('POST /v2/authorize/', fault)) as Error
-      const shown = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
-      for (const secret of [tapKeys.secretKey, tapKeys.publishableKey]) expect(shown).not.toContain(secret)
+      const error = (await errorOf('POST /v2/authorize/', fault)) as Error
+      const text = `${Bun.inspect(error)} ${Bun.inspect(error.cause)}`
+      for (const secret of [tapKeys.secretKey, tapKeys.publishableKey]) expect(text).not.toContain(secret)
     }
   })
 })
 
 describe('Tap webhooks', () => {
   test('a webhook names its payment by the ids of Tap, and has its signature as id', async () => {
-    await using given = await open()
-    const { server, tap } = given
-    const name = await authorized(given)
+    await using setup = await open()
+    const { server, tap } = setup
+    const name = await createAuthorized(setup)
     const message = server.message(name.reference)
     const about = { paymentId, reference: name.reference }
-    const told = await tap.readMessage(message)
-    expect(told).toEqual({ id: message.headers.get('hashstring') ?? '', payment: about })
-    expect(await tap.readMessage(message)).toEqual(told)
+    const result = await tap.readMessage(message)
+    expect(result).toEqual({ id: message.headers.get('hashstring') ?? '', payment: about })
+    expect(await tap.readMessage(message)).toEqual(result)
     const { references } = await tap.capture(name)
     const charge = references?.['charge'] ?? ''
     expect((await tap.readMessage(server.message(charge))).payment).toEqual({ paymentId, reference: charge, references: { charge } })
@@ -605,17 +612,17 @@ describe('Tap webhooks', () => {
   })
 
   test('a webhook names a payment whose response was lost', async () => {
-    await using given = await open()
-    given.server.fail('/charges/', 'lost')
-    expect(await thrownBy(given.tap.create(knet))).toBeInstanceOf(ProcessorUnavailable)
-    const [lost] = given.server.all('charge')
-    given.server.pay(lost?.id ?? '')
-    const { payment } = await given.tap.readMessage(given.server.message(lost?.id ?? ''))
+    await using setup = await open()
+    setup.server.fail('/charges/', 'lost')
+    expect(await thrownBy(setup.tap.create(knet))).toBeInstanceOf(ProcessorUnavailable)
+    const [lost] = setup.server.all('charge')
+    setup.server.pay(lost?.id ?? '')
+    const { payment } = await setup.tap.readMessage(setup.server.message(lost?.id ?? ''))
     expect(payment).toMatchObject({ paymentId, reference: lost?.id })
   })
 
   test('a webhook arrives at the URL sent with the payment, once the shopper paid on the page', async () => {
-    await using given = await open()
+    await using setup = await open()
     const arrived = Promise.withResolvers<{ body: Uint8Array; headers: Headers }>()
     await using shop = Bun.serve({
       hostname: '127.0.0.1',
@@ -625,20 +632,20 @@ describe('Tap webhooks', () => {
         return new Response()
       },
     })
-    const made = await given.tap.create({ ...newPayment, messagesUrl: `http://127.0.0.1:${shop.port}/` })
-    const page = await fetch(String(made.clientParameters?.['redirectUrl']), { method: 'POST', redirect: 'manual' })
+    const created = await setup.tap.create({ ...newPayment, messagesUrl: `http://127.0.0.1:${shop.port}/` })
+    const page = await fetch(String(created.clientParameters?.['redirectUrl']), { method: 'POST', redirect: 'manual' })
     expect(page.headers.get('location')).toBe(returnUrl)
-    expect((await given.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: made.reference })
-    expect((await given.tap.retrieve(named(made)))?.state).toBe('AUTHORIZED')
+    expect((await setup.tap.readMessage(await arrived.promise)).payment).toEqual({ paymentId, reference: created.reference })
+    expect((await setup.tap.retrieve(named(created)))?.state).toBe('AUTHORIZED')
   })
 
   test('repeated and reordered webhooks are the same messages about the same payment', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    const first = given.server.message(name.reference)
-    const { references } = await given.tap.capture(name)
-    const second = given.server.message(references?.['charge'] ?? '')
-    await using shop = messagesTo(given.tap)
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    const first = setup.server.message(name.reference)
+    const { references } = await setup.tap.capture(name)
+    const second = setup.server.message(references?.['charge'] ?? '')
+    await using shop = messagesTo(setup.tap)
     expect(await deliver(shop.url, [first, second], { times: 2, reversed: true })).toEqual([200, 200, 200, 200])
     expect(new Set(shop.received.map(({ id }) => id)).size).toBe(2)
     expect(shop.received.map(({ payment }) => payment?.paymentId)).toEqual([paymentId, paymentId, paymentId, paymentId])
@@ -647,16 +654,16 @@ describe('Tap webhooks', () => {
   })
 
   test('an unsigned webhook is refused', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    const forged = given.server.message(name.reference, (body) => ({
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    const forged = setup.server.message(name.reference, (body) => ({
       ...body,
       reference: { ...(body['reference'] as object), transaction: 'pay_of_somebody_else', order: 'x' },
       metadata: { payment_id: 'x' },
       object: 'refund',
       charge_id: 'chg_other',
     }))
-    expect((await given.tap.readMessage(forged)).payment).toEqual({ paymentId, reference: name.reference })
+    expect((await setup.tap.readMessage(forged)).payment).toEqual({ paymentId, reference: name.reference })
   })
 
   test.each([
@@ -667,47 +674,47 @@ describe('Tap webhooks', () => {
     ['transaction', { created: '1' }],
     ['reference', { gateway: 'g', payment: 'p' }],
   ])('a webhook with another %s is refused', async (field, value) => {
-    await using given = await open()
-    const name = await authorized(given)
-    const changed = given.server.message(name.reference, (body) => ({ ...body, [field]: value }))
-    expect(await thrownBy(given.tap.readMessage(changed))).toBeInstanceOf(BadSignature)
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    const changed = setup.server.message(name.reference, (body) => ({ ...body, [field]: value }))
+    expect(await thrownBy(setup.tap.readMessage(changed))).toBeInstanceOf(BadSignature)
   })
 
   test('the signature of a webhook covers the amount with all its decimals, however it was written', async () => {
-    await using given = await open()
+    await using setup = await open()
     for (const [amount, currency] of [
       [1_000, 'KWD'],
       [100, 'SAR'],
       [10_500, 'JOD'],
       [1_234, 'BHD'],
     ] as const) {
-      const made = await given.tap.create({ ...newPayment, paymentId: `pay_${currency}`, amount, currency })
-      given.server.pay(made.reference)
+      const created = await setup.tap.create({ ...newPayment, paymentId: `pay_${currency}`, amount, currency })
+      setup.server.pay(created.reference)
       for (const rewritten of [
         (body: Record<string, unknown>) => body,
         (body: Record<string, unknown>) => ({ ...body, amount: String(body['amount']) }),
       ])
-        expect((await given.tap.readMessage(given.server.message(made.reference, rewritten))).payment?.reference).toBe(made.reference)
+        expect((await setup.tap.readMessage(setup.server.message(created.reference, rewritten))).payment?.reference).toBe(created.reference)
     }
   })
 
   test('a webhook signed with another key or none is refused, and with a former key accepted', async () => {
-    await using given = await open()
-    const name = await authorized(given)
-    const former = given.server.message(name.reference, undefined, 'sk_test_former')
-    expect(await thrownBy(given.tap.readMessage(former))).toBeInstanceOf(BadSignature)
-    const rotated = createTap({ ...given.account, formerSecretKeys: ['', 'sk_test_former'] }, given.port)
+    await using setup = await open()
+    const name = await createAuthorized(setup)
+    const former = setup.server.message(name.reference, undefined, 'sk_test_former')
+    expect(await thrownBy(setup.tap.readMessage(former))).toBeInstanceOf(BadSignature)
+    const rotated = createTap({ ...setup.account, formerSecretKeys: ['', 'sk_test_former'] }, setup.port)
     expect((await rotated.readMessage(former)).payment?.paymentId).toBe(paymentId)
-    const blank = createTap({ ...given.account, secretKey: '' }, given.port)
-    expect(await thrownBy(blank.readMessage(given.server.message(name.reference, undefined, '')))).toBeInstanceOf(BadSignature)
+    const blank = createTap({ ...setup.account, secretKey: '' }, setup.port)
+    expect(await thrownBy(blank.readMessage(setup.server.message(name.reference, undefined, '')))).toBeInstanceOf(BadSignature)
     const { body } = former
     for (const hashstring of ['', 'zz', '0'.repeat(64)])
-      expect(await thrownBy(given.tap.readMessage({ body, headers: new Headers({ hashstring }) }))).toBeInstanceOf(BadSignature)
-    expect(await thrownBy(given.tap.readMessage({ body, headers: new Headers() }))).toBeInstanceOf(BadSignature)
+      expect(await thrownBy(setup.tap.readMessage({ body, headers: new Headers({ hashstring }) }))).toBeInstanceOf(BadSignature)
+    expect(await thrownBy(setup.tap.readMessage({ body, headers: new Headers() }))).toBeInstanceOf(BadSignature)
   })
 
   test('a webhook without JSON or payment is refused', async () => {
-    await using given = await open()
+    await using setup = await open()
     for (const text of [
       '',
       '<xml>',
@@ -718,26 +725,26 @@ describe('Tap webhooks', () => {
       '{"id":"auth_1","amount":1e400,"currency":"KWD","status":"X"}',
     ]) {
       const headers = new Headers({ hashstring: '0'.repeat(64) })
-      expect(await thrownBy(given.tap.readMessage({ body: Buffer.from(text), headers }))).toBeInstanceOf(BadSignature)
+      expect(await thrownBy(setup.tap.readMessage({ body: Buffer.from(text), headers }))).toBeInstanceOf(BadSignature)
     }
   })
 })
 
 describe('a Tap account', () => {
   test('the probe is a read that creates nothing, also for an account without charges', async () => {
-    await using given = await open()
-    await given.tap.probe()
-    expect(given.server.requests.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
+    await using setup = await open()
+    await setup.tap.probe()
+    expect(setup.server.requests.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
       'POST /v2/charges/list {"limit":1}',
     ])
-    given.server.stranger()
-    await given.tap.probe()
-    const stranger = createTap({ ...given.account, secretKey: 'sk_test_other' }, given.port)
-    expect(await thrownBy(stranger.probe())).toEqual(new ProcessorRefused('credentials'))
-    given.server.fail('POST', { status: 503 }, { status: 429 }, { status: 400, json: {} })
-    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: true })
-    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
-    expect(await thrownBy(given.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+    setup.server.stranger()
+    await setup.tap.probe()
+    const otherAccount = createTap({ ...setup.account, secretKey: 'sk_test_other' }, setup.port)
+    expect(await thrownBy(otherAccount.probe())).toEqual(new ProcessorRefused('credentials'))
+    setup.server.fail('POST', { status: 503 }, { status: 429 }, { status: 400, json: {} })
+    expect(await thrownBy(setup.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: true })
+    expect(await thrownBy(setup.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+    expect(await thrownBy(setup.tap.probe())).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
   })
 
   test.each([

@@ -57,7 +57,7 @@ test('a malformed, forged or expired credential is 401', async () => {
   const [head, claims] = merchant.token.split('.')
   const expired = (await startSession(app.deps, { id: merchant.id, role: 'MERCHANT' }, system)).data.accessToken
   app.clock.advance((app.deps.config.accessTokenSeconds + 1) * 1000)
-  const bad: CallOptions[] = [
+  const invalidCredentials: CallOptions[] = [
     { token: expired },
     { token: `${head}.${claims}.AAAA` },
     { token: 'x' },
@@ -67,7 +67,8 @@ test('a malformed, forged or expired credential is 401', async () => {
     { headers: { 'integration-api-key': 'wrong' } },
   ]
   for (const { route, method, path } of guarded) {
-    for (const credential of bad) expectRefusal(await app.call(method, path, credential), 401, `${route} ${JSON.stringify(credential)}`)
+    for (const credential of invalidCredentials)
+      expectRefusal(await app.call(method, path, credential), 401, `${route} ${JSON.stringify(credential)}`)
   }
 })
 
@@ -87,7 +88,7 @@ test('the right credential is not refused', async () => {
   const { credentials, merchant, admin } = await createCredentials(app)
   await approveBusiness(app, merchant, admin)
   for (const { route, method, path, access } of guarded) {
-    // Whatever else takes it for a field that it does not know: the old key stays valid when the route is the rotation.
+    // Keeps the old key valid if the route is the rotation. Other routes refuse graceSeconds as an unknown field.
     const body = method === 'GET' ? {} : { body: { graceSeconds: 3_600 } }
     for (const kind of acceptedCredentials(access)) {
       expect([401, 403], `${route} as ${kind}`).not.toContain((await app.call(method, path, { ...credentials[kind], ...body })).status)

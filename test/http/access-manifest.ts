@@ -1,8 +1,8 @@
 import type { Access } from '../../src/http/access-rules.ts'
 
 /**
- * Who may call what. Written by hand: a route that is new, gone or opened wider than before shows up as a difference to
- * this list. The twins under API_V3_PREFIX have the access of their originals and are not repeated.
+ * The access of every route, written by hand: a route that is new, removed or has other access differs from this list.
+ * Copies under API_V3_PREFIX have the access of their originals and are not repeated.
  */
 export const accessManifest: Record<string, Access> = {
   'POST /merchant/login': 'login',

@@ -6,18 +6,18 @@ import { createFastReads } from '../../src/http/fast-reads.ts'
 import { createRouteTable } from '../../src/http/route-table.ts'
 
 test('an access rule is either unguarded or names the credentials that open it', () => {
-  for (const [word, { unguarded, tokens, key, integrationKey, mayAskFor }] of Object.entries(accessRules)) {
+  for (const [name, { unguarded, tokens, key, integrationKey, mayAskFor }] of Object.entries(accessRules)) {
     const isOpened = tokens !== undefined || key !== undefined || integrationKey !== undefined
-    expect([word, isOpened]).toEqual([word, !unguarded])
-    if (integrationKey) expect([word, tokens, key]).toEqual([word, undefined, undefined])
-    if (mayAskFor) expect([word, unguarded]).toEqual([word, true])
+    expect([name, isOpened]).toEqual([name, !unguarded])
+    if (integrationKey) expect([name, tokens, key]).toEqual([name, undefined, undefined])
+    if (mayAskFor) expect([name, unguarded]).toEqual([name, true])
   }
 })
 
 test('every access rule open to customers limits their writes', () => {
   const rules = Object.entries(accessRules).filter(([, { tokens }]) => tokens?.includes('customer'))
   expect(rules.length).toBeGreaterThan(3)
-  for (const [word, { limitsWrites }] of rules) expect([word, limitsWrites]).toEqual([word, true])
+  for (const [name, { limitsWrites }] of rules) expect([name, limitsWrites]).toEqual([name, true])
 })
 
 test('a cached read of an order accepts the same keys as its route', () => {
@@ -26,7 +26,7 @@ test('a cached read of an order accepts the same keys as its route', () => {
     secret: { kind: 'key', id: 'key_1', scopes: ['storefront', 'server'], shop },
     publishable: { kind: 'key', id: 'key_2', scopes: ['storefront'], shop },
   }
-  function answeredUnder(access: Access): string[] {
+  function keysServedUnder(access: Access): string[] {
     const routeTable = createRouteTable()
     routeTable.fill([{ method: 'GET', path: '/v2/orders/:orderId', hooks: { detail: { 'x-access': access, 'x-fast-read': 'order' } } }])
     const nothing = () => undefined
@@ -44,11 +44,11 @@ test('a cached read of an order accepts the same keys as its route', () => {
       reads.order(new Request('http://localhost/v2/orders/o', { headers: { 'x-service-api-key': key } }), 'o', 'id', undefined)
     return [...Object.keys(keys), 'unknown'].filter((key) => read(key) !== undefined)
   }
-  expect(answeredUnder('order')).toEqual(['secret'])
-  expect(answeredUnder('management')).toEqual(['secret'])
-  expect(answeredUnder('merchant')).toEqual([])
-  expect(answeredUnder('public')).toEqual([])
-  // A publishable key is used by pages, whose origin the route looks at.
-  expect(answeredUnder('storefront')).toEqual(['secret'])
+  expect(keysServedUnder('order')).toEqual(['secret'])
+  expect(keysServedUnder('management')).toEqual(['secret'])
+  expect(keysServedUnder('merchant')).toEqual([])
+  expect(keysServedUnder('public')).toEqual([])
+  // The cache serves no publishable key, because the route must check the origin of the page.
+  expect(keysServedUnder('storefront')).toEqual(['secret'])
   expect(() => createFastReads({ routeTable: createRouteTable() } as Parameters<typeof createFastReads>[0])).toThrow('an order')
 })

@@ -46,20 +46,20 @@ test('a key takes precedence over a token: a broken key is refused despite a val
   expect((await app.call('GET', '/shops/v2/tax-rates', { token: other.token, key: secretKey })).body).toEqual({ data: [] })
 })
 
-test('a route whose own transform replaces authentication is 500 and does not run', async () => {
+test('a route with a transform that replaces authentication is 500 and does not run', async () => {
   const { Elysia } = await import('elysia')
   const { access } = await import('../../src/http/access.ts')
   const { errors } = await import('../../src/http/errors.ts')
   await using app = await testApp()
   const { token } = await app.merchant()
-  let reached = false
+  let hasRun = false
   const http = new Elysia()
     .use(errors(app.deps))
     .use(access(app.deps))
     .get(
       '/mistake',
       () => {
-        reached = true
+        hasRun = true
         return 'open'
       },
       { access: 'merchant', transform: () => undefined },
@@ -67,23 +67,23 @@ test('a route whose own transform replaces authentication is 500 and does not ru
   for (const headers of [{}, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
     expect((await http.handle(new Request('http://localhost/mistake', { headers }))).status).toBe(500)
   }
-  expect(reached).toBe(false)
+  expect(hasRun).toBe(false)
 })
 
-test('no route has a transform of its own', async () => {
+test('no route has another transform', async () => {
   const { createApp } = await import('../../src/app.ts')
   await using app = await testApp()
   const routes = createApp(app.deps).routes.filter(({ method }) => method !== 'OPTIONS')
   expect(routes.length).toBeGreaterThan(50)
   for (const { method, path, hooks } of routes) {
-    // One that finds out who calls, one that looks at the body.
+    // One transform authenticates the caller, the other checks the body.
     expect([method, path, (hooks as { transform?: unknown[] }).transform?.length]).toEqual([method, path, 2])
   }
 })
 
 describe('a route that is switched off', () => {
-  /** A guarded route with a switch, which is off to begin with. */
-  async function switched(app: TestApp) {
+  /** Creates a guarded route with a switch, which is off at first. */
+  async function createSwitchedRoute(app: TestApp) {
     const { Elysia, t } = await import('elysia')
     const { access } = await import('../../src/http/access.ts')
     const { unreadBodies } = await import('../../src/http/body.ts')
@@ -91,13 +91,13 @@ describe('a route that is switched off', () => {
     const { createRouteTable } = await import('../../src/http/route-table.ts')
     const deps = { ...app.deps, routeTable: createRouteTable() }
     const route = { isOn: false }
-    const stated = { by: 'merchant', while: () => route.isOn } as const
+    const switchedAccess = { by: 'merchant', while: () => route.isOn } as const
     const http = new Elysia()
       .use(errors(deps))
       .use(unreadBodies())
       .use(access(deps))
-      .get('/lend', ({ principal }) => principal.id, { access: stated })
-      .post('/lend', ({ principal }) => principal.id, { access: stated, body: t.Object({ amount: t.Number() }) })
+      .get('/lend', ({ principal }) => principal.id, { access: switchedAccess })
+      .post('/lend', ({ principal }) => principal.id, { access: switchedAccess, body: t.Object({ amount: t.Number() }) })
     deps.routeTable.fill(http.routes)
     const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
       const answer = await http.handle(new Request(`http://localhost${path}`, { method, headers, ...(body === undefined ? {} : { body }) }))
@@ -110,15 +110,15 @@ describe('a route that is switched off', () => {
   test('a disabled route is 404 for everyone with any body, before the body is read', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { route, ask } = await switched(app)
+    const { route, ask } = await createSwitchedRoute(app)
     const bearer = { authorization: `Bearer ${token}` }
-    const nowhere = await ask('GET', '/nowhere', {})
-    expect(nowhere[0]).toBe(404)
+    const unknownPath = await ask('GET', '/nowhere', {})
+    expect(unknownPath[0]).toBe(404)
     for (const headers of [{}, { authorization: 'Bearer broken' }, bearer] as Record<string, string>[]) {
-      expect(await ask('GET', '/lend', headers)).toEqual(nowhere)
+      expect(await ask('GET', '/lend', headers)).toEqual(unknownPath)
       for (const body of ['{', '{}', '[]', `{"amount":1,"x":"${'x'.repeat(1_100_000)}"}`])
-        expect(await ask('POST', '/lend', { ...json, ...headers }, body)).toEqual(nowhere)
-      expect(await ask('POST', '/lend', { 'content-type': 'text/csv', ...headers }, 'a,b')).toEqual(nowhere)
+        expect(await ask('POST', '/lend', { ...json, ...headers }, body)).toEqual(unknownPath)
+      expect(await ask('POST', '/lend', { 'content-type': 'text/csv', ...headers }, 'a,b')).toEqual(unknownPath)
     }
     route.isOn = true
     expect((await ask('GET', '/lend', {}))[0]).toBe(401)
@@ -130,14 +130,14 @@ describe('a route that is switched off', () => {
 
   test('a disabled route is 404 for a body that is not JSON, also when the app handles it without the fast path', async () => {
     await using app = await testApp()
-    const { text: nowhere } = await app.call('POST', '/nowhere', { body: {} })
+    const { text: unknownPath } = await app.call('POST', '/nowhere', { body: {} })
     for (const [type, raw] of [
       ['application/json', '{'],
       ['text/csv', 'a,b'],
       ['text/plain', 'x'],
     ] as const) {
       const answer = await app.call('POST', '/merchant/signup', { raw, headers: { 'content-type': type } })
-      expect([type, answer.status, answer.text]).toEqual([type, 404, nowhere])
+      expect([type, answer.status, answer.text]).toEqual([type, 404, unknownPath])
     }
   })
 })
@@ -146,8 +146,8 @@ test('a body that is not JSON is refused after authentication, also on a route t
   await using app = await testApp()
   const { token } = await app.merchant()
   for (const type of ['text/csv', 'text/plain', 'multipart/form-data; boundary=x']) {
-    const sent = { raw: 'a,b', headers: { 'content-type': type } }
-    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', sent)).status]).toEqual([type, 401])
-    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', { ...sent, token })).status]).toEqual([type, 415])
+    const csvBody = { raw: 'a,b', headers: { 'content-type': type } }
+    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', csvBody)).status]).toEqual([type, 401])
+    expect([type, (await app.call('POST', '/shops/v2/custody/wallet', { ...csvBody, token })).status]).toEqual([type, 415])
   }
 })

@@ -33,12 +33,12 @@ import { insertFailedDelivery } from '../support/webhooks.ts'
 
 setDefaultTimeout(longTestMs)
 
-type Asked = { path: string; body?: unknown; contentType?: string; shopId?: null | 'created' }
-/** Makes what a route needs, and says what to ask of it so that it succeeds. */
-type Prepare = (shop: Selling) => Promise<Asked> | Asked
+type RouteRequest = { path: string; body?: unknown; contentType?: string; shopId?: null | 'created' }
+/** Creates what a route needs, and returns a request that succeeds. */
+type Prepare = (shop: Selling) => Promise<RouteRequest> | RouteRequest
 
-const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
-/** Stands in every value of a person's, and in what may be a secret: no row may hold it. */
+const create = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+/** A marker in all personal data and secrets. No audit entry may contain it. */
 const planted = 'Planted'
 const address = {
   name: `${planted} Haddad`,
@@ -52,7 +52,7 @@ const blog = { title: 'News', bodyHtml: `<p>${planted}</p>`, author: `${planted}
 const partner = { name: `${planted} Partner`, code: 'partner', rateBps: 500 }
 const draftOf = async (shop: Selling): Promise<string> => {
   const lines = [{ variantId: shop.variantId, quantity: 1 }]
-  return `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', { lines, email: `${planted}@example.com`, note: planted })}`
+  return `/v2/orders/drafts/${await create(shop, '/v2/orders/drafts', { lines, email: `${planted}@example.com`, note: planted })}`
 }
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const mailTexts = '/shops/v2/mail/templates/order-confirmed/en'
@@ -60,13 +60,13 @@ const customer = { email: `${planted}@example.com`, name: `${planted} Customer`,
 const endpoint = { url: `https://hooks.example/${planted}?token=${planted}`, events: ['order.confirmed'] }
 const shipping = { code: 'post', title: 'By post', price: { amount: 500, currency: 'USD' } }
 
-/** A processor that knows an account. */
+/** A stand-in for a processor that has one account. */
 const stripe = await startStripe()
 afterAll(() => stripe.close())
 const account = { secretKey: 'sk_test_standin', webhookSecret: planted }
 const accountPath = '/shops/v2/processor-accounts/stripe'
 const host = 'shop.example.com'
-const listed = async ({ app, token }: Selling) => ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host } }), 201).body
+const addHost = async ({ app, token }: Selling) => ok(await app.call('POST', '/shops/v2/hosts', { token, body: { host } }), 201).body
 const dns = await nameServer()
 afterAll(() => dns.close())
 const lender = async ({ deps }: TestApp) => (await createLender(deps, { actor: system }, { displayName: 'Harbour Bank' })).id
@@ -146,25 +146,25 @@ const changes: Record<string, Prepare> = {
   'POST /product-v2/import': () => ({ path: '/product-v2/import', body: 'Handle,Title\nlamp,Lamp\n', contentType: 'text/csv' }),
   'POST /collection-v2': () => ({ path: '/collection-v2', body: { title: 'Summer' } }),
   'PATCH /collection-v2/:id': async (shop) => ({
-    path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}`,
+    path: `/collection-v2/${await create(shop, '/collection-v2', { title: 'Summer' })}`,
     body: { title: 'Autumn' },
   }),
-  'DELETE /collection-v2/:id': async (shop) => ({ path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}` }),
+  'DELETE /collection-v2/:id': async (shop) => ({ path: `/collection-v2/${await create(shop, '/collection-v2', { title: 'Summer' })}` }),
   'PUT /collection-v2/:id/products': async (shop) => ({
-    path: `/collection-v2/${await made(shop, '/collection-v2', { title: 'Summer' })}/products`,
+    path: `/collection-v2/${await create(shop, '/collection-v2', { title: 'Summer' })}/products`,
     body: { productIds: [shop.productId] },
   }),
   'POST /blogs': () => ({ path: '/blogs', body: blog }),
-  'PATCH /blogs/:id': async (shop) => ({ path: `/blogs/${await made(shop, '/blogs', blog)}`, body: { title: 'Old news' } }),
-  'DELETE /blogs/:id': async (shop) => ({ path: `/blogs/${await made(shop, '/blogs', blog)}` }),
+  'PATCH /blogs/:id': async (shop) => ({ path: `/blogs/${await create(shop, '/blogs', blog)}`, body: { title: 'Old news' } }),
+  'DELETE /blogs/:id': async (shop) => ({ path: `/blogs/${await create(shop, '/blogs', blog)}` }),
   'POST /affiliates': () => ({ path: '/affiliates', body: partner }),
   'PATCH /affiliates/:id': async (shop) => ({
-    path: `/affiliates/${await made(shop, '/affiliates', partner)}`,
+    path: `/affiliates/${await create(shop, '/affiliates', partner)}`,
     body: { rateBps: 700 },
   }),
   'POST /discounts': () => ({ path: '/discounts', body: discount }),
-  'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
-  'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await made(shop, '/discounts', discount)}` }),
+  'PATCH /discounts/:id': async (shop) => ({ path: `/discounts/${await create(shop, '/discounts', discount)}`, body: { valueBps: 500 } }),
+  'DELETE /discounts/:id': async (shop) => ({ path: `/discounts/${await create(shop, '/discounts', discount)}` }),
   'POST /media': () => ({ path: '/media', body: drawPng(), contentType: 'image/png' }),
   'DELETE /media/:name': async ({ app, token }) => ({
     path: `/media/${ok(await app.call('POST', '/media', { token, raw: drawPng() }), 201).body.id}`,
@@ -180,14 +180,14 @@ const changes: Record<string, Prepare> = {
     body: `Email,First Name\n${customer.email},${customer.name}\n`,
     contentType: 'text/csv',
   }),
-  'POST /customer/:customerId/erase': async (shop) => ({ path: `/customer/${await made(shop, '/customer', customer)}/erase`, body: {} }),
+  'POST /customer/:customerId/erase': async (shop) => ({ path: `/customer/${await create(shop, '/customer', customer)}/erase`, body: {} }),
   'POST /customer/:customerId/addresses': async (shop) => ({
-    path: `/customer/${await made(shop, '/customer', customer)}/addresses`,
+    path: `/customer/${await create(shop, '/customer', customer)}/addresses`,
     body: address,
   }),
   'POST /customer/:customerId/addresses/add': async (shop) => ({
-    path: `/customer/${await made(shop, '/customer', customer)}/addresses/add`,
-    body: { addressId: await made(shop, '/addresses', address) },
+    path: `/customer/${await create(shop, '/customer', customer)}/addresses/add`,
+    body: { addressId: await create(shop, '/addresses', address) },
   }),
   'POST /addresses': () => ({ path: '/addresses', body: address }),
   'POST /v2/orders/:orderId/refunds': async (shop) => ({
@@ -215,7 +215,7 @@ const changes: Record<string, Prepare> = {
     body: { trackingNumber: planted },
   }),
   'PATCH /customer/:customerId': async (shop) => ({
-    path: `/customer/${await made(shop, '/customer', { email: 'ann@example.com' })}`,
+    path: `/customer/${await create(shop, '/customer', { email: 'ann@example.com' })}`,
     body: { email: `${planted}@example.com`, name: planted, note: planted, tags: [planted] },
   }),
   'PATCH /v2/orders/:orderId': async (shop) => ({
@@ -266,7 +266,7 @@ const changes: Record<string, Prepare> = {
   'POST /v2/orders/drafts/:id/send': async (shop) => ({ path: `${await draftOf(shop)}/send` }),
   'POST /webhook-endpoints': () => ({ path: '/webhook-endpoints', body: endpoint }),
   'DELETE /webhook-endpoints/:id': async (shop) => ({
-    path: `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`,
+    path: `/webhook-endpoints/${await create(shop, '/webhook-endpoints', endpoint)}`,
   }),
   'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend': async (shop) => ({
     path: `${(await insertFailedDelivery(shop.app, shop)).path}/resend`,
@@ -283,11 +283,11 @@ const changes: Record<string, Prepare> = {
   },
   'POST /shops/v2/hosts': () => ({ path: '/shops/v2/hosts', body: { host } }),
   'POST /shops/v2/hosts/:host/verify': async (shop) => {
-    const { txtName, txtValue } = await listed(shop)
+    const { txtName, txtValue } = await addHost(shop)
     dns.setRecords(txtName, txtValue)
     return { path: `/shops/v2/hosts/${host}/verify` }
   },
-  'DELETE /shops/v2/hosts/:host': async (shop) => ({ path: `/shops/v2/hosts/${(await listed(shop)).host}` }),
+  'DELETE /shops/v2/hosts/:host': async (shop) => ({ path: `/shops/v2/hosts/${(await addHost(shop)).host}` }),
   'POST /kyb': () => ({ path: '/kyb', body: business }),
   'POST /admin/kyb/:id/decision': async (shop) => ({
     path: `/admin/kyb/${(await fileBusiness(shop.app, shop)).id}/decision`,
@@ -295,33 +295,33 @@ const changes: Record<string, Prepare> = {
     shopId: null,
   }),
   'POST /lending-application': async (shop) => {
-    await borrowing(shop)
+    await approveShopBusiness(shop)
     return { path: '/lending-application' }
   },
   'PATCH /lending-application/:id': async (shop) => ({
-    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id),
+    path: lendingPath((await createDraft(shop.app, await approveShopBusiness(shop))).id),
     body: { selectedTier2Partner: planted, documentationCompleted: { note: planted } },
   }),
   'POST /lending-application/:id/submit': async (shop) => ({
-    path: lendingPath((await createCompleteDraft(shop.app, await borrowing(shop))).id, '/submit'),
+    path: lendingPath((await createCompleteDraft(shop.app, await approveShopBusiness(shop))).id, '/submit'),
   }),
   'POST /lending-application/:id/withdraw': async (shop) => ({
-    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/withdraw'),
+    path: lendingPath((await createDraft(shop.app, await approveShopBusiness(shop))).id, '/withdraw'),
     body: { reason: planted },
   }),
   'PUT /lending-application/:id/documents/:key': async (shop) => ({
-    path: lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/documents/ein_letter'),
+    path: lendingPath((await createDraft(shop.app, await approveShopBusiness(shop))).id, '/documents/ein_letter'),
     body: `%PDF-1.7 ${planted}`,
     contentType: 'application/pdf',
   }),
   'DELETE /lending-application/:id/documents/:key': async (shop) => {
-    const path = lendingPath((await createDraft(shop.app, await borrowing(shop))).id, '/documents/ein_letter')
+    const path = lendingPath((await createDraft(shop.app, await approveShopBusiness(shop))).id, '/documents/ein_letter')
     const headers = { 'content-type': 'application/pdf', 'content-disposition': `attachment; filename="${planted}.pdf"` }
     ok(await shop.app.call('PUT', path, { token: shop.token, raw: '%PDF-1.7', headers }))
     return { path }
   },
   'POST /admin/lending-application/:id/decision': async (shop) => ({
-    path: `/admin${lendingPath((await createSubmitted(shop.app, await borrowing(shop))).id, '/decision')}`,
+    path: `/admin${lendingPath((await createSubmitted(shop.app, await approveShopBusiness(shop))).id, '/decision')}`,
     body: { decision: 'APPROVED', reason: planted, partnerExternalRef: planted },
     shopId: null,
   }),
@@ -379,7 +379,7 @@ const changes: Record<string, Prepare> = {
     shopId: null,
   }),
   'POST /admin/repayments/:id/reverse': async ({ app, id: merchantId }) => {
-    const given = {
+    const repayment = {
       merchantId,
       lenderId: await lender(app),
       loanRef: 'L-1',
@@ -388,15 +388,15 @@ const changes: Record<string, Prepare> = {
       dueAt: 0,
       settledAt: null,
     } as const
-    const { id } = await recordRepayment(app.deps, { actor: system }, given)
+    const { id } = await recordRepayment(app.deps, { actor: system }, repayment)
     return { path: `/admin/repayments/${id}/reverse`, body: { reason: planted }, shopId: null }
   },
   'POST /admin/operations/jobs/:job/run': () => ({ path: '/admin/operations/jobs/forget/run', shopId: null }),
   'PATCH /admin/shops/:id': ({ shop }) => ({ path: `/admin/shops/${shop.id}`, body: { status: 'SUSPENDED' } }),
 }
 
-/** A merchant whose business is approved. */
-async function borrowing(shop: Selling): Promise<Selling> {
+/** Approves the business of a merchant. */
+async function approveShopBusiness(shop: Selling): Promise<Selling> {
   const { id } = await fileBusiness(shop.app, shop)
   await decideKyb(shop.app.deps, { actor: system }, id, { decision: 'APPROVED', reason: null })
   return shop
@@ -404,12 +404,12 @@ async function borrowing(shop: Selling): Promise<Selling> {
 /** Routes that store nothing. */
 const changesNothing = new Set(['POST /admin/lending-application/credit-tier/preview', 'POST /shops/v2/processor-accounts/:processor/test'])
 
-/** Routes by which somebody changes something who is known to the audit trail: not shoppers, of whom carts tell. */
-const ofMerchants = [
+/** Access rules of merchants whose changes the audit trail records. Changes by shoppers are not recorded. */
+const merchantRules = [
   'loggedIn',
-  ...Object.entries(accessRules).flatMap(([word, { roles, browsers }]) => (roles !== undefined && !browsers ? [word] : [])),
+  ...Object.entries(accessRules).flatMap(([name, { roles, browsers }]) => (roles !== undefined && !browsers ? [name] : [])),
 ]
-const audited = new Set([...ofMerchants, 'order', 'address', 'superAdmin', 'operator'])
+const audited = new Set([...merchantRules, 'order', 'address', 'superAdmin', 'operator'])
 
 const from = '203.0.113.7'
 
@@ -426,7 +426,7 @@ test('every route that changes something as a merchant, key or operator has a ca
   ).toEqual(Object.keys(changes).sort())
 })
 
-// One app for all, each with a shop of its own: what a row tells is told of its request alone, and the trail of all may hold nothing of a person.
+// All cases share an app, each with a new shop. An entry is found by its request id.
 let app: TestApp
 beforeAll(async () => {
   app = await testApp({
@@ -455,9 +455,9 @@ for (const [route, prepare] of Object.entries(changes))
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     }
     const operator = access === 'superAdmin' || access === 'operator' ? await app.superAdmin() : undefined
-    const isMerchants = ofMerchants.includes(access ?? '')
-    const who = operator ?? (isMerchants ? shop : undefined)
-    const caller = who ? { token: who.token } : { key: shop.secretKey }
+    const isForMerchants = merchantRules.includes(access ?? '')
+    const expectedActor = operator ?? (isForMerchants ? shop : undefined)
+    const caller = expectedActor ? { token: expectedActor.token } : { key: shop.secretKey }
     const answer = await app.call(method, path, {
       ...caller,
       from,
@@ -466,12 +466,12 @@ for (const [route, prepare] of Object.entries(changes))
     })
     ok(answer, 200, 201, 202, 204)
     const rows = await app.deps.db.read.select().from(auditLog)
-    const own = rows.filter((row) => row.requestId === requestId)
-    // An account is its owner's, and no shop's; so is what a merchant's business is, to an operator.
+    const entries = rows.filter((row) => row.requestId === requestId)
+    // Changes of an account belong to no shop, nor does what an operator changes of a merchant's business.
     const shopId = about === 'created' ? answer.body.id : access === 'loggedIn' || about === null ? null : shop.shop.id
-    expect(own.map((row) => [row.shopId, row.address])).toEqual([[shopId, from]])
-    expect(own.map(({ before, after }) => before !== null || after !== null)).toEqual([true])
+    expect(entries.map((row) => [row.shopId, row.address])).toEqual([[shopId, from]])
+    expect(entries.map(({ before, after }) => before !== null || after !== null)).toEqual([true])
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(planted, 'i'))
-    if (who) expect(own.map(({ actor }) => actor)).toEqual([who.id])
-    else expect(own.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
+    if (expectedActor) expect(entries.map(({ actor }) => actor)).toEqual([expectedActor.id])
+    else expect(entries.every(({ actor }) => actor.startsWith('key_'))).toBe(true)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readBody } from '../../src/http/body.ts'
 
-const streamed = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, cancel: () => void = () => undefined) =>
+const streamedRequest = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, cancel: () => void = () => undefined) =>
   new Request('http://localhost/', { method: 'POST', body: new ReadableStream<Uint8Array>({ start, cancel }) })
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -11,7 +11,7 @@ const failure = (work: Promise<unknown>) =>
 
 describe('reading a request body', () => {
   test('a body is assembled from its chunks, up to the limit and not a byte further', async () => {
-    const pieces = streamed((controller) => {
+    const pieces = streamedRequest((controller) => {
       for (const text of ['ab', '', 'cd']) controller.enqueue(new TextEncoder().encode(text))
       controller.close()
     })
@@ -23,23 +23,23 @@ describe('reading a request body', () => {
   })
 
   test('a stalled body times out and releases the connection', async () => {
-    let letGo = false
-    const stalled = streamed(
+    let isCancelled = false
+    const stalled = streamedRequest(
       (controller) => controller.enqueue(new Uint8Array([0x7b])),
       () => {
-        letGo = true
+        isCancelled = true
       },
     )
     expect(await failure(readBody(stalled, 100, { withinMs: 5 }))).toMatchObject({
       kind: 'TIMEOUT',
       message: 'The body took too long to arrive',
     })
-    expect(letGo).toBe(true)
+    expect(isCancelled).toBe(true)
   })
 
   test('a slowly arriving body times out too, because the limit is for the whole body', async () => {
     let timer: ReturnType<typeof setInterval> | undefined
-    const trickling = streamed(
+    const trickling = streamedRequest(
       (controller) => {
         timer = setInterval(() => controller.enqueue(new Uint8Array([0x20])), 1)
       },
@@ -49,7 +49,7 @@ describe('reading a request body', () => {
   })
 
   test('a body that breaks off is a client error without the message of the socket', async () => {
-    const broken = streamed((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
+    const broken = streamedRequest((controller) => controller.error(new Error('ECONNRESET by 10.0.0.1')))
     expect(await failure(readBody(broken, 100))).toMatchObject({ kind: 'INVALID', message: 'The body is incomplete' })
   })
 })

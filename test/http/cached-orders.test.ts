@@ -25,8 +25,8 @@ setDefaultTimeout(longTestMs)
 
 const hour = 60 * 60 * 1000
 
-/** A shop that sells, on a real server. */
-async function served(app: TestApp) {
+/** Serves a selling shop on a real server. */
+async function serveShop(app: TestApp) {
   const shop = await sellingIn(app)
   const key = { 'x-service-api-key': shop.secretKey }
   return { shop, key, ...serverAndRoute(app) }
@@ -35,12 +35,12 @@ async function served(app: TestApp) {
 describe('cached reads of orders equal those of the route', () => {
   test('an order is the same from the cache and the route: plain, with a query, cross-origin and with more credentials', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const customer = await customerOf(app, on.shop.shop.name)
     const order = await on.shop.placeOrder({ token: customer.token, quantity: 2, shippingAddress: address })
     const path = `/v2/orders/${order.id}`
-    const plain = await on.same(path, { headers: on.key })
-    expect(plain).toEqual({
+    const baseline = await on.same(path, { headers: on.key })
+    expect(baseline).toEqual({
       status: 200,
       body: JSON.stringify(order),
       headers: {
@@ -52,9 +52,9 @@ describe('cached reads of orders equal those of the route', () => {
       },
     })
     for (const secret of ['sealedToken', 'attemptKey', 'clientParameters', 'cart_', 'actor', 'resumeAt', on.shop.secretKey])
-      expect([secret, plain.body.includes(secret)]).toEqual([secret, false])
+      expect([secret, baseline.body.includes(secret)]).toEqual([secret, false])
     for (const query of ['?', '?a=b', '?limit=0&status=x', '?q=%2F%3F#'])
-      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, plain])
+      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, baseline])
     for (const more of [
       { origin: 'https://a.example' },
       { authorization: 'Bearer nonsense' },
@@ -63,12 +63,12 @@ describe('cached reads of orders equal those of the route', () => {
       { 'if-none-match': '*' },
       { accept: 'text/html' },
     ])
-      expect([more, await on.same(path, { headers: { ...on.key, ...more } })]).toEqual([more, plain])
+      expect([more, await on.same(path, { headers: { ...on.key, ...more } })]).toEqual([more, baseline])
   })
 
   test('without access or without an order, the cache and the route respond the same', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const other = await sellingIn(app)
     const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
@@ -93,30 +93,30 @@ describe('cached reads of orders equal those of the route', () => {
       expect([id, (await on.same(`/v2/orders/${id}`, { headers: on.key })).status]).toEqual([id, 404])
     for (const id of ['x'.repeat(65), '%zz', '%00'])
       expect([id, (await on.same(`/v2/orders/${id}`, { headers: on.key })).status]).toEqual([id, 400])
-    // The same id, spelt otherwise.
+    // The same id in another encoding.
     expect((await on.same(path.replace('order_', 'order%5F'), { headers: on.key })).status).toBe(200)
   })
 
   test('an invalid query string is 400 from the cache and the route, cached or not', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const statuses = async (headers: Record<string, string>) => {
-      const seen = []
-      for (const query of invalidQueries) seen.push((await on.same(path + query, { headers })).status)
-      return seen
+      const found = []
+      for (const query of invalidQueries) found.push((await on.same(path + query, { headers })).status)
+      return found
     }
     const refused = invalidQueries.map(() => 400)
     expect(await statuses(on.key)).toEqual(refused)
-    const plain = await on.same(path, { headers: on.key })
-    expect([plain.status, await statuses(on.key), await statuses({})]).toEqual([200, refused, refused])
+    const baseline = await on.same(path, { headers: on.key })
+    expect([baseline.status, await statuses(on.key), await statuses({})]).toEqual([200, refused, refused])
     for (const query of ['?', '?y=1', '?y=%20', '?y=/a?b'])
-      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, plain])
+      expect([query, await on.same(path + query, { headers: on.key })]).toEqual([query, baseline])
   })
 
   test('merchants and customers get the same order from the cache and the route', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const [buyer, stranger] = [
       await customerOf(app, on.shop.shop.name, 'buyer@example.com'),
       await customerOf(app, on.shop.shop.name, 'stranger@example.com'),
@@ -131,7 +131,7 @@ describe('cached reads of orders equal those of the route', () => {
 
   test('HEAD of an order is the same from the cache and the route, and other methods are not cached', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const get = await on.viaServer(path, { headers: on.key })
     for (let nth = 0; nth < 2; nth++) expect(await on.viaServer(path, { method: 'HEAD', headers: on.key })).toEqual({ ...get, body: '' })
@@ -143,7 +143,7 @@ describe('cached reads of orders equal those of the route', () => {
 
   test('an order is current after another process commits a change of the order or the key', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     await using command = await openCommandInstance(app)
     const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
@@ -155,9 +155,9 @@ describe('cached reads of orders equal those of the route', () => {
       attempt: { key: 'one', isResumed: false, ...storesNothing },
     }
     await fulfilOrder(command.deps, request, { trackingNumber: 'T-1', carrier: undefined })
-    const sent = await on.viaServer(path, { headers: on.key })
-    expect(JSON.parse(sent.body)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T-1', carrier: null } })
-    expect((await on.same(path, { headers: on.key })).body).toBe(sent.body)
+    const firstResponse = await on.viaServer(path, { headers: on.key })
+    expect(JSON.parse(firstResponse.body)).toMatchObject({ status: 'FULFILLED', tracking: { number: 'T-1', carrier: null } })
+    expect((await on.same(path, { headers: on.key })).body).toBe(firstResponse.body)
     const key = await command.deps.shopStore.currentKey(on.shop.shop.id, 'SECRET', 'TEST')
     await command.deps.db.write((tx) => command.deps.shopStore.setKeyExpiry(tx, key?.id ?? '', app.clock.now()))
     expect((await on.viaServer(path, { headers: on.key })).status).toBe(401)
@@ -165,7 +165,7 @@ describe('cached reads of orders equal those of the route', () => {
 
   test('an order is refused from the moment its key is rotated', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const status = async (key: string) => (await on.same(path, { headers: { 'x-service-api-key': key } })).status
     expect(await status(on.shop.secretKey)).toBe(200)
@@ -181,13 +181,13 @@ describe('cached reads of orders equal those of the route', () => {
 })
 
 /** Calls `look` with every order's id after every commit, and before the next. */
-function afterEveryCommit({ deps: { db } }: TestApp, look: (ids: string[]) => void | Promise<void>): void {
+function afterEveryCommit({ deps: { db } }: TestApp, check: (ids: string[]) => void | Promise<void>): void {
   const { write } = db
   Object.assign(db, {
     async write(work: Parameters<typeof write>[0]) {
       const result = await write(work)
       const rows = await db.read.rows<{ id: string }>(sql`select id from orders`)
-      await look(rows.map(({ id }) => id))
+      await check(rows.map(({ id }) => id))
       return result
     },
   })
@@ -197,14 +197,14 @@ test.if(engine === 'sqlite')('the cached order equals the stored one after every
   await using app = await testApp()
   const shop = await sellingIn(app, { onHand: 100 })
   const { orderDocuments, orderStore } = app.deps
-  const seen = new Set<string>()
+  const checkedStates = new Set<string>()
   afterEveryCommit(app, (ids) => {
     for (const id of ids) {
-      const whole = orderStore.whole(id)
-      if (!whole || whole instanceof Promise) throw new Error('an order was not read at once')
-      const remembered = orderDocuments.documentNow(shop.shop.id, id)?.text
-      expect(remembered).toBe(JSON.stringify(orderView(whole, app.deps.orderLinks.now()?.urlOf(whole.order.id) ?? '')))
-      seen.add(`${whole.order.status} ${whole.order.paymentStatus}`)
+      const storedOrder = orderStore.whole(id)
+      if (!storedOrder || storedOrder instanceof Promise) throw new Error('an order was not read at once')
+      const cached = orderDocuments.documentNow(shop.shop.id, id)?.text
+      expect(cached).toBe(JSON.stringify(orderView(storedOrder, app.deps.orderLinks.now()?.urlOf(storedOrder.order.id) ?? '')))
+      checkedStates.add(`${storedOrder.order.status} ${storedOrder.order.paymentStatus}`)
     }
   })
   const { giftCard, cart, checkout, refund } = shop
@@ -222,23 +222,23 @@ test.if(engine === 'sqlite')('the cached order equals the stored one after every
   ok(await shop.post(`/v2/orders/${mixed.id}/fulfil`, { trackingNumber: 'T-1', carrier: 'Post' }))
   ok(await refund(mixed.id))
   // Declined, paid again, cancelled.
-  const twice = await cart()
-  const declined = ok(await checkout(twice, { paymentToken: 'tok_decline' })).body.order
-  ok(await checkout(twice))
+  const retriedCart = await cart()
+  const declined = ok(await checkout(retriedCart, { paymentToken: 'tok_decline' })).body.order
+  ok(await checkout(retriedCart))
   await cancel(declined.id)
-  // Waits for the shopper, who comes too late: what was captured goes back.
-  const late = ok(await checkout(await withGiftCard(), { paymentToken: 'tok_action' })).body.order
+  // Waits for the shopper until it expires. Its captured money is refunded.
+  const expired = ok(await checkout(await withGiftCard(), { paymentToken: 'tok_action' })).body.order
   app.clock.advance(hour)
   changeProcessor(app, () => ({ void: () => Promise.reject(connectionLost()) }))
   await app.jobs.closeOrders()
-  await confirmAtSandbox(app, late.payments[0].id)
-  ok(await sandboxMessage(app, late.payments[0].id))
-  // The answer to its capture is lost.
+  await confirmAtSandbox(app, expired.payments[0].id)
+  ok(await sandboxMessage(app, expired.payments[0].id))
+  // The response to its capture is lost.
   ok(await checkout(await cart(), { paymentToken: 'tok_crash' }))
   await cancel(ok(await checkout(await cart(), { paymentToken: 'tok_decline' })).body.order.id)
   app.clock.advance(15 * 24 * hour)
   await app.jobs.closeOrders()
-  expect([...seen].sort()).toEqual([
+  expect([...checkedStates].sort()).toEqual([
     'CANCELLED FAILED',
     'CANCELLED REFUNDED',
     'COMPLETED REFUNDED',
@@ -268,13 +268,13 @@ test.if(engine === 'sqlite')('every store function that changes what an order sh
     tx.insert(orderGiftCards).values({ orderId, giftCardId, last4: '0000', amount: 500, refunded: 0, settledAt: null }),
   )
   const another = { ...payment, id: app.deps.newId('payment'), processorReference: null, attemptKey: 'another', status: 'PENDING' as const }
-  // One payment of an order is alive at most.
+  // An order has at most one payment in progress.
   await db.write(async (tx) => void (await tx.update(payments).set({ status: 'FAILED' }).where(eq(payments.id, payment.id))))
   const parts = { amount: 100, giftCardAmount: 0, giftCards: [] }
-  const begun = await db.write((tx) =>
+  const firstRefund = await db.write((tx) =>
     createRefund(tx, app.deps, { order, purpose: 'REFUND', attemptKey: 'one', payment, parts, holder: 'test' }),
   )
-  const refund = { ...begun, id: app.deps.newId('refund'), attemptKey: 'two' }
+  const refund = { ...firstRefund, id: app.deps.newId('refund'), attemptKey: 'two' }
   const disputed = {
     orderId,
     shopId: shop.shop.id,
@@ -287,8 +287,8 @@ test.if(engine === 'sqlite')('every store function that changes what an order sh
   const dispute = { ...disputed, id: app.deps.newId('dispute'), createdAt: app.clock.now(), updatedAt: app.clock.now() }
   const event = { id: app.deps.newId('event'), orderId, type: 'LOOKED_AT', at: app.clock.now(), actor: 'system', detail: {} }
   const at = app.clock.now()
-  const made = { lines: [], trackingNumber: null, carrier: null, attemptKey: null, createdAt: at, updatedAt: at, version: 1 }
-  const parcel = { id: app.deps.newId('fulfilment'), orderId, ...made }
+  const fulfilmentFields = { lines: [], trackingNumber: null, carrier: null, attemptKey: null, createdAt: at, updatedAt: at, version: 1 }
+  const fulfilment = { id: app.deps.newId('fulfilment'), orderId, ...fulfilmentFields }
   const note = { id: app.deps.newId('note'), orderId, text: 'Call first', actor: 'system', at }
   const changes: Record<string, (tx: Writer) => Promise<unknown>> = {
     replaceTags: async (tx) => store.replaceTags(tx, (await store.change(tx, orderId, ['CONFIRMED'], { tags: ['one'] })) ?? order),
@@ -303,8 +303,8 @@ test.if(engine === 'sqlite')('every store function that changes what an order sh
     changeRefund: (tx) => store.changeRefund(tx, refund.id, ['FAILED'], { failureCode: 'no' }),
     insertDispute: (tx) => store.insertDispute(tx, dispute),
     moveDispute: (tx) => store.moveDispute(tx, dispute.id, ['OPEN'], 'LOST', {}),
-    insertFulfilment: (tx) => fulfilmentStore.insert(tx, parcel),
-    changeFulfilment: (tx) => fulfilmentStore.change(tx, parcel, { trackingNumber: 'T 1', carrier: null, updatedAt: 1 }),
+    insertFulfilment: (tx) => fulfilmentStore.insert(tx, fulfilment),
+    changeFulfilment: (tx) => fulfilmentStore.change(tx, fulfilment, { trackingNumber: 'T 1', carrier: null, updatedAt: 1 }),
     insertNote: (tx) => fulfilmentStore.insertNote(tx, note),
     refundGiftCard: (tx) => store.refundGiftCard(tx, orderId, giftCardId, 100),
   }
@@ -322,7 +322,7 @@ test.if(engine === 'sqlite')('every store function that changes what an order sh
 describe('metrics and limits of cached order reads', () => {
   test('a cached read of an order is counted and timed, and updates the last use of the key', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const reads = async () =>
       Number(/requests_total\{method="GET",status="200"\} (\d+)/.exec((await app.call('GET', '/metrics')).text)?.[1])
@@ -331,7 +331,7 @@ describe('metrics and limits of cached order reads', () => {
     while ((await lastUsed()) === null) await new Promise((resolve) => setImmediate(resolve))
     const [before, first] = [await reads(), await lastUsed()]
     for (let nth = 0; nth < 5; nth++) await on.viaServer(path, { headers: on.key })
-    // One more for the look itself.
+    // The request of the metrics counts, too.
     expect(await reads()).toBe(before + 6)
     app.clock.advance(60_000)
     await on.viaServer(path, { headers: on.key })
@@ -341,7 +341,7 @@ describe('metrics and limits of cached order reads', () => {
 
   test('a cached read of an order returns a valid request id, or a new one', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const path = `/v2/orders/${(await on.shop.placeOrder()).id}`
     const idFor = async (headers: Record<string, string>) =>
       (await fetch(on.server.url + path, { headers: { ...on.key, ...headers } })).headers.get('x-request-id')
@@ -353,7 +353,7 @@ describe('metrics and limits of cached order reads', () => {
 
   test('a cached read of an order is served only on allowed hosts', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
-    await using on = await served(app)
+    await using on = await serveShop(app)
     const order = await on.shop.placeOrder()
     const path = `/v2/orders/${order.id}`
     expect((await on.viaServer(path, { headers: on.key })).status).toBe(200)
@@ -366,7 +366,7 @@ describe('metrics and limits of cached order reads', () => {
     const logged: unknown[] = []
     let now = 0
     const nothing = () => undefined
-    const answered = (request: Request, id: string, requestId: string) => {
+    const respond = (request: Request, id: string, requestId: string) => {
       now += id === 'slow' ? 1_000 : 999
       return new Response(`${request.method} ${requestId}`)
     }
@@ -375,7 +375,7 @@ describe('metrics and limits of cached order reads', () => {
     const edge = createFastPath({
       reads: {
         ...{ record: nothing, cachedResponse: nothing, resolver: nothing, stats: nothing, profile: nothing, lastRoute: nothing },
-        order: answered,
+        order: respond,
       },
       handle: () => new Response(null, { status: 500 }),
       log: { debug: nothing, info: (event, fields) => void logged.push([event, fields]), warn: nothing, error: nothing },

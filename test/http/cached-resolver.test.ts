@@ -15,17 +15,17 @@ test('the payment resolver is the same from the cache and the route in every var
   const { shop } = await app.merchant()
   await using on = serverAndRoute(app)
   const path = pathOf(shop.name)
-  const plain = await on.same(path)
-  const etag = String(plain.headers['etag'])
-  expect(plain).toMatchObject({
+  const baseline = await on.same(path)
+  const etag = String(baseline.headers['etag'])
+  expect(baseline).toMatchObject({
     status: 200,
     headers: { 'cache-control': 'public, max-age=0, s-maxage=60', 'access-control-allow-origin': '*' },
   })
-  expect(await on.same(`${path}?shopUrl=other`)).toEqual(plain)
-  expect(await on.same(pathOf(`%73${shop.name.slice(1)}`))).toEqual(plain)
-  expect(await on.same(path, { headers: { origin: 'https://elsewhere.example', authorization: 'Bearer nonsense' } })).toEqual(plain)
+  expect(await on.same(`${path}?shopUrl=other`)).toEqual(baseline)
+  expect(await on.same(pathOf(`%73${shop.name.slice(1)}`))).toEqual(baseline)
+  expect(await on.same(path, { headers: { origin: 'https://elsewhere.example', authorization: 'Bearer nonsense' } })).toEqual(baseline)
   expect((await on.same(path, { headers: { 'if-none-match': etag } })).status).toBe(304)
-  expect(await on.same(`/api/v3${path}`)).toEqual(plain)
+  expect(await on.same(`/api/v3${path}`)).toEqual(baseline)
   expect((await on.viaServer(`/api/v3${path}`, { method: 'HEAD' })).status).toBe(200)
   for (const name of ['no-such-shop', 'x'.repeat(300), 'toString', '%2F']) expect((await on.same(pathOf(name))).status).not.toBe(200)
 })
@@ -109,8 +109,8 @@ test('the payment resolver is current with the first request after a breaker ope
   await using serving = serveTestApp(app)
   const paypal = async () =>
     ((await (await fetch(`${serving.url}${pathOf(shop.name)}`)).json()) as { paypal: { enabled: boolean } }).paypal.enabled
-  const seen = [await paypal(), await paypal()]
+  const states = [await paypal(), await paypal()]
   for (let nth = 0; nth < 5; nth++) app.deps.breakers.failed({ processor: 'paypal', host: 'api-m.sandbox.paypal.com' })
-  seen.push(await paypal())
-  expect(seen).toEqual([true, true, false])
+  states.push(await paypal())
+  expect(states).toEqual([true, true, false])
 })

@@ -27,7 +27,7 @@ describe('the client address', () => {
       expect([hop, of(via(`${hop}, 10.9.9.9:80`), '10.1.2.3')]).toEqual([hop, '203.0.113.9'])
     for (const hop of ['[2001:db8::1]:4711', '[2001:DB8::1]'])
       expect([hop, of(via(`198.51.100.1, ${hop}, [fd00::7]:443`), '10.1.2.3')]).toEqual([hop, '2001:db8::1'])
-    // Nothing but proxies of ours: the one furthest out is the caller.
+    // If every address is a trusted proxy, the leftmost one is the client.
     expect(of(via('10.0.0.7, 10.0.0.8'), '10.1.2.3')).toBe('10.0.0.7')
   })
 
@@ -89,7 +89,7 @@ describe('the client address', () => {
       expect([chain, of(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
       expect([chain, strictly(via(chain), '10.1.2.3')]).toEqual([chain, undefined])
     }
-    // What stands left of the caller is theirs to make up, and does not matter.
+    // A client can forge what is left of its own address, so that is ignored.
     expect(of(via('garbage, 203.0.113.9'), '10.1.2.3')).toBe('203.0.113.9')
   })
 })
@@ -102,14 +102,14 @@ describe('the key of a rate limit', () => {
   })
 
   test('the limit key of an IPv6 address is its /64 in every spelling', () => {
-    const same = [
+    const spellings = [
       '2001:db8:0:1::1',
       '2001:db8:0:1:ffff:ffff:ffff:ffff',
       '2001:0DB8:0000:0001::',
       '2001:db8:0:1:0:0:0:9',
       '2001:db8::1:0:0:0:9',
     ]
-    expect(new Set(same.map(limitKeyOf)).size).toBe(1)
+    expect(new Set(spellings.map(limitKeyOf)).size).toBe(1)
     expect(limitKeyOf('2001:db8:0:2::1')).not.toBe(limitKeyOf('2001:db8:0:1::1'))
     expect(limitKeyOf('::1')).not.toBe(limitKeyOf('1::'))
     expect(limitKeyOf('1::')).toBe('1:0:0:0::/64')

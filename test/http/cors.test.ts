@@ -68,17 +68,17 @@ describe('cross-origin requests', () => {
     const { refreshToken, accessToken } = (await app.call('POST', '/customer/login', { body: login })).body.data
     await app.call('PATCH', '/shops/v2', { token, body: { storefrontOrigins: ['https://storefront.example'] } })
     const evil = { origin: 'https://evil.example' }
-    const asked = (headers: Record<string, string>) => [
+    const requestsWith = (headers: Record<string, string>) => [
       () => app.call('GET', '/v2/orders/none', { token: accessToken, headers }),
       () => app.call('GET', '/auth/sessions', { token: accessToken, headers }),
       () => app.call('POST', '/auth/refresh', { headers, body: { refreshToken } }),
       () => app.call('POST', '/auth/logout', { headers, body: { refreshToken } }),
     ]
-    for (const ask of asked(evil)) expect((await ask()).status).toBe(403)
-    const own = []
-    for (const ask of asked(origin)) own.push((await ask()).status)
+    for (const ask of requestsWith(evil)) expect((await ask()).status).toBe(403)
+    const statuses = []
+    for (const ask of requestsWith(origin)) statuses.push((await ask()).status)
     // The token was already used for a refresh; a logout with it still ends the session.
-    expect(own).toEqual([404, 200, 200, 204])
+    expect(statuses).toEqual([404, 200, 200, 204])
     const { data } = (await app.call('POST', '/merchant/login', { headers: evil, body: { email, password } })).body
     expect((await app.call('POST', '/auth/refresh', { headers: evil, body: { refreshToken: data.refreshToken } })).status).toBe(200)
   })
@@ -124,14 +124,14 @@ describe('cross-origin requests', () => {
     await using app = await testApp()
     const app2 = createApp(app.deps)
     const routes = app2.routes.filter(({ method }) => method !== 'OPTIONS')
-    const asking = { ...origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
+    const preflightHeaders = { ...origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
     const open = new Set(
       routes.filter(({ method, path }) => isForBrowsers(app.routeTable.get(method, path)?.access)).map(({ path }) => path),
     )
     expect(open.has('/merchant/login')).toBe(true)
     expect(open.has('/shops/v2/private-key')).toBe(false)
     for (const path of new Set(routes.map((route) => route.path))) {
-      const answer = await app.call('OPTIONS', path.replaceAll(/:\w+/g, 'some'), { headers: asking })
+      const answer = await app.call('OPTIONS', path.replaceAll(/:\w+/g, 'some'), { headers: preflightHeaders })
       const isOn = routes.some((route) => route.path === path && (app.routeTable.get(route.method, path)?.isOn?.() ?? true))
       expect([path, answer.status]).toEqual([path, open.has(path) ? 204 : isOn ? 405 : 404])
       expect([path, answer.headers.get('allow')?.includes('OPTIONS') ?? false]).toEqual([path, false])
@@ -148,12 +148,12 @@ describe('cross-origin requests', () => {
       const access = app.routeTable.get(method, path)?.access
       if (access === undefined) throw new Error(`${method} ${path} states nothing`)
       const { tokens = [], key, unguarded, raw, mayAskFor }: AccessRule = accessRules[access]
-      // The console is for its own page alone.
-      const isShoppers =
+      // Routes of the console accept its own page only.
+      const isForShoppers =
         tokens.includes('customer') ||
         key === 'storefront' ||
         (unguarded === true && !raw && mayAskFor === undefined && access !== 'console' && access !== 'page')
-      expect([method, path, isForBrowsers(access)]).toEqual([method, path, isShoppers])
+      expect([method, path, isForBrowsers(access)]).toEqual([method, path, isForShoppers])
       if (path.includes('*')) continue
       const { status, headers } = await app.call(method, path.replaceAll(/:\w+/g, 'some'), {
         headers: origin,
@@ -163,9 +163,9 @@ describe('cross-origin requests', () => {
         method,
         path,
         true,
-        isShoppers ? '*' : null,
+        isForShoppers ? '*' : null,
       ])
-      if (isShoppers) open++
+      if (isForShoppers) open++
     }
     expect(open).toBeGreaterThan(50)
   })

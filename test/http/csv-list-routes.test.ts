@@ -29,8 +29,8 @@ type Rows = Record<string, string>[]
 const rowsOfText = (text: string): Rows => parse(text, { columns: true, bom: false }) as Rows
 const rowsOf = ({ text }: Answer): Rows => rowsOfText(text)
 
-/** Whether merchants may call a route, about their shop and not their own account. */
-const ofMerchants = (route: string): boolean => {
+/** Returns whether merchants may call a route that is about their shop, not about their account. */
+const isForMerchants = (route: string): boolean => {
   const access = accessManifest[route]
   return (
     access !== undefined &&
@@ -40,10 +40,10 @@ const ofMerchants = (route: string): boolean => {
   )
 }
 
-/** What the routes of an app state of lists: those that take a page. */
+/** Returns the routes that take a page, with their CSV lists. */
 function listsIn(app: TestApp) {
   return createApp(app.deps)
-    .routes.filter(({ method, path }) => method === 'GET' && ofMerchants(`GET ${path}`))
+    .routes.filter(({ method, path }) => method === 'GET' && isForMerchants(`GET ${path}`))
     .flatMap(({ path, hooks }) => {
       const { query, detail } = hooks as { query?: { properties?: object }; detail?: { 'x-csv'?: CsvList } }
       return query?.properties && 'page' in query.properties ? [{ path, list: detail?.['x-csv'] }] : []
@@ -68,33 +68,33 @@ test('every list writes money as one column of major units', async () => {
   expect(bob).toMatchObject({ name: 'Bob', totalSpent: '0.00', currency: 'USD' })
 })
 
-/** A shop with at least two of everything that is listed. */
+/** Creates a shop with at least two records in every list. */
 async function fullShop(app: TestApp) {
   const store = await storeIn(app)
   const { token } = store
-  const made = async (path: string, body: object, more: object = {}) => {
+  const create = async (path: string, body: object, more: object = {}) => {
     const answer = await app.call('POST', path, { token, body, ...more })
     if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`)
     return answer.body
   }
-  const lamp = await made('/product-v2', {
+  const lamp = await create('/product-v2', {
     title: 'Lamp',
     variants: [{ price: store.price(1_000), trackInventory: true, lowStockAt: 9, onHand: 5 }],
   })
-  await made('/product-v2', { title: '=cmd|x', variants: [{ price: store.price(200), trackInventory: true, lowStockAt: 2, onHand: 1 }] })
+  await create('/product-v2', { title: '=cmd|x', variants: [{ price: store.price(200), trackInventory: true, lowStockAt: 2, onHand: 1 }] })
   const variantId = lamp.variants[0].id as string
   for (const delta of [1, 2]) await app.call('POST', `/product-v2/${lamp.id}/variants/${variantId}/stock`, { token, body: { delta } })
   for (const n of [1, 2]) {
-    await made('/collection-v2', { title: `Collection ${n}` })
-    await made('/blogs', { title: `Blog ${n}`, slug: `blog-${n}`, bodyHtml: '<p>x</p>' })
-    await made('/affiliates', { name: `Partner ${n}`, code: `P${n}`, rateBps: 100 })
-    await made('/discounts', { title: `Discount ${n}`, kind: 'PERCENT', valueBps: 1000, status: 'ACTIVE' })
-    await made('/giftcard', { amount: store.price(500) })
-    await made('/shops/v2/hosts', { host: `shop${n}.example.com` })
+    await create('/collection-v2', { title: `Collection ${n}` })
+    await create('/blogs', { title: `Blog ${n}`, slug: `blog-${n}`, bodyHtml: '<p>x</p>' })
+    await create('/affiliates', { name: `Partner ${n}`, code: `P${n}`, rateBps: 100 })
+    await create('/discounts', { title: `Discount ${n}`, kind: 'PERCENT', valueBps: 1000, status: 'ACTIVE' })
+    await create('/giftcard', { amount: store.price(500) })
+    await create('/shops/v2/hosts', { host: `shop${n}.example.com` })
   }
   const customers = [
-    await made('/customer', { email: 'a@example.com', name: '-Ada, "A"' }),
-    await made('/customer', { email: 'b@example.com', name: 'Bob' }),
+    await create('/customer', { email: 'a@example.com', name: '-Ada, "A"' }),
+    await create('/customer', { email: 'b@example.com', name: 'Bob' }),
   ]
   const customerId = customers[0].id as string
   const orders = []
@@ -108,7 +108,7 @@ async function fullShop(app: TestApp) {
     const picture = await app.call('POST', '/media', { token, raw: drawPng(8, 8, seed), headers: { 'content-type': 'image/png' } })
     expect(picture.status).toBe(201)
   }
-  const endpoint = await made('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })
+  const endpoint = await create('/webhook-endpoints', { url: 'https://hooks.example.com/a', events: ['order.confirmed'] })
   const loan: typeof lendingApplications.$inferInsert = {
     ...{ id: app.deps.newId('lendingApplication'), merchantId: store.id, cohort: 'US_COMPANY', tier: 'TIER_1_REFERRAL', status: 'DRAFT' },
     ...{ requestedAmountUsd: null, requestedTermMonths: null, purposeCode: null, documentationCompleted: null, reason: null },
@@ -168,7 +168,7 @@ test('orders are exported one a line by number, with amounts in major units, and
     ['2', '24.68', 'a@example.com'],
     ['1', '12.34', 'a@example.com'],
   ])
-  // Of those that are found there is a second piece, too.
+  // Search results are exported in several pieces, too.
   expect(rowsOf(await app.call('GET', '/customer?q=a%40', { token, headers: csv })).map(({ email }) => email)).toEqual(['a@example.com'])
   expect(rowsOf(await app.call('GET', '/v2/orders?q=a%40example', { token, headers: csv })).length).toBe(3)
   const some = rowsOf(await app.call('GET', `/v2/orders?customerId=${customerId}&status=PAID&number=2`, { token, headers: csv }))
@@ -208,7 +208,7 @@ test('a long list is exported completely and once each while orders are added', 
   const { token, shop } = await storeIn(app)
   await Promise.all(Array.from({ length: 1_300 }, (_, at) => at + 1).map((n) => insertOrder(app, shop.id, { number: n, total: n })))
   const { orders } = listsByName(app)
-  const asked = {
+  const listRequest = {
     shop: (await app.deps.identity.shop(shop.id)) as never,
     principal: { kind: 'merchant', id: '', sessionId: '' } as const,
     query: {},
@@ -216,7 +216,7 @@ test('a long list is exported completely and once each while orders are added', 
   }
   let text = ''
   let number = 1_300
-  for await (const piece of csvChunks(orders as CsvList, asked)) {
+  for await (const piece of csvChunks(orders as CsvList, listRequest)) {
     text += piece.text
     expect(piece.text.length).toBeLessThan(300_000)
     await insertOrder(app, shop.id, { number: ++number, total: 1 })
@@ -226,15 +226,15 @@ test('a long list is exported completely and once each while orders are added', 
   expect(rowsOf(await app.call('GET', '/v2/orders', { token, headers: csv })).length).toBe(number)
 })
 
-/** How often the database is read while something is done. */
-function countingReads(app: TestApp): { reads: number } {
+/** Counts the reads of the database. */
+function countReads(app: TestApp): { reads: number } {
   const counted = { reads: 0 }
   const { read } = app.deps.db
   for (const name of ['select', 'rows'] as const) {
-    const as = read[name] as (...given: unknown[]) => unknown
-    ;(read as Record<typeof name, unknown>)[name] = (...given: unknown[]) => {
+    const original = read[name] as (...args: unknown[]) => unknown
+    ;(read as Record<typeof name, unknown>)[name] = (...args: unknown[]) => {
       counted.reads++
-      return as.apply(read, given)
+      return original.apply(read, args)
     }
   }
   return counted
@@ -245,16 +245,16 @@ test('an export with a selective filter is complete, and each query reads a boun
   const { token, shop, price } = await storeIn(app)
   const many = 700
   const { db } = app.deps
-  const made = await Promise.all(
+  const inserted = await Promise.all(
     Array.from({ length: many }, (_, at) => {
       const number = at + 1
       const status = number % 300 === 7 ? 'CANCELLED' : 'PAID'
       return insertOrder(app, shop.id, { number, email: 'ada@example.com', status })
     }),
   )
-  // In one write: all of them are of one day, whose row each would have to wait for.
+  // One write reindexes all, because separate writes would wait for the row of their day.
   await db.write(async (tx) => {
-    for (const { id } of made) await reindexOrder(tx, app.deps, id)
+    for (const { id } of inserted) await reindexOrder(tx, app.deps, id)
   })
   const now = app.clock.now()
   const ofShop = () => ({ shopId: shop.id, createdAt: now, updatedAt: now })
@@ -270,14 +270,14 @@ test('an export with a selective filter is complete, and each query reads a boun
     expect((await app.call('POST', '/product-v2', { token, body })).status).toBe(201)
   }
   const lists = listsByName(app)
-  const asked = (query: object) => ({
+  const listRequest = (query: object) => ({
     shop: shop as never,
     principal: { kind: 'merchant', id: '', sessionId: '' } as const,
     query,
     params: {},
   })
-  const counted = countingReads(app)
-  for (const [name, query, column, found] of [
+  const counted = countReads(app)
+  for (const [name, query, column, expected] of [
     ['orders', { q: 'ada', status: 'CANCELLED' }, 'number', ['607', '307', '7']],
     ['orders', { q: 'ada', number: '7' }, 'number', ['7']],
     ['orders', { q: 'ada', status: 'COMPLETED' }, 'number', []],
@@ -289,15 +289,15 @@ test('an export with a selective filter is complete, and each query reads a boun
   ] as const) {
     let [text, most, pieces] = ['', 0, 0]
     counted.reads = 0
-    for await (const piece of csvChunks(lists[name] as CsvList, asked(query))) {
+    for await (const piece of csvChunks(lists[name] as CsvList, listRequest(query))) {
       text += piece.text
       most = Math.max(most, counted.reads)
       counted.reads = 0
       pieces++
     }
-    expect([name, query, rowsOfText(text).map((row) => row[column])]).toEqual([name, query, [...found]])
-    expect([name, query, most <= 5 + found.length]).toEqual([name, query, true])
-    // What is known to be one row, or none, is not looked for all over.
+    expect([name, query, rowsOfText(text).map((row) => row[column])]).toEqual([name, query, [...expected]])
+    expect([name, query, most <= 5 + expected.length]).toEqual([name, query, true])
+    // A query for at most one row does not search the whole list.
     if ('number' in query || (query.q === 'nobody' && name === 'orders')) expect([query, pieces <= 2]).toEqual([query, true])
   }
   for (const [path, lines] of [
@@ -336,9 +336,9 @@ test('an export that fails midway closes the connection and frees its slot', asy
   const { db } = app.deps
   const { select } = db.read
   let reads = 0
-  ;(db.read as { select: unknown }).select = (...given: [never]) => {
+  ;(db.read as { select: unknown }).select = (...args: [never]) => {
     if (++reads > 3) throw new Error('the disk is gone')
-    return select.apply(db.read, given)
+    return select.apply(db.read, args)
   }
   const ask = () => fetch(`http://127.0.0.1:${server.port}/v2/orders`, { headers: { ...csv, authorization: `Bearer ${token}` } })
   for (let time = 0; time < 4; time++) {
@@ -349,15 +349,15 @@ test('an export that fails midway closes the connection and frees its slot', asy
   }
   ;(db.read as { select: unknown }).select = select
   expect(app.logged.filter(({ event }) => event === 'export.broken').length).toBe(4)
-  const whole = await (await ask()).text()
-  expect((parse(whole, { columns: true }) as Rows).length).toBe(400)
+  const completeText = await (await ask()).text()
+  expect((parse(completeText, { columns: true }) as Rows).length).toBe(400)
 })
 
 test('a third concurrent export of a shop is 429, and a client that disconnects frees its slot', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   const other = await app.merchant()
-  // More than sockets hold.
+  // More than socket buffers hold.
   const email = `${'x'.repeat(60_000)}@example.com`
   await Promise.all(Array.from({ length: 400 }, (_, at) => at + 1).map((n) => insertOrder(app, shop.id, { number: n, email })))
   await using server = serveTestApp(app)
@@ -365,8 +365,8 @@ test('a third concurrent export of a shop is 429, and a client that disconnects 
   const connections = await Promise.all(
     [1, 2].map(async () => {
       const socket = connect(server.port, '127.0.0.1', () => void socket.write(request))
-      const begun = await new Promise<Buffer>((resolve) => void socket.once('data', resolve))
-      expect(begun.toString('latin1')).toStartWith('HTTP/1.1 200')
+      const firstPiece = await new Promise<Buffer>((resolve) => void socket.once('data', resolve))
+      expect(firstPiece.toString('latin1')).toStartWith('HTTP/1.1 200')
       return socket.pause()
     }),
   )
@@ -384,38 +384,38 @@ test('orders are exported by filter before the search backfill has indexed them'
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   const { db } = app.deps
-  // None of them has words yet, but for the last.
+  // Only the last order is indexed.
   for (let number = 1; number <= 120; number++) {
     const email = number % 50 === 3 ? 'zoe@example.com' : 'ada@example.com'
     const order = await insertOrder(app, shop.id, { number, email })
     if (number === 120) await db.write((tx) => reindexOrder(tx, app.deps, order.id))
   }
   await db.write((tx) => tx.insert(searchFills).values({ subject: 'ORDERS', below: '~', done: 0 }))
-  const found = async (query: string) =>
+  const exportedNumbers = async (query: string) =>
     rowsOf(await app.call('GET', `/v2/orders?${query}`, { token, headers: csv })).map(({ number }) => Number(number))
-  expect(await found('q=zoe')).toEqual([103, 53, 3])
-  expect(await found('q=zo&status=PAID')).toEqual([103, 53, 3])
-  expect(await found('q=zoe&number=53')).toEqual([53])
-  expect(await found('q=zoe&status=CANCELLED')).toEqual([])
-  expect((await found('q=example')).length).toBe(120)
-  expect((await found('from=2026-01-06&to=2026-01-06')).length).toBe(120)
+  expect(await exportedNumbers('q=zoe')).toEqual([103, 53, 3])
+  expect(await exportedNumbers('q=zo&status=PAID')).toEqual([103, 53, 3])
+  expect(await exportedNumbers('q=zoe&number=53')).toEqual([53])
+  expect(await exportedNumbers('q=zoe&status=CANCELLED')).toEqual([])
+  expect((await exportedNumbers('q=example')).length).toBe(120)
+  expect((await exportedNumbers('from=2026-01-06&to=2026-01-06')).length).toBe(120)
   const ofDay = '/v2/orders?from=2026-01-06&to=2026-01-06'
   expect((await app.call('GET', ofDay, { token })).body.total).toBe(120)
-  expect(await found('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
-  expect(await found('to=2026-01-05')).toEqual([])
+  expect(await exportedNumbers('q=zoe&from=2026-01-01')).toEqual([103, 53, 3])
+  expect(await exportedNumbers('to=2026-01-05')).toEqual([])
 })
 
 test('the connection of an export may be idle while it searches, and not while its client does not read', async () => {
   await using app = await testApp()
   const { token, shop } = await storeIn(app)
   await Promise.all([1, 2, 3].map((number) => insertOrder(app, shop.id, { number, status: number === 1 ? 'PAID' : 'CANCELLED' })))
-  const told: number[] = []
-  const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void told.push(seconds) }
+  const timeouts: number[] = []
+  const peer = { requestIP: () => ({ address: '127.0.0.1' }), timeout: (_: Request, seconds: number) => void timeouts.push(seconds) }
   const headers = { ...csv, authorization: `Bearer ${token}` }
   const answer = await app.edge.fetch(new Request('http://localhost/v2/orders?status=PAID', { headers }), peer)
-  expect(told).toEqual([0, app.deps.config.keepAliveSeconds])
+  expect(timeouts).toEqual([0, app.deps.config.keepAliveSeconds])
   expect((parse(await answer.text(), { columns: true }) as Rows).length).toBe(1)
-  expect(told).toEqual([0, app.deps.config.keepAliveSeconds, 0, app.deps.config.keepAliveSeconds])
+  expect(timeouts).toEqual([0, app.deps.config.keepAliveSeconds, 0, app.deps.config.keepAliveSeconds])
 })
 
 test('HEAD returns the headers of GET and takes no export slot', async () => {

@@ -2,49 +2,49 @@
 import { expect, test } from 'bun:test'
 import { exportMaxMs, streamText } from '../../src/http/csv-stream.ts'
 
-/** A stream of so many pieces, and what became of it. */
-function told(pieces: number) {
-  const told = { ended: 0, left: 0, logged: [] as unknown[], now: 0 }
-  const gone = new AbortController()
+/** Creates a stream of `pieces` pieces, and counts its events. */
+function createStream(pieces: number) {
+  const events = { ended: 0, left: 0, logged: [] as unknown[], now: 0 }
+  const controller = new AbortController()
   let at = 0
   const body = streamText(async () => (at++ < pieces ? { done: false, value: 'piece' } : { done: true, value: undefined }), {
-    clock: { now: () => 0, monotonic: () => told.now },
-    log: { error: (event: string, { error }: { error: Error }) => told.logged.push([event, error.message]) } as never,
+    clock: { now: () => 0, monotonic: () => events.now },
+    log: { error: (event: string, { error }: { error: Error }) => events.logged.push([event, error.message]) } as never,
     list: 'things',
-    signal: gone.signal,
-    onEnd: () => told.ended++,
-    onLeave: async () => told.left++,
+    signal: controller.signal,
+    onEnd: () => events.ended++,
+    onLeave: async () => events.left++,
   })
-  return { reader: body.getReader(), told, gone }
+  return { reader: body.getReader(), events, controller }
 }
 
 test('a stream that is read to its end frees its slot', async () => {
-  const { reader, told: of } = told(1)
+  const { reader, events } = createStream(1)
   expect(new TextDecoder().decode((await reader.read()).value)).toBe('piece')
-  expect([of.ended, of.left]).toEqual([0, 0])
+  expect([events.ended, events.left]).toEqual([0, 0])
   expect((await reader.read()).done).toBe(true)
-  expect([of.ended, of.left, of.logged]).toEqual([1, 0, []])
+  expect([events.ended, events.left, events.logged]).toEqual([1, 0, []])
 })
 
 test('a client that cancels or disconnects ends the stream', async () => {
-  const cancelled = told(9)
+  const cancelled = createStream(9)
   await cancelled.reader.read()
   await cancelled.reader.cancel()
-  expect([cancelled.told.ended, cancelled.told.left, cancelled.told.logged]).toEqual([1, 1, []])
-  const aborted = told(9)
+  expect([cancelled.events.ended, cancelled.events.left, cancelled.events.logged]).toEqual([1, 1, []])
+  const aborted = createStream(9)
   await aborted.reader.read()
-  aborted.gone.abort()
+  aborted.controller.abort()
   void aborted.reader.read()
   await Bun.sleep(0)
-  expect([aborted.told.ended, aborted.told.left, aborted.told.logged]).toEqual([1, 1, []])
+  expect([aborted.events.ended, aborted.events.left, aborted.events.logged]).toEqual([1, 1, []])
 })
 
 test('a stream that takes longer than the time limit breaks off and frees its slot', async () => {
-  const { reader, told: of } = told(9)
+  const { reader, events } = createStream(9)
   await reader.read()
-  of.now = exportMaxMs
+  events.now = exportMaxMs
   await reader.read()
-  of.now = exportMaxMs + 1
+  events.now = exportMaxMs + 1
   expect(
     await reader.read().then(
       () => 'read',
@@ -52,5 +52,5 @@ test('a stream that takes longer than the time limit breaks off and frees its sl
     ),
   ).toBe('broken')
   await Bun.sleep(0)
-  expect([of.ended, of.left, of.logged]).toEqual([1, 1, [['export.broken', 'an export was read too slowly']]])
+  expect([events.ended, events.left, events.logged]).toEqual([1, 1, [['export.broken', 'an export was read too slowly']]])
 })

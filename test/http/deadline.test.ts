@@ -11,47 +11,47 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Time that is over when a test says so, of all the requests that began meanwhile. */
-function handSetDeadlines() {
-  const begun = new Set<() => void>()
+/** Creates deadlines that pass for all pending requests when the test calls `pass`. */
+function createManualDeadlines() {
+  const pending = new Set<() => void>()
   return {
     deadline() {
       const { promise: passed, resolve } = Promise.withResolvers<void>()
-      begun.add(resolve)
-      return { passed, cancel: () => void begun.delete(resolve) }
+      pending.add(resolve)
+      return { passed, cancel: () => void pending.delete(resolve) }
     },
-    begun,
+    pending,
     pass() {
-      for (const resolve of begun) resolve()
+      for (const resolve of pending) resolve()
     },
   }
 }
 
-/** Keeps the database's writes waiting, as behind a process that stands still, until `goOn` is called. */
-function standingStill({ deps: { db } }: TestApp) {
+/** Blocks the database's writes until `resume` is called, as a stalled process would. */
+function blockWrites({ deps: { db } }: TestApp) {
   const { write } = db
-  const [stood, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [blocked, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   db.write = async (work, options) => {
-    stood.resolve()
-    await going.promise
+    blocked.resolve()
+    await resumed.promise
     return write(work, options)
   }
   return {
-    stood: stood.promise,
-    goOn() {
+    stood: blocked.promise,
+    resume() {
       db.write = write
-      going.resolve()
+      resumed.resolve()
     },
   }
 }
 
 test('a checkout whose processor takes too long is accepted, and its idempotency key returns the outcome', async () => {
-  const time = handSetDeadlines()
+  const time = createManualDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
-  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const shop = await sellingWithProcessor(app, {
     async create({ amount }) {
-      asked.resolve()
+      requested.resolve()
       await answered.promise
       return paymentAnswer('CAPTURED', { authorized: amount, captured: amount })
     },
@@ -59,47 +59,47 @@ test('a checkout whose processor takes too long is accepted, and its idempotency
   const cartId = await shop.cart()
   const send = () => shop.checkout(cartId, { processor: 'scripted' }, 'the-one')
   const first = send()
-  await asked.promise
+  await requested.promise
   time.pass()
-  const late = await first
-  expect([late.status, late.body.message, late.headers.get('access-control-allow-origin')]).toEqual([
+  const pastDeadline = await first
+  expect([pastDeadline.status, pastDeadline.body.message, pastDeadline.headers.get('access-control-allow-origin')]).toEqual([
     503,
     'The request took too long, but the request was accepted: send it again under the same Idempotency-Key',
     '*',
   ])
-  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(late.headers.get('x-request-id')).toBeTruthy()
-  // The first request is still at work, so a second one must not start.
+  expect(Number(pastDeadline.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(pastDeadline.headers.get('x-request-id')).toBeTruthy()
+  // The first request is still running, so a second one must not start.
   expect((await send()).status).toBe(409)
   answered.resolve()
-  let again = await send()
-  while (again.status === 409) again = await send()
-  expect(again.headers.get('idempotent-replayed')).toBe('true')
-  expect(again.body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
-  expect(time.begun.size).toBe(0)
+  let repeated = await send()
+  while (repeated.status === 409) repeated = await send()
+  expect(repeated.headers.get('idempotent-replayed')).toBe('true')
+  expect(repeated.body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
+  expect(time.pending.size).toBe(0)
 })
 
 test('after the deadline, the outcome of a write that waits for the database is unknown, and a read changed nothing', async () => {
-  const time = handSetDeadlines()
+  const time = createManualDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const shop = await sellingWithProcessor(app, {})
   const cartId = await shop.cart()
-  const still = standingStill(app)
+  const block = blockWrites(app)
   const waiting = shop.checkout(cartId, {}, 'the-one')
-  await still.stood
+  await block.stood
   time.pass()
   const { status, body } = await waiting
   expect([status, body.message.startsWith('The request took too long, and the outcome is unknown: ')]).toEqual([503, true])
   const read = runInRequest('id', () => deadlineExceeded({ method: 'GET' }))
   expect(read.message).toBe('The request took too long: nothing was changed, try again later')
-  still.goOn()
-  let again = await shop.checkout(cartId, {}, 'the-one')
-  while (again.status === 409) again = await shop.checkout(cartId, {}, 'the-one')
-  expect(ok(again, 201).body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
+  block.resume()
+  let repeated = await shop.checkout(cartId, {}, 'the-one')
+  while (repeated.status === 409) repeated = await shop.checkout(cartId, {}, 'the-one')
+  expect(ok(repeated, 201).body.order).toMatchObject({ number: 1, status: 'CONFIRMED' })
 })
 
 test('a file upload may take longer than other requests', async () => {
-  const time = handSetDeadlines()
+  const time = createManualDeadlines()
   await using app = await testApp({}, { deadline: time.deadline })
   const shop = await shopIn(app)
   const headers = { 'content-type': 'text/csv' }

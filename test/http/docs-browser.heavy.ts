@@ -12,13 +12,13 @@ if (!chromium) process.stderr.write('skipped: pages in a real browser, because t
 else if (!hasBrowser) process.stderr.write('skipped on Postgres: pages in a real browser, which are the same files whatever the engine\n')
 
 let browser: Promise<Browser> | undefined
-/** A page of its own in the one browser of this file. */
+/** Opens a page in the browser that the tests of this file share. */
 async function openPage(): Promise<Page> {
   browser ??= startBrowser(chromium ?? '')
   return (await browser).openPage()
 }
 
-/** Our pages, behind a real socket. */
+/** Serves the app on a real socket. */
 async function serveApp() {
   const app = await testApp()
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, self) => app.edge.fetch(request, self) })
@@ -33,13 +33,13 @@ async function serveApp() {
 }
 
 let visit: Promise<Awaited<ReturnType<typeof serveApp>> & { page: Page }> | undefined
-/** The documentation as it opens. Laying out all of it is dear, so the tests that look at it whole look at one, in their order. */
+/** Opens the documentation. Tests share one page and run in order, because its layout is slow. */
 async function visitDocumentation() {
   visit ??= (async () => {
     const serving = await serveApp()
     const page = await openPage()
     await page.open(`${serving.origin}/docs`)
-    expect(await page.evaluate(appears('.opblock-tag'))).toBe(true)
+    expect(await page.evaluate(untilPresent('.opblock-tag'))).toBe(true)
     return { ...serving, page }
   })()
   return visit
@@ -51,27 +51,27 @@ afterAll(async () => {
 })
 
 const axe = await Bun.file(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)).text()
-/** A body, fields in the path and in the query, a file, an answer without a body. */
-const unfoldedPaths = ['/merchant/login', '/webhook-endpoints/{id}', '/product-v2/import']
+/** Operations with a body, with fields in path and query, with a file, and with an empty response. */
+const expandedPaths = ['/merchant/login', '/webhook-endpoints/{id}', '/product-v2/import']
 
-/** Resolves once the element is there. */
-const appears = (selector: string) => `new Promise((resolve) => {
+/** Returns a script that resolves once the element exists. */
+const untilPresent = (selector: string) => `new Promise((resolve) => {
   const look = () => document.querySelector('${selector}') && resolve(true)
   new MutationObserver(look).observe(document, { childList: true, subtree: true })
   look()
 })`
 const requested = (events: BrowserEvent[]) =>
   events.filter(({ method }) => method === 'Network.requestWillBeSent').map(({ params }) => (params['request'] as { url: string }).url)
-/** What the browser complained about: a policy that was broken, a file that was missing, a script that failed. */
-const complaints = (events: BrowserEvent[]) =>
+/** Returns the errors of the browser: violated policies, missing files and failed scripts. */
+const browserErrors = (events: BrowserEvent[]) =>
   events.filter(
     ({ method, params }) =>
       method === 'Runtime.exceptionThrown' || (method === 'Log.entryAdded' && (params['entry'] as { level: string }).level === 'error'),
   )
 
-/** Nothing to complain about, and nothing asked of another host. */
-function expectPeace({ events }: Page, origin: string, path: string): void {
-  expect(complaints(events)).toEqual([])
+/** Expects no browser errors and no requests to other hosts. */
+function expectNoErrors({ events }: Page, origin: string, path: string): void {
+  expect(browserErrors(events)).toEqual([])
   const others = requested(events).filter((url) => !url.startsWith('data:') && new URL(url).origin !== origin)
   expect(others).toEqual([])
   expect(requested(events)).toContain(`${origin}${path}`)
@@ -81,17 +81,17 @@ test.skipIf(!hasBrowser)('in a browser, / loads without errors or requests to ot
   await using serving = await serveApp()
   await using page = await openPage()
   await page.open(`${serving.origin}/`)
-  expect(await page.evaluate(appears('main h1'))).toBe(true)
-  expectPeace(page, serving.origin, '/')
+  expect(await page.evaluate(untilPresent('main h1'))).toBe(true)
+  expectNoErrors(page, serving.origin, '/')
 })
 
 test.skipIf(!hasBrowser)('in a browser, /docs loads without errors or requests to other hosts', async () => {
   const { page, origin } = await visitDocumentation()
-  expectPeace(page, origin, '/docs')
+  expectNoErrors(page, origin, '/docs')
 })
 
-/** axe-core in the page, every rule that it has. What it finds, as text. */
-async function breachesOf(page: Page, part = 'html'): Promise<string[]> {
+/** Runs all rules of axe-core in the page. Returns the violations as text. */
+async function axeViolations(page: Page, part = 'html'): Promise<string[]> {
   await page.evaluate(axe)
   return (await page.evaluate(`axe.run('${part}', { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.length + ', ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary))`)) as string[]
@@ -101,73 +101,74 @@ test.skipIf(!hasBrowser)('in a browser, axe reports no problem on the home page'
   await using serving = await serveApp()
   await using page = await openPage()
   await page.open(`${serving.origin}/`)
-  await page.evaluate(appears('main h1'))
-  expect(await breachesOf(page)).toEqual([])
+  await page.evaluate(untilPresent('main h1'))
+  expect(await axeViolations(page)).toEqual([])
 })
 
 test.skipIf(!hasBrowser)('in a browser, axe reports no problem in the documentation as it opens', async () => {
   const { page } = await visitDocumentation()
-  expect(await breachesOf(page)).toEqual([])
+  expect(await axeViolations(page)).toEqual([])
 })
 
-/** Folds a part of the documentation open, or together again. */
-const turn = (page: Page, id: string, how: 'open' | 'shut') =>
+/** Expands or collapses a part of the documentation. */
+const toggle = (page: Page, id: string, state: 'open' | 'shut') =>
   page.evaluate(`(async () => {
     document.querySelector('#${id} button.expand-operation').click()
-    await ${appears(`#${id}[data-is-open="${how === 'open'}"]`)}
+    await ${untilPresent(`#${id}[data-is-open="${state === 'open'}"]`)}
   })()`)
 
 test.skipIf(!hasBrowser)('in a browser, the documentation lists every operation and shows one with its responses', async () => {
   const { app, page } = await visitDocumentation()
-  await turn(page, 'operations-tag-Login', 'open')
-  await page.evaluate(appears('#operations-Login-logInMerchant .opblock-summary'))
+  await toggle(page, 'operations-tag-Login', 'open')
+  await page.evaluate(untilPresent('#operations-Login-logInMerchant .opblock-summary'))
   await page.evaluate(`document.querySelector('#operations-Login-logInMerchant .opblock-summary-control').click()`)
-  await page.evaluate(appears('#operations-Login-logInMerchant .responses-table'))
-  await turn(page, 'operations-tag-Login', 'shut')
+  await page.evaluate(untilPresent('#operations-Login-logInMerchant .responses-table'))
+  await toggle(page, 'operations-tag-Login', 'shut')
   const { paths, webhooks } = (await app.call('GET', '/docs/json')).body as Record<string, Record<string, object>>
   const all = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})].flatMap((methods) => Object.keys(methods))
   let listed = Number(await page.evaluate(`document.querySelectorAll('.opblock').length`))
   for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[]) {
     const before = Number(await page.evaluate(`document.querySelectorAll('.opblock').length`))
-    await turn(page, id, 'open')
+    await toggle(page, id, 'open')
     listed += Number(await page.evaluate(`document.querySelectorAll('.opblock').length`)) - before
-    await turn(page, id, 'shut')
+    await toggle(page, id, 'shut')
   }
   expect(listed).toBe(all.length)
-  expect(complaints(page.events)).toEqual([])
+  expect(browserErrors(page.events)).toEqual([])
 })
 
-test.skipIf(!hasBrowser)('in a browser, axe reports no problem in the documentation when unfolded, tried out and authorized', async () => {
+test.skipIf(!hasBrowser)('in a browser, axe reports no problem in the documentation when expanded, tried out and authorized', async () => {
   await using app = await testApp()
   const { paths, webhooks, ...rest } = (await app.call('GET', '/docs/json')).body
-  // Of all operations one of each kind: unfolding is dear in a document of many.
-  const some = Object.fromEntries(unfoldedPaths.map((path) => [path, paths[path]]))
-  const cut = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
+  // Expands one operation of each kind, because a document of many is slow to expand.
+  const some = Object.fromEntries(expandedPaths.map((path) => [path, paths[path]]))
+  const shortDocument = { ...rest, paths: some, webhooks: { 'order.confirmed': webhooks['order.confirmed'] } }
   using server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: (request, self) => (new URL(request.url).pathname === '/docs/json' ? Response.json(cut) : app.edge.fetch(request, self)),
+    fetch: (request, self) =>
+      new URL(request.url).pathname === '/docs/json' ? Response.json(shortDocument) : app.edge.fetch(request, self),
   })
   await using page = await openPage()
   await page.open(`${server.url.origin}/docs`)
-  await page.evaluate(appears('.opblock-tag'))
+  await page.evaluate(untilPresent('.opblock-tag'))
   for (const id of (await page.evaluate(`[...document.querySelectorAll('.opblock-tag')].map(({ id }) => id)`)) as string[])
-    await turn(page, id, 'open')
-  await page.evaluate(appears('.opblock-summary'))
+    await toggle(page, id, 'open')
+  await page.evaluate(untilPresent('.opblock-summary'))
   const closed = '.opblock:not(.is-open)'
   while (await page.evaluate(`document.querySelector('${closed}') !== null`)) {
     await page.evaluate(`document.querySelector('${closed}').setAttribute('data-next', '')`)
     await page.evaluate(`document.querySelector('[data-next] .opblock-summary-control').click()`)
-    await page.evaluate(appears('[data-next] .responses-table'))
+    await page.evaluate(untilPresent('[data-next] .responses-table'))
     await page.evaluate(`document.querySelector('[data-next]').removeAttribute('data-next')`)
   }
-  expect(await breachesOf(page)).toEqual([])
+  expect(await axeViolations(page)).toEqual([])
   await page.evaluate(`document.querySelectorAll('.try-out__btn').forEach((button) => button.click())`)
-  await page.evaluate(appears('.execute'))
+  await page.evaluate(untilPresent('.execute'))
   await page.evaluate(`document.querySelector('.btn.authorize').click()`)
-  await page.evaluate(appears('.modal-ux-content'))
-  expect(await breachesOf(page, '.modal-ux')).toEqual([])
-  expect(complaints(page.events)).toEqual([])
+  await page.evaluate(untilPresent('.modal-ux-content'))
+  expect(await axeViolations(page, '.modal-ux')).toEqual([])
+  expect(browserErrors(page.events)).toEqual([])
 })
 
 test.skipIf(!hasBrowser)('axe finds the problems of a faulty page', async () => {
@@ -178,8 +179,8 @@ test.skipIf(!hasBrowser)('axe finds the problems of a faulty page', async () => 
   })
   await using page = await openPage()
   await page.open(server.url.href)
-  await page.evaluate(appears('select'))
-  expect((await breachesOf(page)).map((breach) => breach.split(':')[0])).toContain('select-name')
+  await page.evaluate(untilPresent('select'))
+  expect((await axeViolations(page)).map((violation) => violation.split(':')[0])).toContain('select-name')
 })
 
 test.skipIf(!hasBrowser)('the browser test detects a violated policy and a request to another host', async () => {
@@ -193,6 +194,6 @@ test.skipIf(!hasBrowser)('the browser test detects a violated policy and a reque
   await using page = await openPage()
   await page.open(server.url.href)
   await page.evaluate(`new Promise((resolve) => document.readyState === 'complete' ? resolve(true) : addEventListener('load', resolve))`)
-  expect(complaints(page.events).length).toBeGreaterThan(0)
+  expect(browserErrors(page.events).length).toBeGreaterThan(0)
   expect(requested(page.events)).toContain('http://other.invalid/x.png')
 })

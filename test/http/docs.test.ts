@@ -4,7 +4,7 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const linked = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '')
+const linksOf = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '')
 
 for (const page of ['/', '/docs']) {
   test(`${page} has only links and files that this program serves`, async () => {
@@ -12,8 +12,8 @@ for (const page of ['/', '/docs']) {
     const answer = await app.call('GET', page)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/html;charset=utf-8')
-    expect(linked(answer.text).length).toBeGreaterThan(3)
-    for (const address of linked(answer.text)) {
+    expect(linksOf(answer.text).length).toBeGreaterThan(3)
+    for (const address of linksOf(answer.text)) {
       expect(address).toStartWith('/')
       expect((await app.call('GET', address)).status, address).toBe(200)
     }
@@ -65,8 +65,8 @@ test('files of a page have an ETag and 304, and HEAD returns the headers of GET'
     ])
     expect(text.length).toBeGreaterThan(100)
     expect(etag).toMatch(/^"[\w-]+"$/)
-    const again = await app.call('GET', path, { headers: { 'if-none-match': `"other", W/${etag}` } })
-    expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
+    const conditional = await app.call('GET', path, { headers: { 'if-none-match': `"other", W/${etag}` } })
+    expect([conditional.status, conditional.text, conditional.headers.get('etag')]).toEqual([304, '', etag])
     expect((await app.call('GET', path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
     const head = await app.call('HEAD', path)
     expect([head.status, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([200, etag, headers.get('content-type')])

@@ -65,7 +65,7 @@ test('an invalid field is named by its path, with an example of what is expected
     code: 'invalid_field',
     field: 'variants.0.price.amount',
   })
-  // Also of a money field with a description of its own.
+  // Also for a money field that has a description.
   expect((await app.call('POST', '/giftcard', { token, body: { amount: 500 } })).body.message).toBe(
     'amount: expected {"amount": 1250, "currency": "USD"}; amounts are in minor units',
   )
@@ -140,26 +140,26 @@ describe('error responses have the documented shape', () => {
       'The body is nested deeper than 32 levels': `{"a":${'['.repeat(40)}${']'.repeat(40)}}`,
       'The body has more than 1008 values': `{"a":[${'1,'.repeat(2_000)}1]}`,
     }
-    const asked = Object.entries(bodies).flatMap(([message, raw]) =>
+    const responses = Object.entries(bodies).flatMap(([message, raw]) =>
       ['one', 'two'].map(async (id) => {
         const headers = { ...json, 'x-request-id': id }
-        const [toAnybody, toMerchants] = await Promise.all([
+        const [anonymous, authenticated] = await Promise.all([
           app.call('POST', '/merchant/login', { raw, headers }),
           app.call('POST', '/webhook-endpoints', { raw, headers, token }),
         ])
-        expectRefusal(toAnybody, 400, message)
-        expectRefusal(toMerchants, 400, /^The body (is nested deeper|has more) than /)
-        const seen = [toAnybody, toMerchants].map((answer) => [
+        expectRefusal(anonymous, 400, message)
+        expectRefusal(authenticated, 400, /^The body (is nested deeper|has more) than /)
+        const comparable = [anonymous, authenticated].map((answer) => [
           answer.headers.get('x-request-id'),
           answer.headers.get('access-control-allow-origin'),
         ])
-        expect(seen).toEqual([
+        expect(comparable).toEqual([
           [id, '*'],
           [id, null],
         ])
       }),
     )
-    await Promise.all(asked)
+    await Promise.all(responses)
   })
 
   test('an empty body or a missing field has an error with the field and the rule', async () => {
@@ -210,11 +210,11 @@ describe('error responses have the documented shape', () => {
       )
     }
     expectRefusal(await app.call('POST', '/merchant/login', { raw: new TextEncoder().encode('{}') }), 415)
-    const taken = await app.call('POST', '/merchant/login', {
+    const accepted = await app.call('POST', '/merchant/login', {
       raw: '{"email":"a@example.com","password":"x"}',
       headers: { 'content-type': 'Application/JSON; charset=UTF-8' },
     })
-    expect(taken.status).toBe(401)
+    expect(accepted.status).toBe(401)
   })
 
   test('a body above the limit of its route is refused, with or without content-length', async () => {
@@ -344,11 +344,11 @@ describe('every response', () => {
     const { token } = await app.merchant()
     await app.call('PATCH', `/shops/v2?secret=${canary}`, { token, body: { title: canary } })
     await app.call('PATCH', '/shops/v2', { token, body: { title: canary } })
-    const written = JSON.stringify(app.logged)
-    expect(written).toContain('"path":"/shops/v2","status":400')
-    expect(written).toContain('"path":"/shops/v2","status":200')
-    expect(written).not.toContain(canary)
-    expect(written).not.toContain(token)
+    const logText = JSON.stringify(app.logged)
+    expect(logText).toContain('"path":"/shops/v2","status":400')
+    expect(logText).toContain('"path":"/shops/v2","status":200')
+    expect(logText).not.toContain(canary)
+    expect(logText).not.toContain(token)
   })
 })
 
@@ -374,16 +374,18 @@ test('with ALLOWED_HOSTS, requests for any other host are refused', async () => 
 
 test('an unknown commit makes the outcome of a request unknown, unless the write is untracked', async () => {
   const lost = trackCommits({ write: () => Promise.reject(new DatabaseOutcomeUnknown('lost')) } as unknown as Database)
-  const says = (write: () => Promise<unknown>) =>
+  const messageOf = (write: () => Promise<unknown>) =>
     runInRequest('test', () =>
       write().then(
         () => undefined,
         (error: unknown) => asAppError(error).message,
       ),
     )
-  expect(await says(() => lost.write(async () => 1))).toBe(
+  expect(await messageOf(() => lost.write(async () => 1))).toBe(
     'The connection to the database was lost, and the outcome is unknown: read the record before you send it again',
   )
-  // The claim of a key, or the count of an attempt.
-  expect(await says(() => untracked(() => lost.write(async () => 1)))).toBe('The database is busy: nothing was changed, try again later')
+  // Such as the claim of an idempotency key, or the count of an attempt.
+  expect(await messageOf(() => untracked(() => lost.write(async () => 1)))).toBe(
+    'The database is busy: nothing was changed, try again later',
+  )
 })

@@ -12,8 +12,8 @@ import { longTestMs } from '../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const prefixes = ['/product-v2/public/', '/api/v3/product-v2/public/']
-/** A product on a real server, and the same requests to the route alone. */
-async function served(app: TestApp) {
+/** Serves a shop with a product on a real server, and sends requests to the server or to the route directly. */
+async function serveProduct(app: TestApp) {
   const shop = await shopIn(app)
   const { body: product } = await shop.post('/product-v2', {
     title: 'Tea 茶',
@@ -26,10 +26,10 @@ async function served(app: TestApp) {
 describe.each(prefixes)('cached reads of a record under %s equal those of the route', (prefix) => {
   test('a public record is the same from the cache and the route: plain, with a query and with credentials', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
-    const plain = await on.same(path)
-    expect(plain).toMatchObject({
+    const baseline = await on.same(path)
+    expect(baseline).toMatchObject({
       status: 200,
       headers: {
         'content-type': 'application/json;charset=utf-8',
@@ -39,29 +39,30 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
         etag: expect.stringMatching(/^"[^"]+"$/),
       },
     })
-    expect(JSON.parse(plain.body)).toMatchObject({ id: on.product.id, title: 'Tea 茶' })
-    expect(plain.body).not.toContain('cost')
-    expect(plain.body).not.toContain('7654321')
-    for (const query of ['?', '?a=b', '?limit=0&page=x', '?q=%2F%3F#']) expect([query, await on.same(path + query)]).toEqual([query, plain])
+    expect(JSON.parse(baseline.body)).toMatchObject({ id: on.product.id, title: 'Tea 茶' })
+    expect(baseline.body).not.toContain('cost')
+    expect(baseline.body).not.toContain('7654321')
+    for (const query of ['?', '?a=b', '?limit=0&page=x', '?q=%2F%3F#'])
+      expect([query, await on.same(path + query)]).toEqual([query, baseline])
     for (const headers of [{ 'x-service-api-key': on.shop.secretKey }, { authorization: 'Bearer nonsense' }, { accept: 'text/html' }])
-      expect(await on.same(path, { headers })).toEqual(plain)
+      expect(await on.same(path, { headers })).toEqual(baseline)
   })
 
   test('conditional requests for a public record are the same from the cache and the route', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     const etag = (await on.same(path)).headers['etag'] ?? ''
-    const holding = (held: string) => on.same(path, { headers: { 'if-none-match': held } })
-    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*'])
-      expect([held, await holding(held)]).toMatchObject([held, { status: 304, body: '', headers: { etag } }])
-    for (const held of ['"other"', `${etag}x`, etag.slice(1, -1), '"a", "b"', 'W/*'])
-      expect([held, (await holding(held)).status]).toEqual([held, 200])
+    const conditional = (condition: string) => on.same(path, { headers: { 'if-none-match': condition } })
+    for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*'])
+      expect([condition, await conditional(condition)]).toMatchObject([condition, { status: 304, body: '', headers: { etag } }])
+    for (const condition of ['"other"', `${etag}x`, etag.slice(1, -1), '"a", "b"', 'W/*'])
+      expect([condition, (await conditional(condition)).status]).toEqual([condition, 200])
   })
 
   test('cross-origin requests for a public record are the same from the cache and the route', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     const from = async (origin: string, more: Record<string, string> = {}) => (await on.same(path, { headers: { origin, ...more } })).status
     expect(await from('https://a.example')).toBe(200)
@@ -76,7 +77,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 
   test('a missing or impossible record id is the same from the cache and the route', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     for (const id of [
       'prod_00000000000000000000000000',
       'nothing',
@@ -98,33 +99,33 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     }
     for (const id of ['%zz', '%00', 'x'.repeat(9_000)])
       expect([id.slice(0, 9), (await on.same(prefix + id)).status]).toEqual([id.slice(0, 9), 400])
-    // The same id, spelt otherwise.
+    // The same id in another encoding.
     expect((await on.same(prefix + on.product.id.replace('_', '%5F'))).status).toBe(200)
   })
 
   test('an invalid query string for a public record is refused by the cache and the route, cached or not', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     for (const query of invalidQueries) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
-    const plain = await on.same(path)
+    const baseline = await on.same(path)
     for (const query of invalidQueries) expect([query.slice(0, 9), (await on.same(path + query)).status]).toEqual([query.slice(0, 9), 400])
-    const held = { headers: { 'if-none-match': plain.headers['etag'] ?? '' } }
-    expect((await on.same(`${path}?y=%00`, held)).status).toBe(400)
+    const condition = { headers: { 'if-none-match': baseline.headers['etag'] ?? '' } }
+    expect((await on.same(`${path}?y=%00`, condition)).status).toBe(400)
     for (const query of ['?', '?y=1', '?y=%20%E8%8C%B6&y=/a?b', '?y=+'])
-      expect([query, await on.same(path + query)]).toEqual([query, plain])
+      expect([query, await on.same(path + query)]).toEqual([query, baseline])
   })
 
   test('HEAD of a public record is the same from the cache and the route, and other methods are not cached', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     const get = await on.viaServer(path)
     for (let nth = 0; nth < 2; nth++) expect(await on.viaServer(path, { method: 'HEAD' })).toEqual({ ...get, body: '' })
     const { status, headers } = await on.viaRoute(path, { method: 'HEAD' })
     expect({ status, headers }).toEqual({ status: get.status, headers: get.headers })
-    const held = { method: 'HEAD', headers: { 'if-none-match': get.headers['etag'] ?? '' } }
-    expect((await on.viaServer(path, held)).status).toBe(304)
+    const condition = { method: 'HEAD', headers: { 'if-none-match': get.headers['etag'] ?? '' } }
+    expect((await on.viaServer(path, condition)).status).toBe(304)
     expect((await on.viaServer(`${prefix}nothing`, { method: 'HEAD' })).status).toBe(404)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       expect([method, (await on.same(path, { method })).status]).toEqual([method, 405])
@@ -134,7 +135,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 
   test('a public record is current at once after its publication, change and removal', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const soon = (
       await on.shop.post('/product-v2', {
         title: 'Soon',
@@ -154,8 +155,8 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     const changed = await on.viaServer(path)
     expect([changed.status, JSON.parse(changed.body).title]).toEqual([200, 'Now'])
     expect(changed.headers['etag']).not.toBe(visible.headers['etag'])
-    const holding = await on.same(path, { headers: { 'if-none-match': visible.headers['etag'] ?? '' } })
-    expect([holding.status, JSON.parse(holding.body).title]).toEqual([200, 'Now'])
+    const conditional = await on.same(path, { headers: { 'if-none-match': visible.headers['etag'] ?? '' } })
+    expect([conditional.status, JSON.parse(conditional.body).title]).toEqual([200, 'Now'])
     await on.shop.delete(`/product-v2/${soon.id}`)
     expect((await on.viaServer(path)).status).toBe(404)
     expect((await on.same(path, { headers: { 'if-none-match': changed.headers['etag'] ?? '' } })).status).toBe(404)
@@ -163,7 +164,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 
   test('a public record is current at once before, during and after the suspension of its shop', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const { token } = await app.superAdmin()
     const path = prefix + on.product.id
     const set = (status: string) => app.call('PATCH', `/admin/shops/${on.shop.shop.id}`, { token, body: { status } })
@@ -177,7 +178,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 
   test('a public record is current after another process suspended its shop', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     expect((await on.same(path)).status).toBe(200)
     await using command = await openCommandInstance(app)
@@ -187,7 +188,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 
   test('a public record is current after another process commits', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = prefix + on.product.id
     const first = await on.same(path)
     await using command = await openCommandInstance(app)
@@ -204,7 +205,7 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
 describe('a cached record over HTTP', () => {
   test('a cached record is sent with a valid request id of the request, or a new one', async () => {
     await using app = await testApp()
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const idFor = async (headers: Record<string, string>) =>
       (await fetch(`${on.server.url}/product-v2/public/${on.product.id}`, { headers })).headers.get('x-request-id')
     for (let nth = 0; nth < 2; nth++) {
@@ -216,7 +217,7 @@ describe('a cached record over HTTP', () => {
 
   test('a cached record is served only on allowed hosts', async () => {
     await using app = await testApp({ ALLOWED_HOSTS: 'localhost,127.0.0.1' })
-    await using on = await served(app)
+    await using on = await serveProduct(app)
     const path = `/product-v2/public/${on.product.id}`
     expect((await on.viaServer(path)).status).toBe(200)
     const stranger = await on.viaServer(path, { headers: { host: 'evil.example' } })

@@ -1,6 +1,6 @@
 /**
- * Drives every documented operation with requests that the document allows, and with broken ones, under right and wrong
- * credentials. FUZZ_SEED repeats a run, FUZZ_RUNS makes it longer.
+ * Sends valid and invalid requests to every documented operation, with right and wrong credentials. FUZZ_SEED repeats a
+ * run, FUZZ_RUNS makes it longer.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
@@ -47,24 +47,24 @@ setDefaultTimeout(longTestMs)
 
 const seed = Number(Bun.env['FUZZ_SEED'] ?? 20_260_106)
 /**
- * What an answer looks like is told by the document alone, and not by the engine; and what the document does not allow is refused before a
- * store is asked, on Postgres as on SQLite. There it is what is allowed that may end otherwise.
+ * The form of a response does not depend on the engine, and invalid requests are refused before they reach a store.
+ * Only valid requests can end differently on PostgreSQL, so they have more weight there, in fewer runs.
  */
 const [runsDefault, allowedTimes] = engine === 'sqlite' ? [40, 1] : [12, 3]
 const runs = Number(Bun.env['FUZZ_RUNS'] ?? runsDefault)
 
 /** Operations that the fuzzer cannot bring to a success, each with the reason. */
 const neverSucceed: Record<string, string> = {
-  'POST /auth/password': 'it takes the password by which the run logs in again, and would change it',
-  'POST /auth/password/reset': 'it takes a token that only a mail holds',
-  'POST /auth/totp/confirm': 'it takes a code of what was begun, and logins would ask for more of them',
-  'DELETE /auth/totp': 'it takes a code of a second factor that is on',
-  'POST /cart/restore': 'it takes a token that only a mail holds',
-  'POST /cart/handoff': 'it takes a token that only a platform is given',
+  'POST /auth/password': 'it takes the password of the run, and would change it',
+  'POST /auth/password/reset': 'it takes a token that only a mail contains',
+  'POST /auth/totp/confirm': 'it takes a code of an unconfirmed second factor, and would make logins require codes',
+  'DELETE /auth/totp': 'it takes a code of an active second factor',
+  'POST /cart/restore': 'it takes a token that only a mail contains',
+  'POST /cart/handoff': 'it takes a token that only a platform gets',
   'POST /console/session': 'it takes the origin of the console’s own page',
   'DELETE /console/session': 'the same',
   'POST /console/setup': 'it takes a token that only a terminal shows, while there is no super admin',
-  'POST /customer/verify': 'it takes a token that only a mail holds',
+  'POST /customer/verify': 'it takes a token that only a mail contains',
   ...Object.fromEntries(
     [
       ...['POST /carts', 'GET /carts/{id}', 'PUT /carts/{id}', 'POST /carts/{id}/cancel', 'GET /orders/{id}'],
@@ -74,38 +74,38 @@ const neverSucceed: Record<string, string> = {
     ].map((route) => [route.replace(' ', ' /ucp/{shopName}'), 'it takes the profile of a platform']),
   ),
   'POST /ucp/{shopName}/mcp': 'it takes a message of JSON-RPC',
-  'POST /shops/v2/go-live': 'it takes an approved business, and would end the keys by which the run goes on',
-  'PUT /shops/v2/processor-accounts/{processor}': 'its fields are those of the processor, and not all at once',
+  'POST /shops/v2/go-live': 'it takes an approved business, and would revoke the keys of the run',
+  'PUT /shops/v2/processor-accounts/{processor}': 'its fields depend on the processor',
   'POST /shops/v2/processor-accounts/{processor}/test': 'the same',
   'POST /v2/orders/drafts/{id}/send': 'it takes a mail server',
   'POST /webhooks/payments/{processor}': 'it takes the signature of the processor over the body',
   'POST /webhooks/payments/{processor}/{shopId}': 'the same',
   'POST /webhooks/ingestion/{providerId}': 'it takes the signature of the service provider over the body',
-  'GET /webhooks/payments/qpay/callback/{token}': 'it takes an address that only QPay was told of',
+  'GET /webhooks/payments/qpay/callback/{token}': 'it takes a token that only QPay gets',
   'POST /webhooks/payments/qpay/callback/{token}': 'the same',
 }
 
-/** What some operations need that no answer of another gives: values by name, made just before. */
-const preparations: Record<string, () => Promise<Given>> = {
-  'GET /.well-known/ucp': agentsOn,
-  'GET /.well-known/ucp/2026-04-08': agentsOn,
+/** Values that some operations need and no response contains, by name. They are created just before the operation. */
+const preparations: Record<string, () => Promise<PreparedValues>> = {
+  'GET /.well-known/ucp': enableAgents,
+  'GET /.well-known/ucp/2026-04-08': enableAgents,
   'POST /admin/operations/jobs/{job}/run': async () => ({ job: ['fold-listings'] }),
-  'POST /product-v2/{id}/variants/{variantId}/stock': productOfMany,
-  'DELETE /product-v2/{id}/variants/{variantId}': productOfMany,
+  'POST /product-v2/{id}/variants/{variantId}/stock': productWithVariants,
+  'DELETE /product-v2/{id}/variants/{variantId}': productWithVariants,
   'GET /product-v2/public/shop/{shopName}/handle/{handle}': publicHandle,
   'PATCH /cart/{id}/items/{lineId}': filledCart,
   'DELETE /cart/{id}/items/{lineId}': filledCart,
-  'PATCH /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
-  'DELETE /customer/me/addresses/{id}': async () => ({ id: await ownBook() }),
-  // Never the account that the run is logged in with.
+  'PATCH /customer/me/addresses/{id}': async () => ({ id: await bookAddresses() }),
+  'DELETE /customer/me/addresses/{id}': async () => ({ id: await bookAddresses() }),
+  // Excludes the account that the run is logged in with.
   'POST /customer/{customerId}/erase': async () => ({ customerId: await customersToErase() }),
   'POST /cart/{id}/checkout': async () => ({ id: await cartsToBuy() }),
   'POST /cart/{id}/complete': async () => ({ id: await boughtCarts() }),
   'POST /v2/orders/{orderId}/refunds/{refundId}/settled': manualRefunds,
   'GET /v2/orders/public/{token}': async () => ({ token: await orderTokens() }),
   'GET /v2/orders/public/{token}/receipt': async () => ({ token: await orderTokens() }),
-  'GET /media/{name}': async () => ({ name: (await ownPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
-  'DELETE /media/{name}': async () => ({ name: (await ownPictures()).map(({ id }) => id) }),
+  'GET /media/{name}': async () => ({ name: (await createPictures()).map(({ url }) => url.slice(url.lastIndexOf('/') + 1)) }),
+  'DELETE /media/{name}': async () => ({ name: (await createPictures()).map(({ id }) => id) }),
   'POST /v2/orders/{orderId}/fulfil': ordersToSend,
   'POST /v2/orders/{orderId}/fulfilments': ordersToSend,
   'POST /v2/orders/{orderId}/notes': ordersToSend,
@@ -113,8 +113,8 @@ const preparations: Record<string, () => Promise<Given>> = {
   'GET /v2/orders/{orderId}/invoice': ordersToSend,
   'GET /v2/orders/documents': async () => ({ ids: (await ordersToSend())['orderId'] ?? [] }),
   'GET /v2/orders/{orderId}/credit-notes/{refundId}': creditedRefunds,
-  'GET /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
-  'PATCH /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentParcels,
+  'GET /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentFulfilments,
+  'PATCH /v2/orders/{orderId}/fulfilments/{fulfilmentId}': sentFulfilments,
   'POST /v2/orders/{orderId}/mark-paid': manualOrders,
   'POST /v2/orders/{orderId}/returns': returnableOrders,
   'GET /v2/orders/{orderId}/returns': returnableOrders,
@@ -124,22 +124,22 @@ const preparations: Record<string, () => Promise<Given>> = {
   'POST /v2/orders/{orderId}/returns/{returnId}/receive': async () => requestedReturns('approve'),
   'PATCH /v2/orders/{orderId}': ordersToSend,
   'POST /webhook-endpoints': noEndpoints,
-  'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': givenUp,
+  'POST /webhook-endpoints/{id}/deliveries/{deliveryId}/resend': failedDelivery,
   'GET /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'PATCH /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'DELETE /shops/v2/staff/{id}': async () => ({ id: [(await invitation()).id] }),
   'POST /auth/invitation': async () => ({ token: [(await invitation()).token] }),
   'DELETE /auth/sessions/{id}': async () => ({ id: await otherSessions() }),
-  'GET /shops/v2/processor-accounts/{processor}': ownAccount,
-  'DELETE /shops/v2/processor-accounts/{processor}': ownAccount,
+  'GET /shops/v2/processor-accounts/{processor}': processorAccount,
+  'DELETE /shops/v2/processor-accounts/{processor}': processorAccount,
   'POST /shops/v2/hosts': async () => ({ host: await freeHosts() }),
   'POST /shops/v2/hosts/{host}/verify': async () => ({ host: await listedHosts() }),
   'DELETE /shops/v2/hosts/{host}': async () => ({ host: await listedHosts() }),
   'POST /kyb': noLiveRecord,
-  // An approved business is there for loans, in some orders of the run before this one.
+  // An earlier operation may have approved the merchant's business for loans.
   'POST /shops/v2/go-live': noLiveRecord,
-  'POST /lending-application': ownBusiness,
-  'GET /lending-application': ownBusiness,
+  'POST /lending-application': approveRunBusiness,
+  'GET /lending-application': approveRunBusiness,
   'GET /lending-application/{id}': async () => ({ id: await loans(createDraft) }),
   'PATCH /lending-application/{id}': async () => ({ id: await loans(createDraft) }),
   'GET /lending-application/{id}/checklist': async () => ({ id: await loans(createDraft) }),
@@ -160,12 +160,12 @@ const preparations: Record<string, () => Promise<Given>> = {
     const { contentHash } = await registerMethodology(world.app.deps, { actor: system }, methodology(id))
     return { lenderId: [id], hash: [contentHash] }
   },
-  // Not the shop that the run uses later.
+  // Excludes the shop that the run uses later.
   'PATCH /admin/shops/{id}': async () => ({ id: [(await world.app.merchant()).shop.id] }),
 }
-type Given = Record<string, readonly unknown[]>
+type PreparedValues = Record<string, readonly unknown[]>
 
-/** Somebody who was invited to the shop by whose keys the run goes on: not by the route, of which there are so many an hour. */
+/** Invites a person to the run's shop. It does not use the route, which has an hourly limit. */
 async function invitation(): Promise<{ id: string; token: string }> {
   const { deps } = world.app
   const { id: shopId } = world.everyone.merchant.shop
@@ -176,15 +176,15 @@ async function invitation(): Promise<{ id: string; token: string }> {
   })
 }
 
-/** Pictures of the shop by whose keys the run goes on. */
-async function ownPictures(): Promise<{ id: string; url: string }[]> {
+/** Creates pictures in the run's shop. */
+async function createPictures(): Promise<{ id: string; url: string }[]> {
   const { app, everyone } = world
   const raw = [pictureOf(20, 20), pictureOf(30, 20), pictureOf(40, 20)]
-  const made = await Promise.all(raw.map((picture) => app.call('POST', '/media', { ...everyone.credentials.secret, raw: picture })))
-  return made.map((answer) => ok(answer, 201).body)
+  const created = await Promise.all(raw.map((picture) => app.call('POST', '/media', { ...everyone.credentials.secret, raw: picture })))
+  return created.map((answer) => ok(answer, 201).body)
 }
 
-/** Which ids a path's `{id}` is about, by the path's first segments. */
+/** The prefix of the ids that `{id}` takes, by the first segments of the path. */
 const idsOf: [RegExp, string][] = [
   [/^\/product-v2/, 'prod'],
   [/^\/collection-v2/, 'coll'],
@@ -222,10 +222,10 @@ const idsNamed: Record<string, string> = {
   providerId: 'prov',
   'x-shop-id': 'shop',
 }
-/** Names that a sign-up wants new, and a login known. */
+/** Fields whose value must be new for a sign-up and existing for a login. */
 const mayBeTaken = new Set(['email', 'shopName'])
-const keptPerName = 30
-const madeMax = 15
+const valuesPerName = 30
+const recordsMax = 15
 const triesMax = 500
 
 type World = {
@@ -240,14 +240,14 @@ type World = {
 }
 let world: World
 
-/** Processors that know whatever account they are asked about: no request of the run leaves the machine. */
-const nobodyElse: SafeFetch = async () => ({
+/** Replaces processors by one that accepts every account, so that no request leaves the machine. */
+const acceptEveryAccount: SafeFetch = async () => ({
   status: 200,
   headers: new Headers(),
   bytes: Buffer.from('{ "available": [], "access_token": "token", "expires_in": 3600 }'),
 })
 
-/** What deletes comes last, so that there is something left for the others. */
+/** All operations. Deletions come last, so that the others find records. */
 const targets: Target[] = Object.entries(apiDocument().paths)
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })))
   .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
@@ -257,7 +257,7 @@ beforeAll(async () => {
   const dns = await nameServer()
   const app = await testApp(
     { SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true', DNS_SERVER: dns.address },
-    { safeFetch: nobodyElse },
+    { safeFetch: acceptEveryAccount },
   )
   const everyone = await createCredentials(app)
   const document: OpenApi = (await app.call('GET', '/docs/json')).body
@@ -274,9 +274,9 @@ beforeAll(async () => {
   harvest(everyone.merchant.shop)
   harvest(everyone.merchant.id)
   harvest(everyone.customer.id)
-  // Records made first can be used by later calls; two passes, because some records need others.
+  // Creates records that later calls use, in two passes because some records need others.
   const makers = targets.filter(({ method, operation }) => method === 'POST' && operation.responses['201'])
-  for (const target of [...makers, ...makers]) await makeOne(target)
+  for (const target of [...makers, ...makers]) await createRecord(target)
 })
 afterAll(async () => {
   await world.app.close()
@@ -305,8 +305,8 @@ for (const target of targets) {
   test(`${nameOf(target)} responds to any input as documented`, async () => {
     const succeeded = new Set<number>()
     await refresh()
-    const given = await preparations[nameOf(target)]?.()
-    const hints = hintsFor(target, given)
+    const prepared = await preparations[nameOf(target)]?.()
+    const hints = hintsFor(target, prepared)
     const drafts = fc.oneof(
       { weight: allowedTimes, arbitrary: allowedRequests(target, hints) },
       { weight: 1, arbitrary: invalidRequests(target, hints) },
@@ -320,18 +320,20 @@ for (const target of targets) {
     const missed = Object.keys(target.operation.responses)
       .map(Number)
       .filter((status) => status < 300 && !succeeded.has(status))
-    if (missed.length > 0 && !(nameOf(target) in neverSucceed)) await reach(target, missed, hints)
+    if (missed.length > 0 && !(nameOf(target) in neverSucceed)) await sendUntilSuccess(target, missed, hints)
   })
 }
 
-/** Goes on with requests that the document allows, until the operation has succeeded. */
-async function reach(target: Target, wanted: number[], hints: Hints): Promise<void> {
-  for (const [nth, draft] of drawn(allowedRequests(target, hints), triesMax)) {
-    // By each credential that opens the route in turn: what was prepared is known to one of them.
+/** Sends valid requests until the operation has succeeded. */
+async function sendUntilSuccess(target: Target, expectedStatuses: number[], hints: Hints): Promise<void> {
+  for (const [nth, draft] of drawValues(allowedRequests(target, hints), triesMax)) {
+    // Uses each credential that opens the route in turn, because only one of them can access the prepared records.
     const { status } = await send(target, draft, nth * 5 + 1, nth % 250)
-    if (wanted.includes(status)) return
+    if (expectedStatuses.includes(status)) return
   }
-  throw new Error(`${nameOf(target)} never answered ${wanted.join(' or ')}: make what it needs, or state in neverSucceed why it cannot`)
+  throw new Error(
+    `${nameOf(target)} never returned ${expectedStatuses.join(' or ')}: prepare what it needs, or add it to neverSucceed with a reason`,
+  )
 }
 
 /** Sends the request: mostly under a credential that opens the route, sometimes under another or none. */
@@ -339,7 +341,7 @@ async function send(target: Target, { path, headers, body }: RequestDraft, dice:
   const { app, everyone } = world
   const kind = credentialFor(target, dice)
   const credential: CallOptions = kind === undefined ? {} : everyone.credentials[kind]
-  const sent =
+  const payload =
     target.method === 'GET' || body === undefined
       ? undefined
       : 'json' in body
@@ -347,9 +349,9 @@ async function send(target: Target, { path, headers, body }: RequestDraft, dice:
         : body
   return app.call(target.method, path, {
     ...credential,
-    ...(sent ? { raw: sent.raw } : {}),
-    headers: { ...headers, ...(sent ? { 'content-type': sent.type } : {}), ...credential.headers },
-    // Addresses differ, so that limits by address do not end the run; all are this machine's, for what is guarded by address.
+    ...(payload ? { raw: payload.raw } : {}),
+    headers: { ...headers, ...(payload ? { 'content-type': payload.type } : {}), ...credential.headers },
+    // Addresses differ because of limits by address. All are loopback addresses because some routes accept no others.
     from: `127.0.${dice % 250}.${host}`,
   })
 }
@@ -374,7 +376,7 @@ function assertAsDocumented(target: Target, { path }: RequestDraft, { status, he
   // An unknown field is named, and its value is never repeated.
   const message: string = body?.message ?? body?.content ?? body?.error?.message ?? ''
   const isNamed = status === 400 && message.startsWith('unknown field: ')
-  if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats what was sent`).toBe(false)
+  if (status >= 400 && !isNamed) expect(text.includes(marker), `${about}: repeats its input`).toBe(false)
   if (status === 400 && !isNamed) expect(message, about).not.toMatch(/[\^\\]/)
   expect(
     text.includes(world.everyone.merchant.password) || text.includes(world.everyone.customer.password),
@@ -387,9 +389,9 @@ function assertAsDocumented(target: Target, { path }: RequestDraft, { status, he
   }
   const media = headers.get('content-type')?.split(';')[0]
   expect(medias, about).toContain(media ?? '')
-  // Of what may be had as text besides, that is any text.
+  // A response that is also available as text may be any text.
   if (medias.length > 1 && medias.includes('application/json') && media !== 'application/json') return
-  // The schema is that of one event: test/modules/messaging/live-events holds each against it.
+  // The schema is that of one event. Tests of test/modules/messaging/live-events validate events with it.
   if (media === 'text/event-stream') return
   const problem = world.validators(target, status, media === 'application/json' ? body : text)
   if (problem) throw new Error(`${about}: ${problem}`)
@@ -398,35 +400,35 @@ function assertAsDocumented(target: Target, { path }: RequestDraft, { status, he
 
 const errorsToo = (_: string, value: unknown) => (value instanceof Error ? value.stack : value)
 
-/** Values one after another, as many as are asked for: most are done with a few, and each takes a while to make up. */
-function* drawn<T>(values: fc.Arbitrary<T>, most: number): Generator<[number, T]> {
+/** Yields values in growing batches, because most callers need a few and each value is slow to generate. */
+function* drawValues<T>(values: fc.Arbitrary<T>, most: number): Generator<[number, T]> {
   for (let from = 0, to = Math.min(20, most); from < most; from = to, to = Math.min(2 * to, most))
     for (const [nth, value] of fc.sample(values, { seed, numRuns: to }).slice(from).entries()) yield [from + nth, value]
 }
 
-async function makeOne(target: Target): Promise<void> {
-  let made = 0
-  for (const [nth, draft] of drawn(allowedRequests(target, hintsFor(target)), 80)) {
+async function createRecord(target: Target): Promise<void> {
+  let created = 0
+  for (const [nth, draft] of drawValues(allowedRequests(target, hintsFor(target)), 80)) {
     const answer = await send(target, draft, nth * 30 + 1, nth)
     if (answer.status !== 201) continue
     harvest(answer.body)
-    if (++made === madeMax) return
+    if (++created === recordsMax) return
   }
 }
 
-/** Sessions and keys that an operation before has ended or replaced are made anew. */
+/** Renews the sessions and keys that an operation may have ended or replaced. */
 async function refresh(): Promise<void> {
   const { app, everyone } = world
   const { email, password, shop } = everyone.merchant
   const { id: _, ...login } = everyone.customer
-  // A clock of its own pace, for limits by the hour.
+  // Resets hourly limits.
   app.clock.advance(3_600_000)
   const merchant = await app.call('POST', '/merchant/login', { body: { email, password }, from: '127.1.0.1' })
   const customer = await app.call('POST', '/customer/login', { body: login, from: '127.1.0.1' })
   const { email: operator, password: operators } = everyone.admin
   const admin = await app.call('POST', '/merchant/login', { body: { email: operator, password: operators }, from: '127.1.0.1' })
   const token = merchant.body.data.accessToken
-  // Not over HTTP, where it is read and rotated ten times an hour at most.
+  // Not over HTTP, which allows ten reads and rotations an hour.
   const { secret } = await currentKeys(app.deps, { id: shop.id, mode: 'TEST' })
   const renewed: Partial<Credentials> = {
     merchant: { token },
@@ -438,7 +440,7 @@ async function refresh(): Promise<void> {
   world.byName.set('refreshToken', [merchant.body.data.refreshToken, customer.body.data.refreshToken])
 }
 
-/** Of the merchant, besides the one under whose token the run goes on. */
+/** Creates sessions of the merchant, other than the session of the run. */
 async function otherSessions(): Promise<string[]> {
   const { app, everyone } = world
   const { email, password } = everyone.merchant
@@ -447,22 +449,22 @@ async function otherSessions(): Promise<string[]> {
   return body.data.flatMap(({ id, current }: { id: string; current: boolean }) => (current ? [] : [id]))
 }
 
-/** A shop may have so many only, and those made first may have been as many. */
-async function noEndpoints(): Promise<Given> {
+/** Deletes all webhook endpoints of the shop, because their number is limited. */
+async function noEndpoints(): Promise<PreparedValues> {
   const { data } = await bySecret('GET', '/webhook-endpoints?limit=100')
   for (const { id } of data) await bySecret('DELETE', `/webhook-endpoints/${id}`)
   return {}
 }
 
-/** Messages that one endpoint did not take. */
-async function givenUp(): Promise<Given> {
+/** Creates a delivery that has failed for good. */
+async function failedDelivery(): Promise<PreparedValues> {
   const { app, everyone } = world
   const { endpointId, id } = await insertFailedDelivery(app, everyone.merchant)
   return { id: [endpointId], deliveryId: [id] }
 }
 
-/** A processor that knows the shop. */
-async function ownAccount(): Promise<Given> {
+/** Saves a processor account of the shop. */
+async function processorAccount(): Promise<PreparedValues> {
   const { app, everyone } = world
   const { merchant } = everyone.credentials
   const { status } = await app.call('PUT', '/shops/v2/processor-accounts/stripe', { ...merchant, body: { secretKey: 'sk_test_own' } })
@@ -470,18 +472,18 @@ async function ownAccount(): Promise<Given> {
   return {}
 }
 
-/** Addresses that nobody has a wallet of. */
+/** Returns addresses without a wallet. */
 const freeWallets = (): string[] => Array.from({ length: 30 }, () => walletOf(++wallets))
 let wallets = 1_000_000
 
-async function platformWallets(): Promise<Given> {
+async function platformWallets(): Promise<PreparedValues> {
   const [first = '', ...address] = freeWallets()
   const { id } = await createPlatformWallet(world.app.deps, { actor: system }, { address: first })
   return { id: [id], address }
 }
 
 let hosts = 0
-/** A shop may have so many only, each once. */
+/** Removes all hosts of the shop, because their number is limited. Returns new host names. */
 async function freeHosts(): Promise<string[]> {
   const { app, everyone } = world
   const { merchant } = everyone.credentials
@@ -490,7 +492,7 @@ async function freeHosts(): Promise<string[]> {
   return Array.from({ length: 20 }, () => `shop${++hosts}.example.com`)
 }
 
-/** With their proofs in the DNS. */
+/** Adds hosts to the shop, with their proofs in the DNS. */
 async function listedHosts(): Promise<string[]> {
   const { app, dns, everyone } = world
   const names = await freeHosts()
@@ -498,37 +500,37 @@ async function listedHosts(): Promise<string[]> {
     const { txtName, txtValue } = (await app.call('POST', '/shops/v2/hosts', { ...everyone.credentials.merchant, body: { host } })).body
     dns.setRecords(txtName, txtValue)
   }
-  // The limit of a minute is for the run before.
+  // Resets the limit per minute, which the previous operation used up.
   app.clock.advance(60_000)
   return names
 }
 
-/** A merchant files anew once a record was rejected; one that is approved stays so, but for this run. */
-async function noLiveRecord(): Promise<Given> {
+/** Rejects all records, because a merchant can file again only after a rejection. */
+async function noLiveRecord(): Promise<PreparedValues> {
   await world.app.deps.db.write(async (tx) => void (await tx.update(kybRecords).set({ status: 'REJECTED' })))
   return {}
 }
 
-/** The merchant's business, approved; and by its name whose it is. */
-async function ownBusiness(): Promise<Given> {
+/** Approves the merchant's business. Returns the merchant's id. */
+async function approveRunBusiness(): Promise<PreparedValues> {
   const { app, everyone } = world
   const { merchant, admin } = everyone
-  const own = { ...merchant, token: everyone.credentials.merchant.token ?? '' }
-  const known = await app.call('GET', '/kyb', own)
-  if (known.body.status !== 'APPROVED') {
+  const merchantSession = { ...merchant, token: everyone.credentials.merchant.token ?? '' }
+  const kyb = await app.call('GET', '/kyb', merchantSession)
+  if (kyb.body.status !== 'APPROVED') {
     await noLiveRecord()
-    await approveBusiness(app, own, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
+    await approveBusiness(app, merchantSession, { ...admin, token: everyone.credentials.superAdmin.token ?? '' })
   }
   return { merchantId: [merchant.id] }
 }
 
-/** Applications of the merchant's. */
+/** Creates applications of the merchant. */
 async function loans(make: typeof createDraft): Promise<string[]> {
-  await ownBusiness()
+  await approveRunBusiness()
   const { app, everyone } = world
   const token = everyone.credentials.merchant.token ?? ''
   const ids: string[] = []
-  // A merchant has so many drafts and no more: those of other operations make room.
+  // The number of drafts is limited, so those of other operations are withdrawn.
   await app.deps.db.write((tx) =>
     tx.update(lendingApplications).set({ status: 'WITHDRAWN' }).where(eq(lendingApplications.status, 'DRAFT')),
   )
@@ -537,7 +539,7 @@ async function loans(make: typeof createDraft): Promise<string[]> {
 }
 
 const documentKeys = ['ein_letter', 'operating_agreement']
-/** A draft with a file of each of these. */
+/** Creates a draft with a file for each key. */
 const withDocuments: typeof createDraft = async (app, by) => {
   const application = await createDraft(app, by)
   for (const key of documentKeys)
@@ -556,8 +558,8 @@ async function recordsToDecide(): Promise<string[]> {
   return Promise.all(merchants.map(async (merchant) => (await fileBusiness(world.app, merchant)).id))
 }
 
-/** A cart with many lines, so that deleting them leaves some. */
-async function filledCart(): Promise<Given> {
+/** Creates a cart with so many lines that some remain after deletions. */
+async function filledCart(): Promise<PreparedValues> {
   const cart = await newCart({})
   const variantIds = await newVariants(cart.currency, 20)
   for (const variantId of variantIds) await bySecret('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
@@ -566,26 +568,26 @@ async function filledCart(): Promise<Given> {
 }
 
 let erasable = 0
-/** Customers of the shop who have bought nothing. */
+/** Creates customers without orders. */
 async function customersToErase(): Promise<unknown[]> {
   const { app, everyone } = world
   const emails = Array.from({ length: 10 }, () => `erasable${++erasable}@example.com`)
-  const made = emails.map((email) => app.call('POST', '/customer', { ...everyone.credentials.secret, body: { email } }))
-  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
+  const created = emails.map((email) => app.call('POST', '/customer', { ...everyone.credentials.secret, body: { email } }))
+  return (await Promise.all(created)).map((answer) => ok(answer).body.id)
 }
 
-/** Addresses of the customer's own book. */
-async function ownBook(): Promise<string[]> {
+/** Adds addresses to the customer's address book. */
+async function bookAddresses(): Promise<string[]> {
   const { app, everyone } = world
   const body = { name: 'A', line1: '1', city: 'B', countryCode: 'US' }
-  const made = Array.from({ length: 10 }, () => app.call('POST', '/customer/me/addresses', { ...everyone.credentials.customer, body }))
-  return (await Promise.all(made)).map((answer) => ok(answer).body.id)
+  const created = Array.from({ length: 10 }, () => app.call('POST', '/customer/me/addresses', { ...everyone.credentials.customer, body }))
+  return (await Promise.all(created)).map((answer) => ok(answer).body.id)
 }
 
 async function cartsToBuy(): Promise<string[]> {
-  // Those that were made up on the way may take off all of it.
+  // Discounts that the run created could reduce the total to zero.
   await world.app.deps.db.write((tx) => disableDiscounts(tx, world.app.deps, world.everyone.merchant.shop.id))
-  // Whatever was driven before: what a shop without methods sells needs no address.
+  // Without shipping methods, an order needs no address.
   await world.app.call('PUT', '/shops/v2/shipping-methods', { ...world.everyone.credentials.merchant, body: { data: [] } })
   const carts = await Promise.all(Array.from({ length: 10 }, () => newCart({ email: 'buyer@example.com' })))
   const [variantId] = await newVariants(carts[0]?.currency ?? 'USD', 1)
@@ -602,12 +604,12 @@ async function boughtCarts(): Promise<string[]> {
 async function orderTokens(): Promise<string[]> {
   const links = await world.app.deps.orderLinks.ready()
   const ids = await boughtCarts()
-  const bought = ids.map((id) => bySecret('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': id }))
-  return (await Promise.all(bought)).map(({ order }) => links.tokenOf(order.id))
+  const checkouts = ids.map((id) => bySecret('POST', `/cart/${id}/checkout`, { method: 'card' }, { 'idempotency-key': id }))
+  return (await Promise.all(checkouts)).map(({ order }) => links.tokenOf(order.id))
 }
 
-/** An order of which much is to be paid back by hand. */
-async function manualRefunds(): Promise<Given> {
+/** Creates an order with many refunds to be paid by hand. */
+async function manualRefunds(): Promise<PreparedValues> {
   const processors = world.app.deps.processors as Map<string, Processor>
   const sandbox = processors.get('sandbox')
   const [cartId = ''] = await boughtCarts()
@@ -619,53 +621,53 @@ async function manualRefunds(): Promise<Given> {
   const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
   const refundId: string[] = []
   for (let nth = 0; nth < 40; nth++) {
-    const asked = { amount: { amount: 1, currency: order.currency } }
-    const refund = await bySecret('POST', `/v2/orders/${order.id}/refunds`, asked, { 'idempotency-key': `${cartId}-${nth}` })
+    const refundBody = { amount: { amount: 1, currency: order.currency } }
+    const refund = await bySecret('POST', `/v2/orders/${order.id}/refunds`, refundBody, { 'idempotency-key': `${cartId}-${nth}` })
     refundId.push(refund.id)
   }
   if (sandbox) processors.set('sandbox', sandbox)
   return { orderId: [order.id], refundId }
 }
 
-/** A shop that agents find at every host name. */
-async function agentsOn(): Promise<Given> {
+/** Enables agents. They find the shop at every host name. */
+async function enableAgents(): Promise<PreparedValues> {
   await bySecret('PUT', '/shops/v2/agents', { enabled: true, access: 'OPEN' })
   return {}
 }
 
-/** An order of many units, and its line. */
-async function ordersToSend(): Promise<Given> {
+/** Creates an order of many units. */
+async function ordersToSend(): Promise<PreparedValues> {
   const [cartId = ''] = await boughtCarts()
   const { order } = await bySecret('POST', `/cart/${cartId}/checkout`, { method: 'card' }, { 'idempotency-key': cartId })
   return { orderId: [order.id], lineId: order.lines.map(({ id }: { id: string }) => id) }
 }
 
-/** The same, and some of it was refunded. */
-async function creditedRefunds(): Promise<Given> {
+/** Creates an order with a refund. */
+async function creditedRefunds(): Promise<PreparedValues> {
   const { orderId = [] } = await ordersToSend()
   const { currency } = await bySecret('GET', `/v2/orders/${orderId[0]}`)
-  const asked = { amount: { amount: 1, currency } }
-  const refund = await bySecret('POST', `/v2/orders/${orderId[0]}/refunds`, asked, { 'idempotency-key': String(orderId[0]) })
+  const refundBody = { amount: { amount: 1, currency } }
+  const refund = await bySecret('POST', `/v2/orders/${orderId[0]}/refunds`, refundBody, { 'idempotency-key': String(orderId[0]) })
   return { orderId, refundId: [refund.id] }
 }
 
-/** The same, and it was sent. */
-async function sentParcels(): Promise<Given> {
+/** Creates an order with a fulfilment. */
+async function sentFulfilments(): Promise<PreparedValues> {
   const { orderId = [] } = await ordersToSend()
   const parcel = await bySecret('POST', `/v2/orders/${orderId[0]}/fulfilments`, {})
   return { orderId, fulfilmentId: [parcel.id] }
 }
 
-/** An order that was sent, with the lines that can be returned. */
-async function returnableOrders(): Promise<Given> {
+/** Creates a fulfilled order, whose lines can be returned. */
+async function returnableOrders(): Promise<PreparedValues> {
   const { orderId = [], lineId = [] } = await ordersToSend()
   await bySecret('POST', `/v2/orders/${orderId[0]}/fulfil`, {})
   const links = await world.app.deps.orderLinks.ready()
   return { orderId, lineId, quantity: [1], token: [links.tokenOf(String(orderId[0]))] }
 }
 
-/** A requested return of it, which `step` may move on. */
-async function requestedReturns(step?: 'approve'): Promise<Given> {
+/** Requests a return of a fulfilled order, and also approves it if `step` says so. */
+async function requestedReturns(step?: 'approve'): Promise<PreparedValues> {
   const { orderId = [], lineId = [] } = await returnableOrders()
   const lines = [{ lineId: lineId[0], quantity: 1, reason: 'Too small' }]
   const { id } = await bySecret('POST', `/v2/orders/${orderId[0]}/returns`, { lines })
@@ -673,8 +675,8 @@ async function requestedReturns(step?: 'approve'): Promise<Given> {
   return { orderId, returnId: [id] }
 }
 
-/** Orders that wait for a manual payment. */
-async function manualOrders(): Promise<Given> {
+/** Creates orders that wait for a manual payment. */
+async function manualOrders(): Promise<PreparedValues> {
   const manual = [{ code: 'transfer', title: 'Bank transfer', instructions: 'Pay by transfer.', expiresAfterDays: 7 }]
   const { app, everyone } = world
   ok(await app.call('PUT', '/shops/v2/payment-methods', { ...everyone.credentials.merchant, body: { manual } }))
@@ -693,13 +695,14 @@ async function manualOrders(): Promise<Given> {
 
 const newCart = (body: object): Promise<{ id: string; currency: string }> => bySecret('POST', '/cart', body)
 
-/** A product of which many variants may go. */
-async function publicHandle(): Promise<Given> {
+/** Creates a public product. */
+async function publicHandle(): Promise<PreparedValues> {
   const { handle } = await bySecret('POST', '/product-v2', { title: 'Public', handle: 'public-product', status: 'ACTIVE' })
   return { handle: [handle] }
 }
 
-async function productOfMany(): Promise<Given> {
+/** Creates a product with so many variants that some remain after deletions. */
+async function productWithVariants(): Promise<PreparedValues> {
   const variantId = await newVariants(world.everyone.merchant.shop.currency, 60)
   const { data } = await bySecret('GET', '/product-v2?limit=1')
   return { id: [data[0].id], variantId }
@@ -716,7 +719,7 @@ async function newVariants(currency: string, count: number): Promise<string[]> {
   return variants.map(({ id }: { id: string }) => id)
 }
 
-/** The body of an answer that a preparation cannot do without. */
+/** Calls a route with the secret key and returns the body. Fails if the request fails. */
 async function bySecret(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Json> {
   const { app, everyone } = world
   const answer = await app.call(method, path, { ...everyone.credentials.secret, headers, ...(body ? { body } : {}) })
@@ -724,12 +727,12 @@ async function bySecret(method: string, path: string, body?: object, headers: Re
   return answer.body
 }
 
-function hintsFor({ path }: Target, given: Given = {}): Hints {
+function hintsFor({ path }: Target, prepared: PreparedValues = {}): Hints {
   const { document, everyone, byPrefix, byName } = world
   const { merchant, customer } = everyone
   const fixed: Record<string, readonly unknown[]> = {
     email: [merchant.email, customer.email],
-    // With their password a customer would have another address by which the run could not log in again.
+    // With the right password the customer's address would change, and the run could not log in again.
     password: path === '/customer/me' ? ['another password'] : [merchant.password, customer.password],
     shopName: [merchant.shop.name],
     shopUrl: [merchant.shop.name],
@@ -750,7 +753,7 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
   return {
     resolve: (ref) => document.components.schemas[ref.split('/').at(-1) ?? ''] ?? {},
     examples(name) {
-      if (given[name]) return { values: given[name], weight: 12 }
+      if (prepared[name]) return { values: prepared[name], weight: 12 }
       const prefix = idsNamed[name] ?? (name === 'id' ? idsOf.find(([pattern]) => pattern.test(path))?.[1] : undefined)
       if (prefix) return { values: byPrefix.get(prefix) ?? [], weight: 6 }
       const values = fixed[name]
@@ -760,26 +763,26 @@ function hintsFor({ path }: Target, given: Given = {}): Hints {
   }
 }
 
-/** Keeps the ids and the values of an answer, to be sent again. */
+/** Stores the ids and values of a response for later requests. */
 function harvest(value: unknown, name = ''): void {
   if (typeof value === 'string') {
     const prefix = /^([a-z]+)_[0-9a-z]{26}$/.exec(value)?.[1]
-    if (prefix) keep(world.byPrefix, prefix, value)
+    if (prefix) store(world.byPrefix, prefix, value)
   }
   if (Array.isArray(value)) for (const item of value) harvest(item, name)
   else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) harvest(item, key)
-  else if (name !== '') keep(world.byName, name, value)
+  else if (name !== '') store(world.byName, name, value)
 }
 
-function keep<Value>(kept: Map<string, Value[]>, name: string, value: Value): void {
-  const values = kept.get(name) ?? []
+function store<Value>(stored: Map<string, Value[]>, name: string, value: Value): void {
+  const values = stored.get(name) ?? []
   if (values.includes(value)) return
-  kept.set(name, [...values, value].slice(-keptPerName))
+  stored.set(name, [...values, value].slice(-valuesPerName))
 }
 
 type Validators = (target: Target, status: number, value: unknown) => string | undefined
 
-/** Whether an answer has the documented form, and no field that is not documented. */
+/** Returns a function that describes how a response differs from its schema, including undocumented fields. */
 function createValidators(document: OpenApi): Validators {
   const formats = {
     'date-time': isInstant,
@@ -795,11 +798,11 @@ function createValidators(document: OpenApi): Validators {
     formats,
     keywords: ['x-roles', 'x-extensible-enum'],
   })
-  for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closed(schema) as object, name)
+  for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(closeSchema(schema) as object, name)
   const compiled = new Map<unknown, ValidateFunction>()
   return ({ operation }, status, value) => {
     const schema = Object.values(operation.responses[status]?.content ?? {})[0]?.schema
-    const validate = compiled.get(schema) ?? ajv.compile(closed(schema) as object)
+    const validate = compiled.get(schema) ?? ajv.compile(closeSchema(schema) as object)
     compiled.set(schema, validate)
     return validate(value) ? undefined : ajv.errorsText(validate.errors)
   }
@@ -808,12 +811,12 @@ function createValidators(document: OpenApi): Validators {
 /** ISO 8601 in UTC, with milliseconds. */
 const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
-/** Objects whose fields are named hold no others; this very document is shown in outline only. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed)
+/** Closes objects with named fields. The OpenAPI document itself stays open, because its schema is an outline. */
+function closeSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closeSchema)
   if (typeof value !== 'object' || value === null) return value
   const copy: Schema = Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, key === '$ref' ? String(item).split('/').at(-1) : closed(item)]),
+    Object.entries(value).map(([key, item]) => [key, key === '$ref' ? String(item).split('/').at(-1) : closeSchema(item)]),
   )
   const { type, properties, additionalProperties } = copy
   const isOutline = typeof properties === 'object' && properties !== null && 'openapi' in properties

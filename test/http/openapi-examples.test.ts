@@ -13,29 +13,29 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
 )
 
-/** An id as ids are made. */
+/** The form of ids. */
 const suffix = /^[a-z]+_([0-7][0-9abcdefghjkmnpqrstvwxyz]{25})$/
 const prefixes: readonly string[] = Object.values(idPrefixes)
 
 test('every path parameter has a valid example (if not: add its name to src/http/openapi-examples.ts)', () => {
   const ajv = new Ajv2020({ strict: false })
-  let seen = 0
+  let count = 0
   for (const { name, operation } of operations)
     for (const one of operation.parameters ?? []) {
       if (one.in !== 'path') continue
-      seen++
+      count++
       const about = `${name} {${one.name}}`
       expect([about, typeof one['example']]).toEqual([about, 'string'])
       expect([about, ajv.validate(one.schema ?? {}, one['example'])]).toEqual([about, true])
     }
-  expect(seen).toBeGreaterThan(25)
+  expect(count).toBeGreaterThan(25)
 })
 
 test('every example id is a possible id with the prefix of its kind', () => {
   expect(createNewId(() => new Uint8Array(16))('order')).toMatch(suffix)
   for (const { name, path, operation } of operations)
-    for (const { in: place, name: parameter, example } of operation.parameters ?? []) {
-      if (place !== 'path' || !/^id$|Id$/.test(parameter)) continue
+    for (const { in: location, name: parameter, example } of operation.parameters ?? []) {
+      if (location !== 'path' || !/^id$|Id$/.test(parameter)) continue
       expect([name, suffix.test(String(example))]).toEqual([name, true])
       expect(prefixes).toContain(String(example).split('_')[0] ?? '')
       expect(String(example)).toBe(pathExample(path, parameter) ?? '')

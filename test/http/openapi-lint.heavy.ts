@@ -10,8 +10,8 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-const isAskedHere = engine === 'sqlite'
-if (!isAskedHere) process.stderr.write('skipped on Postgres: linters of a document that is the same whatever the engine\n')
+const runsHere = engine === 'sqlite'
+if (!runsHere) process.stderr.write('skipped on Postgres: linters, because the document does not depend on the engine\n')
 
 const root = join(import.meta.dir, '../..')
 const quiet = {
@@ -22,8 +22,8 @@ const quiet = {
   NO_COLOR: '1',
 }
 
-/** Runs a tool out of node_modules under Bun, and gives back how it ended and all that it said. */
-async function run(tool: string, ...args: string[]): Promise<{ exitCode: number; said: string }> {
+/** Runs a tool of node_modules under Bun. Returns its exit code and output. */
+async function run(tool: string, ...args: string[]): Promise<{ exitCode: number; output: string }> {
   const child = Bun.spawn([process.execPath, '--bun', join(root, 'node_modules/.bin', tool), ...args], {
     cwd: root,
     env: quiet,
@@ -31,18 +31,18 @@ async function run(tool: string, ...args: string[]): Promise<{ exitCode: number;
     stderr: 'pipe',
   })
   const [out, err, exitCode] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited])
-  return { exitCode, said: out + err }
+  return { exitCode, output: out + err }
 }
 
-test.skipIf(!isAskedHere)('redocly finds no error and no warning', async () => {
-  const { exitCode, said } = await run('redocly', 'lint', 'docs/openapi.json', '--config', 'docs/redocly.yaml')
-  expect(said).toContain('Your API description is valid')
-  expect(said).not.toMatch(/warning/i)
+test.skipIf(!runsHere)('redocly finds no error and no warning', async () => {
+  const { exitCode, output } = await run('redocly', 'lint', 'docs/openapi.json', '--config', 'docs/redocly.yaml')
+  expect(output).toContain('Your API description is valid')
+  expect(output).not.toMatch(/warning/i)
   expect(exitCode).toBe(0)
 })
 
-test.skipIf(!isAskedHere)('spectral finds no error and no warning', async () => {
-  const { exitCode, said } = await run(
+test.skipIf(!runsHere)('spectral finds no error and no warning', async () => {
+  const { exitCode, output } = await run(
     'spectral',
     'lint',
     'docs/openapi.json',
@@ -51,11 +51,11 @@ test.skipIf(!isAskedHere)('spectral finds no error and no warning', async () => 
     '--fail-severity',
     'hint',
   )
-  expect(said).toContain("No results with a severity of 'hint' or higher found!")
+  expect(output).toContain("No results with a severity of 'hint' or higher found!")
   expect(exitCode).toBe(0)
 })
 
-test.skipIf(!isAskedHere)('the linters find the problems of a faulty document', async () => {
+test.skipIf(!runsHere)('the linters find the problems of a faulty document', async () => {
   const dir = temporaryDir()
   const file = join(dir, 'broken.json')
   await Bun.write(file, JSON.stringify({ ...checkedIn, paths: { '/a': { get: { responses: { 200: {} } } } } }))
@@ -67,7 +67,7 @@ test.skipIf(!isAskedHere)('the linters find the problems of a faulty document', 
   expect(spectral.exitCode).not.toBe(0)
 })
 
-/** Uses the types as a client would: a field that they lost, or turned into `never` or `unknown`, does not compile. */
+/** Uses the types as a client does. A field that is missing, `never` or `unknown` does not compile. */
 const client = `import type { operations, paths } from './types.ts'
 
 type Json<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : never
@@ -87,13 +87,13 @@ const strict = {
   include: ['*.ts'],
 }
 
-test.skipIf(!isAskedHere)('openapi-typescript generates client types that compile', async () => {
+test.skipIf(!runsHere)('openapi-typescript generates client types that compile', async () => {
   const dir = join(temporaryDir(), 'client')
   mkdirSync(dir)
   await Bun.write(join(dir, 'types.ts'), await typesOf(checkedIn))
   await Bun.write(join(dir, 'client.ts'), client)
   await Bun.write(join(dir, 'tsconfig.json'), JSON.stringify(strict))
-  const { exitCode, said } = await run('tsc', '--project', dir)
-  expect(said).toBe('')
+  const { exitCode, output } = await run('tsc', '--project', dir)
+  expect(output).toBe('')
   expect(exitCode).toBe(0)
 })

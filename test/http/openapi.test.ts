@@ -63,7 +63,7 @@ test('every operation has a summary, a unique id and described tags', () => {
   }
 })
 
-/** What an operation id begins with. */
+/** The verbs with which operation ids begin. */
 const verbs =
   /^(accept|add|adjust|apply|approve|archive|begin|call|cancel|change|check|checkOut|complete|confirm|create|decide|delete|disable|download|duplicate|end|erase|export|fulfil|get|go|import|invite|list|log|lookUp|preview|receive|recommend|refresh|reject|remove|replace|request|resend|reset|resolve|restore|reverse|review|rotate|run|search|send|set|settle|sign|stream|submit|test|update|upload|verify|withdraw)[A-Z]/
 
@@ -84,8 +84,8 @@ test('no schema has the name of a global of JavaScript or of a browser', () => {
   expect(Object.keys(checkedIn.components.schemas).filter((name) => name in globalThis || globals.has(name))).toEqual([])
 })
 
-/** Platforms of agents send fields of their own, and get the errors of their protocol. */
-const isOurs = ({ name }: { name: string }) => !name.includes(' /ucp/{shopName}/')
+/** Excludes the operations of the agents' protocol, which allows unknown fields and has other errors. */
+const isOutsideUcp = ({ name }: { name: string }) => !name.includes(' /ucp/{shopName}/')
 
 test('every object of a request body accepts no other fields', () => {
   const open: string[] = []
@@ -96,7 +96,7 @@ test('every object of a request body accepts no other fields', () => {
     if (properties && additionalProperties !== false) open.push(path)
     for (const [name, inner] of Object.entries({ ...(properties as object), ...rest })) walk(inner, `${path}.${name}`)
   }
-  for (const { name, operation } of operations.filter(isOurs)) walk(operation.requestBody?.content['application/json']?.schema, name)
+  for (const { name, operation } of operations.filter(isOutsideUcp)) walk(operation.requestBody?.content['application/json']?.schema, name)
   for (const [name, schema] of Object.entries(checkedIn.components.schemas)) if (name.endsWith('Input')) walk(schema, name)
   expect(open).toEqual([])
 })
@@ -138,7 +138,7 @@ test('publishable and secret keys are two security schemes, which open what the 
 test('every operation documents a success, the common errors, and a schema for each response', () => {
   for (const { name, operation } of operations) {
     const { responses } = operation
-    const isOfUcp = !isOurs({ name })
+    const isOfUcp = !isOutsideUcp({ name })
     expect(Object.keys(responses), name).toEqual(expect.arrayContaining(isOfUcp ? ['400', '429', '503'] : ['400', '500', '503']))
     expect(
       Object.keys(responses).some((status) => status.startsWith('2')),
@@ -146,9 +146,9 @@ test('every operation documents a success, the common errors, and a schema for e
     ).toBe(true)
     for (const [status, { content, description }] of Object.entries(responses)) {
       expect(description, `${name} ${status}`).toBeTruthy()
-      // What is JSON may be had as text besides.
-      const shown = content?.['application/json'] ? [content['application/json']] : Object.values(content ?? {})
-      const schemas = shown.map(({ schema }) => schema)
+      // JSON may also be available as text.
+      const media = content?.['application/json'] ? [content['application/json']] : Object.values(content ?? {})
+      const schemas = media.map(({ schema }) => schema)
       // A file may be of several types.
       const isFile = schemas.length > 1 && schemas.every((schema) => schema['type'] === 'string')
       if (!isFile) expect(schemas.length, `${name} ${status}`).toBe(withoutBody.has(status) || (isOfUcp && status === '202') ? 0 : 1)
@@ -165,16 +165,16 @@ test('every operation with credentials documents 401, and every one with a body 
   for (const { name, operation } of operations) {
     const statuses = Object.keys(operation.responses)
     if (operation.security.length > 0) expect(statuses, name).toContain('401')
-    if (!name.startsWith('GET ') && isOurs({ name })) expect(statuses, name).toEqual(expect.arrayContaining(['408', '413', '415']))
+    if (!name.startsWith('GET ') && isOutsideUcp({ name })) expect(statuses, name).toEqual(expect.arrayContaining(['408', '413', '415']))
   }
 })
 
 test('the OpenAPI document has an ETag and 304', async () => {
   await using app = await testApp()
   const { headers } = await app.call('GET', '/docs/json')
-  const again = await app.call('GET', '/docs/json', { headers: { 'if-none-match': headers.get('etag') ?? '' } })
-  expect(again.status).toBe(304)
-  expect(again.text).toBe('')
+  const conditional = await app.call('GET', '/docs/json', { headers: { 'if-none-match': headers.get('etag') ?? '' } })
+  expect(conditional.status).toBe(304)
+  expect(conditional.text).toBe('')
 })
 
 test('the document has no extensions and no TypeBox ids', () => {
@@ -203,6 +203,6 @@ test('every amount is money: minor units in `amount` beside their currency', () 
     for (const [name, inner] of Object.entries(value)) walk(inner, `${path}.${name}`)
   }
   walk(checkedIn, '')
-  // Amounts of the agents' protocol are bare, in the currency of the whole.
+  // Amounts of the agents' protocol are plain numbers in the currency of the cart or order.
   expect(bare.filter((path) => !path.startsWith('.paths./ucp/{shopName}/'))).toEqual([])
 })

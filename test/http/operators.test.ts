@@ -34,7 +34,7 @@ test('an operator route needs role, address and country, and the error names the
   await using app = await testApp(settings())
   const { token: merchant } = await app.merchant()
   const { token: admin } = await app.superAdmin()
-  const tried = [
+  const cases = [
     [admin, '203.0.113.1', 200, undefined],
     [admin, '203.0.113.129', 403, wrongCountry],
     [admin, '198.51.100.1', 403, wrongAddress],
@@ -44,7 +44,7 @@ test('an operator route needs role, address and country, and the error names the
     [merchant, '198.51.100.1', 403, roleMessage],
     [merchant, '198.51.100.129', 403, roleMessage],
   ] as const
-  for (const [token, from, status, message] of tried) {
+  for (const [token, from, status, message] of cases) {
     const answer = await app.call('GET', path, { token, from })
     expect([from, answer.status, answer.body.message]).toEqual([from, status, message])
     if (message) expect(answer.text).not.toContain(from)
@@ -55,7 +55,7 @@ test('an operator route needs role, address and country, and the error names the
   expect((await app.call('GET', path, { token: admin, from: '10.1.2.3' })).status).toBe(200)
   for (const token of [undefined, `${admin}x`])
     expect((await app.call('GET', path, { ...(token ? { token } : {}), from: '198.51.100.129' })).status).toBe(401)
-  // The other routes of super admins ask for the role alone.
+  // Other routes of super admins require only the role.
   expect((await app.call('GET', '/admin/shops', { token: admin, from: '198.51.100.129' })).status).toBe(200)
 })
 
@@ -78,7 +78,7 @@ test('refusals of operator routes are audited once an hour for each address and 
   app.clock.advance(30 * 60_000)
   await app.call('GET', path, { token, from: '198.51.100.1' })
   expect(await refusals(app)).toHaveLength(3)
-  // From many addresses of one network: no more rows than of anything else that a stranger may cause.
+  // Many addresses of one network cause no more rows than other events without credentials.
   for (let nth = 1; nth <= 40; nth++) await app.call('GET', path, { from: `2001:db8:0:1::${nth.toString(16)}` })
   expect((await refusals(app)).length).toBeLessThanOrEqual(3 + 30)
 })
@@ -91,21 +91,22 @@ test('the refusal of a super admin is audited however many other refusals came b
     const actor = { id: 'anonymous', address: `192.0.${nth % 50}.${nth}`, requestId: undefined }
     await trail.operatorRefused({ actor, route: `GET ${path}`, reason: 'TOKEN' })
   }
-  const own = async () => (await refusals(app)).filter(({ actor }) => actor === id).map(({ subject, address }) => [subject, address])
+  const rowsOfAdmin = async () =>
+    (await refusals(app)).filter(({ actor }) => actor === id).map(({ subject, address }) => [subject, address])
   for (const from of ['198.51.100.1', '203.0.113.129']) await app.call('GET', path, { token, from })
-  expect(await own()).toEqual([
+  expect(await rowsOfAdmin()).toEqual([
     ['ADDRESS', '198.51.100.1'],
     ['COUNTRY', '203.0.113.129'],
   ])
   // Rows by the holder of a stolen token are limited too.
   for (let nth = 1; nth <= 150; nth++) await app.call('GET', path, { token, from: `198.51.100.${nth}` })
-  expect((await own()).length).toBeLessThanOrEqual(101)
+  expect((await rowsOfAdmin()).length).toBeLessThanOrEqual(101)
   const all = await app.deps.db.read.select().from(auditLog).where(eq(auditLog.action, 'audit.suppressed')).orderBy(auditLog.id)
   expect(all.map(({ actor }) => actor)).toEqual(['anonymous', id])
 })
 
-/** What a request by a socket of this machine is answered, with these headers besides: its status, and why it is refused. */
-async function asking(app: TestApp) {
+/** Serves the app, and sends requests from this machine with more headers. They return the message or the status. */
+async function serveToAdmin(app: TestApp) {
   const { token } = await app.superAdmin()
   const server = serveTestApp(app)
   const ask = async (target: string, ...headers: string[]) => {
@@ -120,14 +121,14 @@ const forwarding = ['X-Forwarded-For', 'x-forwarded-FOR', 'Forwarded', 'X-Real-I
 
 test('without proxies the address of the socket counts, and requests with forwarding headers are refused', async () => {
   await using app = await testApp({ GEO_COUNTRY_HEADER: 'cf-ipcountry', OPERATOR_COUNTRIES: 'AE' })
-  await using server = await asking(app)
+  await using server = await serveToAdmin(app)
   expect(await server.ask(path)).toBe(200)
   expect(await server.ask(path, 'cf-ipcountry: FR')).toBe(200)
   for (const name of forwarding)
     for (const value of forged) expect([name, value, await server.ask(path, `${name}: ${value}`)]).toEqual([name, value, noAddress])
   expect(await server.ask(path, 'X-Forwarded-For: 127.0.0.1', 'X-Forwarded-For: 127.0.0.1')).toBe(noAddress)
   expect(app.logged.map(({ event }) => event)).toEqual(expect.arrayContaining(['operators.header_not_believed', 'operators.no_geography']))
-  // The same holds of the metrics.
+  // The same applies to metrics.
   expect(await server.ask('/metrics', 'X-Forwarded-For: 127.0.0.1')).toBe('The metrics token is not valid')
 })
 
@@ -136,18 +137,18 @@ test('behind a proxy the address that it adds counts, and what the client put be
     ...{ TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', OPERATOR_IP_ALLOWLIST: '203.0.113.0/24,2001:db8::/32' },
     ...{ OPERATOR_COUNTRIES: 'AE', GEO_COUNTRY_HEADER: 'CF-IPCountry', GEO_DATABASE: countriesFile() },
   })
-  await using server = await asking(app)
-  const mine = 'X-Forwarded-For: 203.0.113.7'
+  await using server = await serveToAdmin(app)
+  const allowedAddress = 'X-Forwarded-For: 203.0.113.7'
   for (const [expected, ...headers] of [
-    [200, mine],
+    [200, allowedAddress],
     [200, 'X-Forwarded-For: 203.0.113.7:4711'],
     [200, 'X-Forwarded-For: ::ffff:203.0.113.7'],
     [200, 'X-Forwarded-For: 198.51.100.9, 203.0.113.7, 10.0.0.3'],
     [200, 'X-Forwarded-For: [2001:db8::7]:443', 'cf-ipcountry: ae'],
     [noCountry, 'X-Forwarded-For: 2001:db8::7'],
-    // Forged by the client, before the proxy added what it saw.
+    // Forged by the client. The proxy adds the real address.
     [wrongAddress, 'X-Forwarded-For: 203.0.113.7, 198.51.100.9'],
-    [wrongAddress, mine, 'X-Forwarded-For: 198.51.100.9'],
+    [wrongAddress, allowedAddress, 'X-Forwarded-For: 198.51.100.9'],
     [wrongAddress, 'X-Forwarded-For: 198.51.100.9', 'X-Real-IP: 203.0.113.7', 'Forwarded: for=203.0.113.7'],
     [noAddress, 'X-Real-IP: 203.0.113.7'],
     [noAddress, 'Forwarded: for=203.0.113.7'],
@@ -157,11 +158,11 @@ test('behind a proxy the address that it adds counts, and what the client put be
     [noAddress, 'X-Forwarded-For:'],
     // The address of the proxy itself, which is not on the list.
     [wrongAddress],
-    // The country: the proxy's word before the file's, and one word.
-    [wrongCountry, mine, 'cf-ipcountry: FR'],
-    [noCountry, mine, 'cf-ipcountry: AE', 'cf-ipcountry: FR'],
-    [noCountry, mine, 'cf-ipcountry: XX'],
-    [noCountry, mine, 'cf-ipcountry:'],
+    // The proxy's country takes precedence over the file's, and must be a single header.
+    [wrongCountry, allowedAddress, 'cf-ipcountry: FR'],
+    [noCountry, allowedAddress, 'cf-ipcountry: AE', 'cf-ipcountry: FR'],
+    [noCountry, allowedAddress, 'cf-ipcountry: XX'],
+    [noCountry, allowedAddress, 'cf-ipcountry:'],
     [wrongCountry, 'X-Forwarded-For: 203.0.113.130'],
     [200, 'X-Forwarded-For: 203.0.113.130', 'cf-ipcountry: AE'],
   ] as [string | number, ...string[]][])

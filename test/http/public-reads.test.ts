@@ -18,10 +18,10 @@ const nextTurn = () => new Promise<void>((resume) => setImmediate(resume))
 const path = '/things/one'
 const json = (bytes: number) => new Response(JSON.stringify('x'.repeat(bytes - 2)), { headers: { 'content-type': 'application/json' } })
 
-/** Reads of a public and a private route that a test answers. */
-function reading(
+/** Serves a public and a private route with the responses of a test. */
+function serveReads(
   answer: (request: Request) => Response | Promise<Response>,
-  given: { budget?: ReturnType<typeof createBodyBudget>; waitingMax?: number; cached?: string } = {},
+  setup: { budget?: ReturnType<typeof createBodyBudget>; waitingMax?: number; cached?: string } = {},
 ) {
   const routeTable = createRouteTable()
   routeTable.fill([
@@ -31,20 +31,20 @@ function reading(
   const logged: unknown[] = []
   const nothing = () => undefined
   const ofRequest = ({ headers }: Request) => headers.get('x-from') ?? 'a'
-  const turns = createKeyedScheduler({
+  const scheduler = createKeyedScheduler({
     now: () => performance.now(),
     turn: nextTurn,
     sleep: nextTurn,
     activityCount: () => 0,
-    ...{ othersShare: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: given.waitingMax ?? 100 },
+    ...{ othersShare: 1, atOnce: 1, waitMaxMs: 10_000, waitingMax: setup.waitingMax ?? 100 },
     full: () => new AppError('RATE_LIMITED', 'full', { retryAfterSeconds: 1 }),
   })
   const read = publicReads({
     handle: answer,
     routeTable,
-    isCached: ({ url }) => given.cached !== undefined && url.endsWith(given.cached),
-    turns,
-    budget: given.budget ?? createBodyBudget(),
+    isCached: ({ url }) => setup.cached !== undefined && url.endsWith(setup.cached),
+    turns: scheduler,
+    budget: setup.budget ?? createBodyBudget(),
     turnKey: ofRequest,
     senderOf: ofRequest,
     log: { debug: nothing, info: nothing, warn: nothing, error: (event, fields) => void logged.push([event, fields]) },
@@ -59,7 +59,7 @@ describe('queues of public reads', () => {
     let running = 0
     let most = 0
     const order: string[] = []
-    const { get } = reading(async ({ headers }) => {
+    const { get } = serveReads(async ({ headers }) => {
       most = Math.max(most, ++running)
       await nextTurn()
       running--
@@ -73,7 +73,7 @@ describe('queues of public reads', () => {
   })
 
   test('reads beyond the queue of an address are 429, readable across origins', async () => {
-    const { get, logged } = reading(() => json(10), { waitingMax: 3 })
+    const { get, logged } = serveReads(() => json(10), { waitingMax: 3 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => get()))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
     expect(answers[4]?.headers.get('retry-after')).toBe('1')
@@ -84,23 +84,23 @@ describe('queues of public reads', () => {
   })
 
   test('the request of a disconnected client is not processed', async () => {
-    let worked = 0
-    const { get } = reading(() => {
-      worked++
+    let processed = 0
+    const { get } = serveReads(() => {
+      processed++
       return json(10)
     })
-    const gone = new AbortController()
+    const controller = new AbortController()
     const first = get()
-    const second = get('a', { signal: gone.signal })
-    gone.abort()
+    const second = get('a', { signal: controller.signal })
+    controller.abort()
     expect((await second).status).toBe(503)
     await first
-    expect(worked).toBe(1)
+    expect(processed).toBe(1)
   })
 
   test('cached reads respond at once, whatever is queued', async () => {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
-    const { get } = reading(
+    const { get } = serveReads(
       async ({ url }) => {
         if (url.endsWith('/slow')) await opened
         return json(10)
@@ -123,7 +123,7 @@ describe('queues of public reads', () => {
       const answers = await Promise.all(Array.from({ length: 200 }, (_, nth) => app.call('GET', pathOf(nth), { headers })))
       return [...new Set(answers.map(({ status }) => status))].sort()
     }
-    // PostgreSQL tells no version of its data, so that whole responses are not kept.
+    // PostgreSQL has no version of its data, so responses are not cached there.
     if (engine === 'sqlite') {
       await app.call('GET', list)
       expect(await readAll(() => list)).toEqual([200])
@@ -136,9 +136,11 @@ describe('queues of public reads', () => {
 
 describe('the size limit of public responses', () => {
   test('a response of 1 MB is sent, and a larger one is 500 and logged', async () => {
-    const { get, logged } = reading(({ headers }) => json(headers.get('x-from') === 'a' ? publicAnswerBytesMax : publicAnswerBytesMax + 1))
-    const whole = await get('a')
-    expect([whole.status, (await whole.bytes()).length]).toEqual([200, publicAnswerBytesMax])
+    const { get, logged } = serveReads(({ headers }) =>
+      json(headers.get('x-from') === 'a' ? publicAnswerBytesMax : publicAnswerBytesMax + 1),
+    )
+    const response = await get('a')
+    expect([response.status, (await response.bytes()).length]).toEqual([200, publicAnswerBytesMax])
     expect((await get('b')).status).toBe(500)
     const bytes = publicAnswerBytesMax + 1
     expect(logged).toEqual([['answer.too_large', { route: '/things/:id', bytes, bytesMax: publicAnswerBytesMax }]])
@@ -148,9 +150,9 @@ describe('the size limit of public responses', () => {
 describe('the budget of unread response bytes', () => {
   test('unread response bytes are counted until read, and released when the client disconnects', async () => {
     const budget = createBodyBudget()
-    const { get } = reading(() => json(1_000_000), { budget })
-    const taken = await get()
-    const reader = taken.body?.getReader()
+    const { get } = serveReads(() => json(1_000_000), { budget })
+    const unread = await get()
+    const reader = unread.body?.getReader()
     await reader?.read()
     expect(budget.usage().bytes).toBe(1_000_000 - 64 * 1024)
     while (!(await reader?.read())?.done) {}
@@ -163,7 +165,7 @@ describe('the budget of unread response bytes', () => {
 
   test('unread response bytes are limited for a client, whose oldest response breaks off, and in total', async () => {
     const budget = createBodyBudget(4_000_000, 0, 2_000_000)
-    const { get } = reading(() => json(900_000), { budget })
+    const { get } = serveReads(() => json(900_000), { budget })
     const begin = async (from: string) => {
       const reader = (await get(from)).body?.getReader()
       await reader?.read()
@@ -180,7 +182,7 @@ describe('the budget of unread response bytes', () => {
 
   test('unread response bytes of routes that are not public are not counted', async () => {
     const budget = createBodyBudget(4_000_000, 0, 2_000_000)
-    const { get } = reading(() => json(1_500_000), { budget })
+    const { get } = serveReads(() => json(1_500_000), { budget })
     const answers = [await get('a', { at: '/own/1' }), await get('a', { at: '/own/2' })]
     const lengths = await Promise.all(answers.map(async (answer) => (await answer.bytes()).length))
     expect([lengths, budget.usage().bodies]).toEqual([[1_500_000, 1_500_000], 0])
@@ -199,11 +201,11 @@ describe('the budget of unread response bytes', () => {
     }
     const product = ok(await shop.post('/product-v2', long), 201).body
     await using server = serveTestApp(app)
-    const whole = await fetch(`${server.url}/product-v2/public/${product.id}`)
-    const text = await whole.text()
-    expect([whole.status, JSON.parse(text).id, Buffer.byteLength(text) > 200_000]).toEqual([200, product.id, true])
+    const response = await fetch(`${server.url}/product-v2/public/${product.id}`)
+    const text = await response.text()
+    expect([response.status, JSON.parse(text).id, Buffer.byteLength(text) > 200_000]).toEqual([200, product.id, true])
     const head = await fetch(`${server.url}/product-v2/public/${product.id}`, { method: 'HEAD' })
-    expect([head.status, head.headers.get('etag')]).toEqual([200, whole.headers.get('etag')])
+    expect([head.status, head.headers.get('etag')]).toEqual([200, response.headers.get('etag')])
     expect(app.deps.answerBudget.usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 })

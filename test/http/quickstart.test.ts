@@ -32,7 +32,7 @@ afterAll(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-const here = (code: string) => code.replaceAll('http://127.0.0.1:3000', server.url.origin)
+const withServerUrl = (code: string) => code.replaceAll('http://127.0.0.1:3000', server.url.origin)
 
 async function run(command: string[], cwd: string): Promise<{ output: string; exitCode: number }> {
   const child = Bun.spawn(command, { cwd, env: process.env, stdout: 'pipe', stderr: 'pipe' })
@@ -48,7 +48,7 @@ test('docs/api.md begins with the introduction of the OpenAPI document', () => {
 test.skipIf(!Bun.which('curl'))('the curl examples buy a product, create a webhook endpoint and refund the order', async () => {
   // The first block installs packages.
   const [, ...steps] = blocksOf('sh')
-  const { output, exitCode } = await run(['bash', '-euc', here(steps.join('\n'))], temporaryDir())
+  const { output, exitCode } = await run(['bash', '-euc', withServerUrl(steps.join('\n'))], temporaryDir())
   expect(output).toContain('"title":"Brass Coffee Scoop"')
   expect(output).toContain('"quantity":1')
   expect(output).toContain('"status":"CONFIRMED"')
@@ -62,7 +62,7 @@ test('the TypeScript examples compile, buy a product and refund it', async () =>
   mkdirSync(dir)
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   await Bun.write(join(dir, 'souk.d.ts'), await typesOf(checkedIn))
-  await Bun.write(join(dir, 'main.ts'), here(blocksOf('ts').join('\n')))
+  await Bun.write(join(dir, 'main.ts'), withServerUrl(blocksOf('ts').join('\n')))
   const options = {
     strict: true,
     noEmit: true,

@@ -17,30 +17,30 @@ import { insertFailedDelivery } from '../support/webhooks.ts'
 setDefaultTimeout(longTestMs)
 
 const replayed = ({ headers }: Answer) => headers.get('idempotent-replayed')
-const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+const create = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
 
 const draftOf = (shop: Selling): Promise<string> =>
-  made(shop, '/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }], email: 'ann@example.com' })
+  create(shop, '/v2/orders/drafts', { lines: [{ variantId: shop.variantId, quantity: 1 }], email: 'ann@example.com' })
 
-/** A request that may be sent twice under a key, and the table that holds whose the record of its path is: a shop's, or the merchant's. */
-type Keyed = { path: string; body: unknown; other: unknown; by: CallOptions; table: string; id: string; isMerchants?: true }
-type Prepare = (shop: Selling) => Promise<Keyed>
+/** A request with an idempotency key, and the table of the record in its path, which a shop or a merchant owns. */
+type KeyedRequest = { path: string; body: unknown; other: unknown; by: CallOptions; table: string; id: string; isOfMerchant?: true }
+type Prepare = (shop: Selling) => Promise<KeyedRequest>
 const ofMerchant = ({ token }: Selling): CallOptions => ({ token })
 
-const keyed: Record<string, Prepare> = {
-  'PATCH /lending-application/:id': (shop) => lent(shop, createDraft, '', { requestedTermMonths: 1 }, { requestedTermMonths: 2 }),
-  'POST /lending-application/:id/submit': (shop) => lent(shop, createCompleteDraft, '/submit', {}, {}),
-  'POST /lending-application/:id/withdraw': (shop) => lent(shop, createDraft, '/withdraw', {}, { reason: 'Another' }),
+const cases: Record<string, Prepare> = {
+  'PATCH /lending-application/:id': (shop) => loanRequest(shop, createDraft, '', { requestedTermMonths: 1 }, { requestedTermMonths: 2 }),
+  'POST /lending-application/:id/submit': (shop) => loanRequest(shop, createCompleteDraft, '/submit', {}, {}),
+  'POST /lending-application/:id/withdraw': (shop) => loanRequest(shop, createDraft, '/withdraw', {}, { reason: 'Another' }),
   'PATCH /product-v2/:id': async (shop) => {
     const { productId: id } = shop
     return { path: `/product-v2/${id}`, body: { title: 'Cup' }, other: { title: 'Jug' }, by: ofMerchant(shop), table: 'products', id }
   },
   'PATCH /blogs/:id': async (shop) => {
-    const id = await made(shop, '/blogs', { title: 'News', bodyHtml: '<p>Soon</p>' })
+    const id = await create(shop, '/blogs', { title: 'News', bodyHtml: '<p>Soon</p>' })
     return { path: `/blogs/${id}`, body: { title: 'Old news' }, other: { title: 'No news' }, by: ofMerchant(shop), table: 'blogs', id }
   },
   'PATCH /collection-v2/:id': async (shop) => {
-    const id = await made(shop, '/collection-v2', { title: 'Summer' })
+    const id = await create(shop, '/collection-v2', { title: 'Summer' })
     return {
       path: `/collection-v2/${id}`,
       body: { title: 'Autumn' },
@@ -51,11 +51,11 @@ const keyed: Record<string, Prepare> = {
     }
   },
   'PATCH /affiliates/:id': async (shop) => {
-    const id = await made(shop, '/affiliates', { name: 'Partner', code: 'partner', rateBps: 500 })
+    const id = await create(shop, '/affiliates', { name: 'Partner', code: 'partner', rateBps: 500 })
     return { path: `/affiliates/${id}`, body: { rateBps: 700 }, other: { rateBps: 800 }, by: ofMerchant(shop), table: 'affiliates', id }
   },
   'PATCH /discounts/:id': async (shop) => {
-    const id = await made(shop, '/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 })
+    const id = await create(shop, '/discounts', { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 })
     return { path: `/discounts/${id}`, body: { valueBps: 500 }, other: { valueBps: 600 }, by: ofMerchant(shop), table: 'discounts', id }
   },
   'PATCH /giftcard/:id': async (shop) => {
@@ -70,7 +70,7 @@ const keyed: Record<string, Prepare> = {
     }
   },
   'POST /customer/:customerId/addresses': async (shop) => {
-    const id = await made(shop, '/customer', { email: 'a@example.com' })
+    const id = await create(shop, '/customer', { email: 'a@example.com' })
     return {
       path: `/customer/${id}/addresses`,
       body: address,
@@ -128,7 +128,7 @@ const keyed: Record<string, Prepare> = {
     return { path: `/v2/orders/${id}/fulfilments`, body: {}, other: { carrier: 'Post' }, by: ofMerchant(shop), table: 'orders', id }
   },
   'PATCH /customer/:customerId': async (shop) => {
-    const id = await made(shop, '/customer', { email: 'ann@example.com' })
+    const id = await create(shop, '/customer', { email: 'ann@example.com' })
     return { path: `/customer/${id}`, body: { note: 'One' }, other: { note: 'Two' }, by: ofMerchant(shop), table: 'customers', id }
   },
   'PATCH /v2/orders/:orderId': async (shop) => {
@@ -204,14 +204,14 @@ const keyed: Record<string, Prepare> = {
   },
 }
 
-/** A request about an application of a merchant whose business is approved. */
-async function lent(shop: Selling, make: typeof createDraft, rest: string, body: object, other: object): Promise<Keyed> {
+/** Creates an application of a merchant with an approved business. Returns a request about it. */
+async function loanRequest(shop: Selling, make: typeof createDraft, rest: string, body: object, other: object): Promise<KeyedRequest> {
   await approveBusiness(shop.app, shop, await shop.app.superAdmin())
   const { id } = await make(shop.app, shop)
-  return { path: lendingPath(id, rest), body, other, by: ofMerchant(shop), table: 'lending_applications', id, isMerchants: true }
+  return { path: lendingPath(id, rest), body, other, by: ofMerchant(shop), table: 'lending_applications', id, isOfMerchant: true }
 }
 
-/** Every operator sees these records, always. */
+/** Routes whose records every operator can access. */
 const forOperators = new Set([
   'POST /admin/lending-application/:id/decision',
   'POST /admin/repayments/:id/reverse',
@@ -220,8 +220,8 @@ const forOperators = new Set([
 ])
 
 /**
- * Pages, whose form holds its key, and which show what is so, and links, which open their order for ever. Sent twice in
- * test/modules/selling/draft-order/pay-draft.test.ts and order-return/order-link.test.ts.
+ * Pages, whose form contains the key and which show the current state, and links, which do not expire. Their replays
+ * are tested in test/modules/selling/draft-order/pay-draft.test.ts and order-return/order-link.test.ts.
  */
 const pages = new Set([
   'POST /pages/pay/:token',
@@ -231,8 +231,8 @@ const pages = new Set([
   'POST /v2/orders/public/:token/returns',
 ])
 
-/** The routes that take an Idempotency-Key and name a record in their path. */
-const naming = (app: TestApp): string[] =>
+/** Returns the routes that take an Idempotency-Key and name a record in their path. */
+const routesWithKeyAndRecord = (app: TestApp): string[] =>
   createApp(app.deps)
     .routes.filter(({ hooks }) => (hooks.detail as { 'x-idempotent'?: unknown } | undefined)?.['x-idempotent'] !== undefined)
     .map(({ method, path }) => `${method} ${path}`)
@@ -241,37 +241,38 @@ const naming = (app: TestApp): string[] =>
 test('every route with an idempotency key and a record has a case in this test', async () => {
   await using app = await testApp()
   expect(
-    naming(app)
+    routesWithKeyAndRecord(app)
       .filter((route) => !route.includes(' /api/v3/'))
       .sort(),
-  ).toEqual(Object.keys(keyed).sort())
+  ).toEqual(Object.keys(cases).sort())
 })
 
-for (const [route, prepare] of Object.entries(keyed))
+for (const [route, prepare] of Object.entries(cases))
   test(`${route} without access to the record gets the same 404 for a used key as for a new one`, async () => {
     const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' }
     await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true', ...mail })
     const shop = await sellingIn(app)
-    const { path, body, other, by, table, id, isMerchants } = await prepare(shop)
+    const { path, body, other, by, table, id, isOfMerchant } = await prepare(shop)
     const [method = ''] = route.split(' ')
-    const send = (key: string, sent: unknown = body) => app.call(method, path, { ...by, body: sent, headers: { 'idempotency-key': key } })
+    const send = (key: string, requestBody: unknown = body) =>
+      app.call(method, path, { ...by, body: requestBody, headers: { 'idempotency-key': key } })
     const key = randomUUID()
     ok(await send(key))
-    const again = ok(await send(key))
-    expect([again.status < 300, replayed(again)]).toEqual([true, 'true'])
+    const repeated = ok(await send(key))
+    expect([repeated.status < 300, replayed(repeated)]).toEqual([true, 'true'])
 
     const stranger = await app.merchant()
-    const [column, owner] = isMerchants ? ['merchant_id', stranger.id] : ['shop_id', stranger.shop.id]
+    const [column, owner] = isOfMerchant ? ['merchant_id', stranger.id] : ['shop_id', stranger.shop.id]
     await app.deps.db.write(async (tx) => {
       await tx.rows(sql`update ${sql.identifier(table)} set ${sql.identifier(column)} = ${owner} where id = ${id} returning 1 as done`)
     })
-    // Another body under the key is 422, and that too is for those only who see the record.
+    // Another body with the key is 422, but only for callers with access to the record.
     const refused = [await send(key), await send(key, other)]
     for (const answer of refused) expect([answer.status, answer.text, replayed(answer)]).toEqual([404, refused[0]?.text ?? '', null])
     expect(refused[0]?.text).toContain('No such')
   })
 
-test('a replayed cart response is built anew: after purchase it shows no personal data, and none was stored', async () => {
+test('a replayed cart response is built again: after the purchase it shows no personal data, and none was stored', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const id = await shop.cart({ email: 'planted@example.com', shippingAddress: address })
@@ -291,13 +292,13 @@ test('a replayed cart response is built anew: after purchase it shows no persona
     'another@example.com',
     first.body.lines,
   ])
-  const kept = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'add-1'))
-  expect(kept.map(({ sealedAnswer, scope, key }) => app.deps.keyring.unseal(sealedAnswer ?? '', `idempotency/${scope}/${key}`))).toEqual([
+  const stored = await app.deps.db.read.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'add-1'))
+  expect(stored.map(({ sealedAnswer, scope, key }) => app.deps.keyring.unseal(sealedAnswer ?? '', `idempotency/${scope}/${key}`))).toEqual([
     '201 null',
   ])
 
-  const bought = ok(await shop.checkout(id))
-  expect(bought.body.order.status).toBe('CONFIRMED')
+  const purchase = ok(await shop.checkout(id))
+  expect(purchase.body.order.status).toBe('CONFIRMED')
   const third = ok(await add())
   expect([third.status, replayed(third), third.body.status]).toEqual([201, 'true', 'CONVERTED'])
   for (const personal of ['planted@example.com', 'another@example.com', address.line1, address.name])
@@ -322,14 +323,14 @@ test("a guest's cart that became a customer's is replayed only with the token of
   expect(ok(await add({ token })).body.shippingAddress.line1).toBe(address.line1)
 })
 
-test('a checkout response is replayed byte for byte, whatever became of the order', async () => {
+test('a checkout response is replayed byte for byte, even after the order changed', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
   const id = await shop.cart({ shippingAddress: address })
   const first = ok(await shop.checkout(id, {}, 'buy-1'))
   ok(await shop.refund(first.body.order.id))
-  const again = ok(await shop.checkout(id, {}, 'buy-1'))
-  expect([again.status, again.text, replayed(again)]).toEqual([201, first.text, 'true'])
+  const repeated = ok(await shop.checkout(id, {}, 'buy-1'))
+  expect([repeated.status, repeated.text, replayed(repeated)]).toEqual([201, first.text, 'true'])
 })
 
 test('a replay with a rotated key or an ended session is 401', async () => {
@@ -344,7 +345,7 @@ test('a replay with a rotated key or an ended session is 401', async () => {
   expect([(await send({ key: shop.secretKey })).status, (await send({ token: shop.token })).status]).toEqual([401, 401])
 })
 
-test('a replayed rotation shows the key again, and is audited as a reading of it', async () => {
+test('a replayed rotation shows the key again, and is audited as a read of it', async () => {
   await using app = await testApp({ ACCESS_TOKEN_SECONDS: '86400' })
   const { token, shop } = await app.merchant()
   const rotate = (key: string) =>
@@ -353,8 +354,8 @@ test('a replayed rotation shows the key again, and is audited as a reading of it
   const first = ok(await rotate('k'))
   expect(await readings()).toHaveLength(0)
   for (let nth = 1; nth <= 10; nth++) {
-    const again = ok(await rotate('k'))
-    expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+    const repeated = ok(await rotate('k'))
+    expect([repeated.text, replayed(repeated)]).toEqual([first.text, 'true'])
     expect(await readings()).toHaveLength(nth)
   }
   expect((await readings())[0]).toMatchObject({ subject: shop.id, shopId: shop.id })

@@ -21,8 +21,8 @@ async function routesOf(app: TestApp): Promise<Route[]> {
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const pathOf = ({ path }: Route) => path.replace(/:\w+/g, 'none_00000000000000000000000000')
 
-/** Sends a request to a route under a credential that opens it. */
-async function asAllowed(app: TestApp) {
+/** Returns a function that sends a request with a credential that opens the route. */
+async function createAllowedCaller(app: TestApp) {
   const { credentials, merchant, admin } = await createCredentials(app)
   await approveBusiness(app, merchant, admin)
   return async (route: Route, path: string, options: CallOptions = {}) => {
@@ -32,19 +32,19 @@ async function asAllowed(app: TestApp) {
   }
 }
 
-/** A text at every place of a schema where one may stand, and what its schema says of it. */
+/** Returns every text of a schema, with its path. */
 function textsIn(schema: TSchema, at = ''): { at: string; schema: TSchema }[] {
-  const parts: [string, TSchema][] = [
+  const children: [string, TSchema][] = [
     ...Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>),
     ...(schema['items'] ? [['0', schema['items'] as TSchema] as [string, TSchema]] : []),
-    ...(['anyOf', 'allOf'] as const).flatMap((key) => ((schema[key] ?? []) as TSchema[]).map((part): [string, TSchema] => ['', part])),
-    ...Object.values((schema['patternProperties'] ?? {}) as Record<string, TSchema>).map((part): [string, TSchema] => ['*', part]),
+    ...(['anyOf', 'allOf'] as const).flatMap((key) => ((schema[key] ?? []) as TSchema[]).map((child): [string, TSchema] => ['', child])),
+    ...Object.values((schema['patternProperties'] ?? {}) as Record<string, TSchema>).map((child): [string, TSchema] => ['*', child]),
   ]
-  const own = schema['type'] === 'string' && schema['const'] === undefined ? [{ at, schema }] : []
-  return [...own, ...parts.flatMap(([name, part]) => textsIn(part, [at, name].filter(Boolean).join('.')))]
+  const ownText = schema['type'] === 'string' && schema['const'] === undefined ? [{ at, schema }] : []
+  return [...ownText, ...children.flatMap(([name, child]) => textsIn(child, [at, name].filter(Boolean).join('.')))]
 }
 
-/** The paths of the objects in a schema, as far as they can be reached by lists of one item. */
+/** Returns the paths of the objects in a schema, through the first items of lists. */
 function objectsIn(schema: TSchema, at: string[] = []): string[][] {
   if (schema['anyOf']) return (schema['anyOf'] as TSchema[]).flatMap((option) => objectsIn(option, at))
   if (schema['type'] === 'array') return objectsIn(schema['items'], [...at, '0'])
@@ -53,13 +53,13 @@ function objectsIn(schema: TSchema, at: string[] = []): string[][] {
   return [...(schema['properties'] ? [at] : []), ...properties.flatMap(([name, property]) => objectsIn(property, [...at, name]))]
 }
 
-/** An object that holds nothing but a field at the end of a path. */
+/** Returns an object with nothing but a field at the end of a path. */
 const only = (path: readonly string[], name: string): object =>
   path.reduceRight<object>((inner, step) => (step === '0' ? [inner] : { [step]: inner }), { [name]: 1 })
 
 test('every route refuses unknown body fields by name, at every depth', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
-  const call = await asAllowed(app)
+  const call = await createAllowedCaller(app)
   let nested = 0
   for (const route of await routesOf(app)) {
     const { method, hooks } = route
@@ -77,7 +77,7 @@ test('every route refuses unknown body fields by name, at every depth', async ()
 
 test('every route refuses unknown query parameters by name, except reads by id or handle and pages', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
-  const call = await asAllowed(app)
+  const call = await createAllowedCaller(app)
   const ignoring: string[] = []
   for (const route of await routesOf(app)) {
     const answer = await call(route, `${pathOf(route)}?limt=5`, route.method === 'GET' ? {} : { body: {} })
@@ -121,18 +121,22 @@ test('every route refuses unknown query parameters by name, except reads by id o
 
 test('an empty query parameter counts as absent on every route, known or unknown, alone or repeated', async () => {
   await using app = await testApp({ SIGNUP_ENABLED: 'true', LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
-  const call = await asAllowed(app)
+  const call = await createAllowedCaller(app)
   let parameters = 0
-  const seen = ({ status, text }: { status: number; text: string }) => [status, text.replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '""')]
+  const comparable = ({ status, text }: { status: number; text: string }) => [status, text.replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '""')]
   for (const route of await routesOf(app)) {
     const names = Object.keys((route.hooks.query?.['properties'] ?? {}) as object)
     if (route.method !== 'GET' || names.length === 0) continue
     parameters += names.length
-    const plain = seen(await call(route, pathOf(route)))
+    const baseline = comparable(await call(route, pathOf(route)))
     for (const query of [`${names.join('=&')}=`, names.join('&'), 'limt=', `${names[0]}=&${names[0]}=`])
-      expect([nameOf(route), query, ...seen(await call(route, `${pathOf(route)}?${query}`))]).toEqual([nameOf(route), query, ...plain])
+      expect([nameOf(route), query, ...comparable(await call(route, `${pathOf(route)}?${query}`))]).toEqual([
+        nameOf(route),
+        query,
+        ...baseline,
+      ])
     if (!route.hooks.detail?.['x-csv']) continue
-    const file = async (query: string) => seen(await call(route, `${pathOf(route)}?${query}`, { headers: { accept: 'text/csv' } }))
+    const file = async (query: string) => comparable(await call(route, `${pathOf(route)}?${query}`, { headers: { accept: 'text/csv' } }))
     expect([nameOf(route), ...(await file(`${names.join('=&')}=`))]).toEqual([nameOf(route), ...(await file(''))])
   }
   expect(parameters).toBeGreaterThan(60)
@@ -145,10 +149,10 @@ test('every text with a pattern or format has a maximum length and a rule in wor
   await using app = await testApp()
   let forms = 0
   for (const route of await routesOf(app)) {
-    for (const place of ['body', 'query', 'params', 'headers'] as const) {
-      const schema = route.hooks[place]
+    for (const location of ['body', 'query', 'params', 'headers'] as const) {
+      const schema = route.hooks[location]
       if (!schema || typeof schema !== 'object') continue
-      expect(() => shapeOf(schema), `${nameOf(route)} ${place}`).not.toThrow()
+      expect(() => shapeOf(schema), `${nameOf(route)} ${location}`).not.toThrow()
       for (const { at, schema: text } of textsIn(schema)) {
         if (text['pattern'] === undefined && text['format'] === undefined) continue
         forms++
@@ -201,7 +205,7 @@ describe('the format of a text field', () => {
     expect(await refusal('PATCH', '/shops/v2', { logoUrl: `http://${long}` })).toBe(
       'logoUrl: must be a URL that begins with http:// or https://, with at most 2048 characters',
     )
-    // Of joiners, fillers and what turns the direction, nothing is seen.
+    // Joiners, fillers and direction marks are invisible.
     for (const title of [' ', '\u200b', '\u202e\u202c ', '\u3164\u2800'])
       expect(await refusal('POST', '/product-v2', { title })).toBe('title: must be text that is not blank')
     expect((await app.call('GET', '/product-v2?page=0', { token })).body.message).toBe('page: must be a whole number of at least 1')
@@ -233,17 +237,17 @@ describe('unknown field names', () => {
 describe('the order of checks', () => {
   const json = { 'content-type': 'application/json' }
   const unreadable = (bytes: number): RequestInit & { started: boolean } => {
-    const seen = { started: false }
+    const state = { started: false }
     const body = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
-          seen.started = true
+          state.started = true
           controller.enqueue(new Uint8Array(bytes).fill(0x20))
         },
       },
       { highWaterMark: 0 },
     )
-    return Object.assign(seen, { method: 'POST', headers: json, body })
+    return Object.assign(state, { method: 'POST', headers: json, body })
   }
 
   test('checks run in this order: content-length, credential, scope, body', async () => {
@@ -276,11 +280,11 @@ describe('the order of checks', () => {
       ['content-encoding', 'Identity', 401, 'The email address or the password is wrong'],
       ['content-range', 'bytes 0-9/10', 400, 'The body must be complete: send it without content-range'],
     ] as const) {
-      const sent = {
+      const request = {
         raw: '{"email":"a@example.com","password":"0123456789"}',
         headers: { 'content-type': 'application/json', [header]: value },
       }
-      const answer = await app.call('POST', '/merchant/login', sent)
+      const answer = await app.call('POST', '/merchant/login', request)
       expect([value, answer.status, answer.body.message]).toEqual([value, status, message])
     }
   })
@@ -351,7 +355,7 @@ describe('limits of JSON bodies', () => {
 
 test('a repeated query parameter is refused by name on every route that knows its query', async () => {
   await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
-  const ask = await asAllowed(app)
+  const ask = await createAllowedCaller(app)
   const withQuery = (await routesOf(app)).filter(({ method, hooks }) => method === 'GET' && hooks.query && !hooks.detail?.['x-any-query'])
   expect(withQuery.length).toBeGreaterThan(10)
   for (const route of withQuery) {

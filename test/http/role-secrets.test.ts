@@ -28,23 +28,23 @@ setDefaultTimeout(longTestMs)
 
 const claimUrl = 'https://pay.example.com/claims/planted-claim'
 
-/** A shop that has one of each secret, and the ids by which reads name its records. */
-async function planted(app: TestApp, by?: Selling) {
-  const shop = by ?? (await sellingIn(app))
+/** Creates a shop with one of each secret. Returns the secrets, and a function that fills the paths of reads. */
+async function createSecrets(app: TestApp, existing?: Selling) {
+  const shop = existing ?? (await sellingIn(app))
   const customer = await customerIn(app, shop.shop)
   const order = await shop.placeOrder()
   const refund = ok(await shop.refund(order.id, { amount: { amount: 100, currency: 'USD' } }), 201).body
   await app.deps.db.write(async (tx) => {
     await tx.update(refunds).set({ status: 'CLAIMABLE', claimUrl }).where(eq(refunds.id, refund.id))
   })
-  const parcel = ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201).body
+  const fulfilment = ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201).body
   const draft = ok(await draftsOf(shop).create(), 201).body
   const [{ cartId = '' } = {}] = await app.deps.db.read.select({ cartId: orders.cartId }).from(orders).where(eq(orders.id, order.id))
   const open = await shop.cart()
   const { publicUrl } = await shop.order(order.id)
   const secrets = [claimUrl, draft.payUrl, new URL(draft.payUrl).pathname.split('/').at(-1), draft.cartId, cartId, open]
   secrets.push(publicUrl, new URL(publicUrl).pathname.split('/').at(-1))
-  const params: Record<string, string> = { customerId: customer.id, fulfilmentId: parcel.id, variantId: shop.variantId }
+  const params: Record<string, string> = { customerId: customer.id, fulfilmentId: fulfilment.id, variantId: shop.variantId }
   const ids: [RegExp, string][] = [
     [/^\/v2\/orders\/drafts\//, draft.id],
     [/^\/v2\/orders\//, order.id],
@@ -61,17 +61,17 @@ const reads = Object.entries(accessManifest)
 
 test('no JSON or CSV read of FULFILMENT and READ_ONLY has secrets; OWNER, MANAGER and secret keys see them', async () => {
   await using app = await testApp({ LENDING_PLATFORM_ENABLED: 'true', AGENTS_ENABLED: 'true' })
-  const { shop, secrets, pathOf } = await planted(app)
-  const found = new Map<string, Set<string>>()
+  const { shop, secrets, pathOf } = await createSecrets(app)
+  const secretsByRole = new Map<string, Set<string>>()
   const ask = async (who: string, credentials: { token?: string; key?: string }) => {
-    const seen = new Set<string>()
-    found.set(who, seen)
+    const shownSecrets = new Set<string>()
+    secretsByRole.set(who, shownSecrets)
     let read = 0
     for (const route of reads) {
       for (const accept of ['application/json', 'text/csv']) {
         const { status, text } = await app.call('GET', pathOf(route), { ...credentials, headers: { accept } })
         if (status === 200) read++
-        for (const [nth, secret] of secrets.entries()) if (text.includes(secret)) seen.add(`${route} ${nth}`)
+        for (const [nth, secret] of secrets.entries()) if (text.includes(secret)) shownSecrets.add(`${route} ${nth}`)
       }
     }
     return read
@@ -81,18 +81,18 @@ test('no JSON or CSV read of FULFILMENT and READ_ONLY has secrets; OWNER, MANAGE
     expect([role, (await ask(role, { token })) > 5]).toEqual([role, true])
   }
   await ask('key', { key: shop.secretKey })
-  const mayAct = [...(found.get('OWNER') ?? [])]
-  // Claim, pay page and cart of the draft, page of the order; the carts of shoppers in no read at all.
-  for (const nth of [0, 1, 2, 3, 6, 7]) expect([nth, mayAct.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, true])
-  for (const nth of [4, 5]) expect([nth, mayAct.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, false])
-  expect([...(found.get('MANAGER') ?? [])]).toEqual(mayAct)
-  expect([...(found.get('key') ?? [])]).toEqual(mayAct)
-  for (const role of ['FULFILMENT', 'READ_ONLY']) expect([role, [...(found.get(role) ?? [])]]).toEqual([role, []])
+  const seenByOwner = [...(secretsByRole.get('OWNER') ?? [])]
+  // Owners see the claim, the pay page and cart of the draft, and the page of the order. No read has carts of shoppers.
+  for (const nth of [0, 1, 2, 3, 6, 7]) expect([nth, seenByOwner.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, true])
+  for (const nth of [4, 5]) expect([nth, seenByOwner.some((one) => one.endsWith(` ${nth}`))]).toEqual([nth, false])
+  expect([...(secretsByRole.get('MANAGER') ?? [])]).toEqual(seenByOwner)
+  expect([...(secretsByRole.get('key') ?? [])]).toEqual(seenByOwner)
+  for (const role of ['FULFILMENT', 'READ_ONLY']) expect([role, [...(secretsByRole.get(role) ?? [])]]).toEqual([role, []])
 })
 
 test('responses to changes by FULFILMENT have no secrets, and replays neither', async () => {
   await using app = await testApp()
-  const { shop, secrets } = await planted(app)
+  const { shop, secrets } = await createSecrets(app)
   const { token } = await staffOf(app, shop, 'FULFILMENT')
   const { id } = await shop.placeOrder()
   const { publicUrl } = await shop.order(id)
@@ -104,18 +104,18 @@ test('responses to changes by FULFILMENT have no secrets, and replays neither', 
     expect(answer.headers.get('etag')).toBeNull()
   }
   const other = await shop.placeOrder()
-  const parcels = `/v2/orders/${other.id}/fulfilments`
-  const parcel = await app.call('POST', parcels, { token, body: {} })
-  const corrected = await app.call('PATCH', `${parcels}/${parcel.body.id}`, { token, body: { carrier: 'Post' } })
-  expect([parcel.status, corrected.status]).toEqual([201, 200])
-  for (const { text } of [parcel, corrected])
+  const fulfilmentsPath = `/v2/orders/${other.id}/fulfilments`
+  const fulfilment = await app.call('POST', fulfilmentsPath, { token, body: {} })
+  const corrected = await app.call('PATCH', `${fulfilmentsPath}/${fulfilment.body.id}`, { token, body: { carrier: 'Post' } })
+  expect([fulfilment.status, corrected.status]).toEqual([201, 200])
+  for (const { text } of [fulfilment, corrected])
     for (const secret of [...secrets, (await shop.order(other.id)).publicUrl]) expect(text).not.toContain(secret)
   expect((await app.call('POST', `/v2/orders/${id}/fulfil`, { token: shop.token, body: {}, headers })).status).toBe(409)
 })
 
 test('single records keep their version for roles that do not see all fields', async () => {
   await using app = await testApp()
-  const { shop, draft } = await planted(app)
+  const { shop, draft } = await createSecrets(app)
   const path = `/v2/orders/drafts/${draft.id}`
   const tags = await Promise.all(
     [shop.token, (await staffOf(app, shop, 'READ_ONLY')).token].map(async (token) => {
@@ -143,19 +143,19 @@ test('secret fields are removed at any position in a response', () => {
 
 test('events, audit trail and log of a shop have no secrets', async () => {
   await using app = await testApp()
-  const { shop, order, secrets } = await planted(app)
+  const { shop, order, secrets } = await createSecrets(app)
   ok(await shop.post(`/v2/orders/${order.id}/notes`, { text: 'Called' }), 201)
   const { liveEvents } = await import('../../db/schema/live.ts')
-  const told = JSON.stringify([await app.deps.db.read.select().from(liveEvents), app.logged])
+  const eventsAndLog = JSON.stringify([await app.deps.db.read.select().from(liveEvents), app.logged])
   const { auditLog } = await import('../../db/schema/people.ts')
-  const trail = JSON.stringify(await app.deps.db.read.select().from(auditLog))
+  const auditRows = JSON.stringify(await app.deps.db.read.select().from(auditLog))
   expect(await app.deps.db.read.select({ id: carts.id }).from(carts)).not.toEqual([])
-  for (const secret of secrets) expect([told.includes(secret), trail.includes(secret)]).toEqual([false, false])
+  for (const secret of secrets) expect([eventsAndLog.includes(secret), auditRows.includes(secret)]).toEqual([false, false])
 })
 
 test('the live stream of every role has no secrets', async () => {
   await using app = await testApp()
-  const { shop, secrets } = await planted(app)
+  const { shop, secrets } = await createSecrets(app)
   const streams = new Map<string, Stream>()
   for (const role of staffRoles) {
     const { token } = await staffOf(app, shop, role)
@@ -168,11 +168,11 @@ test('the live stream of every role has no secrets', async () => {
   ok(await shop.post(`/v2/orders/${order.id}/fulfilments`, {}), 201)
   const refund = ok(await shop.refund(order.id), 201).body
   const { publicUrl } = await shop.order(order.id)
-  const made = [draft.payUrl, draft.cartId, publicUrl].flatMap((secret: string) => [secret, secret.split('/').at(-1) ?? ''])
+  const newSecrets = [draft.payUrl, draft.cartId, publicUrl].flatMap((secret: string) => [secret, secret.split('/').at(-1) ?? ''])
   for (const [who, stream] of streams) {
     await stream.until(() => stream.events.some(({ data }) => data['refundId'] === refund.id))
     const text = JSON.stringify(stream.events)
-    expect([who, stream.events.length > 3, [...secrets, ...made].filter((secret) => text.includes(secret))]).toEqual([who, true, []])
+    expect([who, stream.events.length > 3, [...secrets, ...newSecrets].filter((secret) => text.includes(secret))]).toEqual([who, true, []])
     await stream.close()
   }
 })
@@ -181,15 +181,15 @@ test('webhooks have one secret, the claimUrl of a refund, and only OWNER and sec
   await using hooks = receiver()
   await using seller = await sellingThrough('btcpay', loopbackAllowed)
   const { app } = seller
-  const shop = await planted(app, seller)
+  const shop = await createSecrets(app, seller)
   const endpoint = await registerEndpoint(app, seller, hooks.url, webhookEvents)
-  const begun = await seller.begin()
-  seller.pay(begun.reference)
-  ok(await seller.complete(begun.cartId))
-  ok(await seller.post(`/v2/orders/${begun.id}/fulfilments`, {}), 201)
-  const refund = ok(await seller.refund(begun.id), 201).body
+  const order = await seller.begin()
+  seller.pay(order.reference)
+  ok(await seller.complete(order.cartId))
+  ok(await seller.post(`/v2/orders/${order.id}/fulfilments`, {}), 201)
+  const refund = ok(await seller.refund(order.id), 201).body
   expect([refund.status, typeof refund.claimUrl]).toEqual(['CLAIMABLE', 'string'])
-  const { publicUrl } = await seller.order(begun.id)
+  const { publicUrl } = await seller.order(order.id)
   await app.jobs.resume()
   await deliver(app)
   const messages = hooks.received.map(({ body }) => body)
@@ -197,11 +197,11 @@ test('webhooks have one secret, the claimUrl of a refund, and only OWNER and sec
     ...['order.confirmed', 'order.confirmed', 'order.fulfilled', 'order.fulfilled'],
     ...['order.refund_claimable', 'order.refunded'],
   ])
-  const secrets = [...shop.secrets, begun.cartId, publicUrl, publicUrl.split('/').at(-1), refund.claimUrl]
-  const found = messages.flatMap((body) =>
+  const secrets = [...shop.secrets, order.cartId, publicUrl, publicUrl.split('/').at(-1), refund.claimUrl]
+  const secretsByRole = messages.flatMap((body) =>
     secrets.filter((secret) => body.includes(secret)).map((secret) => [JSON.parse(body).type, secret]),
   )
-  expect(found).toEqual([['order.refund_claimable', refund.claimUrl]])
+  expect(secretsByRole).toEqual([['order.refund_claimable', refund.claimUrl]])
   const deliveries = await app.call('GET', `/webhook-endpoints/${endpoint.id}/deliveries`, { token: seller.token })
   expect([deliveries.status, deliveries.body.data.length, secrets.some((secret) => deliveries.text.includes(secret))]).toEqual([
     200,
@@ -210,19 +210,19 @@ test('webhooks have one secret, the claimUrl of a refund, and only OWNER and sec
   ])
   for (const role of ['MANAGER', 'FULFILMENT', 'READ_ONLY'] as const) {
     const { token } = await staffOf(app, seller, role)
-    const asked = [
+    const resends = [
       await app.call('GET', '/webhook-endpoints', { token }),
       await app.call('GET', `/webhook-endpoints/${endpoint.id}/deliveries`, { token }),
       await app.call('POST', '/webhook-endpoints', { token, body: { url: hooks.url, events: ['order.refund_claimable'] } }),
     ]
-    expect([role, ...asked.map(({ status }) => status)]).toEqual([role, 403, 403, 403])
+    expect([role, ...resends.map(({ status }) => status)]).toEqual([role, 403, 403, 403])
   }
 })
 
 test('the support bundle has no secrets', async () => {
   const database = await testDatabase()
   const app = await testApp({}, { database })
-  const { shop, secrets } = await planted(app)
+  const { shop, secrets } = await createSecrets(app)
   for (const secret of secrets) app.deps.log.error('request.failed', { error: new Error(`no such thing: ${secret}`), route: '/cart/:id' })
   await app.close()
   const file = join(temporaryDir(), 'bundle.json')

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { createRouteTable, type RouteTable } from '../../src/http/route-table.ts'
 import { testApp } from '../support/app.ts'
 
-const declared = (method: string, path: string, access: string) => ({ method, path, hooks: { detail: { 'x-access': access } } })
+const declareRoute = (method: string, path: string, access: string) => ({ method, path, hooks: { detail: { 'x-access': access } } })
 const accessAt = (table: RouteTable, method: string, path: string): string | undefined => table.match(method, path)?.access
 
 describe('a route table', () => {
   test('fixed path segments take precedence over parameters, in any order of declaration', () => {
     const routes = [
-      declared('PATCH', '/card/:id', 'management'),
-      declared('PATCH', '/card/apply', 'shopper'),
-      declared('GET', '/card/:id', 'public'),
-      declared('GET', '/:any/apply', 'cart'),
-      declared('GET', '/card/:id/items', 'order'),
-      declared('GET', '/', 'public'),
+      declareRoute('PATCH', '/card/:id', 'management'),
+      declareRoute('PATCH', '/card/apply', 'shopper'),
+      declareRoute('GET', '/card/:id', 'public'),
+      declareRoute('GET', '/:any/apply', 'cart'),
+      declareRoute('GET', '/card/:id/items', 'order'),
+      declareRoute('GET', '/', 'public'),
     ]
     for (const order of [routes, routes.toReversed()]) {
       const table = createRouteTable()
@@ -33,25 +33,29 @@ describe('a route table', () => {
   })
 
   test('a wildcard route takes the paths below it that no other route takes', () => {
-    const routes = [declared('GET', '/page/*', 'page'), declared('GET', '/page', 'page'), declared('GET', '/page/files/:name', 'public')]
+    const routes = [
+      declareRoute('GET', '/page/*', 'page'),
+      declareRoute('GET', '/page', 'page'),
+      declareRoute('GET', '/page/files/:name', 'public'),
+    ]
     for (const order of [routes, routes.toReversed()]) {
       const table = createRouteTable()
       table.fill(order)
-      const found = (path: string) => table.match('GET', path)?.path
+      const matchedPath = (path: string) => table.match('GET', path)?.path
       for (const path of ['/page/', '/page/a', '/page/a/b/c', '/page/files', '/page/files/a/b'])
-        expect([path, found(path)]).toEqual([path, '/page/*'])
-      expect([found('/page'), found('/page/files/a')]).toEqual(['/page', '/page/files/:name'])
-      expect([found('/pages'), found('/'), accessAt(table, 'POST', '/page/a')]).toEqual([undefined, undefined, undefined])
+        expect([path, matchedPath(path)]).toEqual([path, '/page/*'])
+      expect([matchedPath('/page'), matchedPath('/page/files/a')]).toEqual(['/page', '/page/files/:name'])
+      expect([matchedPath('/pages'), matchedPath('/'), accessAt(table, 'POST', '/page/a')]).toEqual([undefined, undefined, undefined])
       table.fill([])
-      expect(found('/page/a')).toBeUndefined()
+      expect(matchedPath('/page/a')).toBeUndefined()
     }
   })
 
   test('filling a route table replaces its routes', () => {
     const table = createRouteTable()
     expect(table.match('GET', '/a')).toBeUndefined()
-    table.fill([declared('GET', '/a', 'public')])
-    table.fill([declared('GET', '/b', 'public')])
+    table.fill([declareRoute('GET', '/a', 'public')])
+    table.fill([declareRoute('GET', '/b', 'public')])
     expect([table.get('GET', '/a'), accessAt(table, 'GET', '/a'), accessAt(table, 'GET', '/b')]).toEqual([undefined, undefined, 'public'])
   })
 })
@@ -62,9 +66,9 @@ test('two apps in one process have separate route tables', async () => {
   const path = '/merchant/login'
   expect([one.routeTable.get('POST', `/one${path}`)?.access, two.routeTable.get('POST', `/two${path}`)?.access]).toEqual(['login', 'login'])
   expect([one.routeTable.get('POST', `/two${path}`), two.routeTable.get('POST', `/one${path}`)]).toEqual([undefined, undefined])
-  // Refused before a route is looked for, which is when the edge asks the table.
+  // The fast path refuses this request by the route table, before the app looks for a route.
   const tooLarge = { body: {}, headers: { 'content-length': '99999999' } }
-  for (const [app, own, foreign] of [
+  for (const [app, ownPrefix, otherPrefix] of [
     [one, '/one', '/two'],
     [two, '/two', '/one'],
   ] as const) {
@@ -72,7 +76,7 @@ test('two apps in one process have separate route tables', async () => {
       const answer = await app.call('POST', prefix + path, tooLarge)
       return [answer.status, answer.headers.get('access-control-allow-origin')]
     }
-    expect([await openAt(own), await openAt(foreign)]).toEqual([
+    expect([await openAt(ownPrefix), await openAt(otherPrefix)]).toEqual([
       [413, '*'],
       [413, null],
     ])

@@ -15,7 +15,7 @@ const shape = shapeOf(
 )
 
 describe('the shape of a body', () => {
-  test('assertShape accepts lists for lists and objects for objects, and leaves the rest to the schema', () => {
+  test('assertShape accepts lists for lists and objects for objects, and does not check other values', () => {
     for (const body of [
       {},
       { name: 5 },
@@ -32,7 +32,7 @@ describe('the shape of a body', () => {
   })
 
   test('assertShape refuses a list for an object, an object for a list, or a text, and says where', () => {
-    const wrong: [body: unknown, message: string][] = [
+    const invalid: [body: unknown, message: string][] = [
       [{ seo: 'text' }, 'seo: must be an object'],
       [{ seo: [] }, 'seo: must be an object'],
       [{ seo: null }, 'seo: must be an object'],
@@ -41,14 +41,14 @@ describe('the shape of a body', () => {
       [{ tags: { 0: 'a', length: 1 } }, 'tags: must be a list'],
       [{ items: [{ address: null }, 'x'] }, 'items.1: must be an object'],
       [{ items: [[]] }, 'items.0: must be an object'],
-      // What may be null too.
+      // Nullable fields.
       [{ items: [{ address: [] }] }, 'items.0.address: must be an object'],
       [{ items: [{ address: 'text' }] }, 'items.0.address: must be an object'],
       [{ free: [] }, 'free: must be an object'],
       [JSON.parse('{"free":{"a":1,"__proto__":{"b":1}}}'), 'unknown field: free.__proto__'],
       ['text', 'body: must be an object'],
     ]
-    for (const [body, message] of wrong) expect(() => assertShape(shape, body)).toThrow(message)
+    for (const [body, message] of invalid) expect(() => assertShape(shape, body)).toThrow(message)
   })
 
   test('an object with a huge length in place of a list is refused without cost', async () => {
@@ -66,18 +66,18 @@ describe('the shape of a body', () => {
   })
 
   test('assertShape does not read the items of an object that claims to be a list', () => {
-    const looked: PropertyKey[] = []
+    const readKeys: PropertyKey[] = []
     const tags = new Proxy(
       { length: 1_000 },
       {
         get(target, name) {
-          looked.push(name)
+          readKeys.push(name)
           return Reflect.get(target, name)
         },
       },
     )
     expect(() => assertShape(shape, { tags })).toThrow('tags: must be a list')
-    expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
+    expect(readKeys.filter((name) => /^\d+$/.test(String(name)))).toEqual([])
   })
 
   test('the shape is checked after authentication, and a text in place of an object changes nothing', async () => {

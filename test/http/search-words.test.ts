@@ -16,7 +16,7 @@ test('a search uses the first ten words of q, in every list that has one', async
   ok(await shop.post('/customer', { email: 'words@example.com', name: title }), 201)
   await shop.placeOrder({ email: 'words@example.com', shippingAddress: { ...address, name: title } })
   for (const path of [`/product-v2/public/shop/${shop.shop.name}`, '/product-v2', '/blogs', '/customer', '/v2/orders']) {
-    const totalOf = async (...asked: string[]) => ok(await shop.get(`${path}?q=${encodeURIComponent(asked.join(' '))}`)).body.total
+    const totalOf = async (...terms: string[]) => ok(await shop.get(`${path}?q=${encodeURIComponent(terms.join(' '))}`)).body.total
     expect([path, await totalOf(...words)]).toEqual([path, 1])
     expect([path, await totalOf(...words, 'unknown')]).toEqual([path, 1])
     expect([path, await totalOf(...words.slice(1), 'unknown')]).toEqual([path, 0])

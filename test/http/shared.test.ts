@@ -1,4 +1,4 @@
-/** Tests what processes share through a real Redis, and what they do without it. */
+/** Tests what processes share through a real Redis, and how they continue without it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
 import { probeProcessors } from '../../jobs/probe-processors.ts'
@@ -16,15 +16,15 @@ const stripe: BreakerOf = { processor: 'stripe', host: 'api.stripe.com' }
 
 if (whyNoRedis) process.stderr.write(`skipped: ${whyNoRedis}\n`)
 
-/** On a busy machine Redis may be late without being away. */
-const patient = { redisTimeoutMs: 30_000 }
+/** On a busy machine Redis may respond late although it is available. */
+const longTimeout = { redisTimeoutMs: 30_000 }
 
-/** Two processes, and Redis beside them. */
-async function world(settings: Record<string, string> = {}, options: TestAppOptions = patient) {
+/** Starts two processes that share a Redis. */
+async function startWorld(settings: Record<string, string> = {}, options: TestAppOptions = longTimeout) {
   const redis = await startRedis()
   const all = { ...processorSettings, REDIS_URL: redis.url, ...settings }
   const one = await testApp(all, options)
-  // On SQLite, one server holds a database; what is shared here is not in it.
+  // Two databases suffice, because Redis has the shared data. On SQLite only one server can open a database.
   const two = await testApp(all, options)
   const shops = [await one.merchant(), await two.merchant()]
   return {
@@ -34,9 +34,9 @@ async function world(settings: Record<string, string> = {}, options: TestAppOpti
     ask: (app: TestApp, from: string) =>
       app.call('GET', `/checkout/${shops[app === one ? 0 : 1]?.shop.name}/payment-intent-resolver`, { from }),
     shops,
-    /** Has each tell what it knows of processors, and hear it. Twice: who asks while the other tells may have asked a moment before. */
+    /** Lets both processes exchange the state of breakers. Twice, because one may read before the other has written. */
     async sync() {
-      for (let times = 0; times < 2; times++) await Promise.all([one, two].map(({ deps }) => deps.syncBreakers()))
+      for (let round = 0; round < 2; round++) await Promise.all([one, two].map(({ deps }) => deps.syncBreakers()))
     },
     async [Symbol.asyncDispose]() {
       await one.close()
@@ -47,16 +47,16 @@ async function world(settings: Record<string, string> = {}, options: TestAppOpti
 }
 
 const events = (app: TestApp) => app.logged.map(({ event }) => event).filter((event) => event.startsWith('redis.'))
-/** Until something has become so that comes by itself. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(10)
+/** Waits until a condition is true. */
+async function waitUntil(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(10)
 }
 const isHere = (app: TestApp) => app.deps.shared.state() === 'here'
 
 describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', () => {
   test('processes with one Redis limit an address together to sixty requests a minute', async () => {
-    await using it = await world()
-    const { one, two, ask } = it
+    await using world = await startWorld()
+    const { one, two, ask } = world
     const from = '203.0.113.1'
     const statuses: number[] = []
     for (let nth = 0; nth < 62; nth++) statuses.push((await ask(nth % 2 === 0 ? one : two, from)).status)
@@ -70,16 +70,16 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
   })
 
   test('processes with one Redis count concurrent requests correctly', async () => {
-    await using it = await world()
-    const { one, two, ask } = it
+    await using world = await startWorld()
+    const { one, two, ask } = world
     const answers = await Promise.all(Array.from({ length: 100 }, (_, nth) => ask(nth % 3 === 0 ? one : two, '203.0.113.3')))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(60)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
   })
 
   test('processes with one Redis limit the writes of shoppers together, by address and by customer', async () => {
-    await using it = await world({ STOREFRONT_WRITES_PER_MINUTE: '5' })
-    const { one, two, shops } = it
+    await using world = await startWorld({ STOREFRONT_WRITES_PER_MINUTE: '5' })
+    const { one, two, shops } = world
     const statuses: number[] = []
     for (let nth = 0; nth < 7; nth++) {
       const [app, shop] = nth % 2 === 0 ? [one, shops[0]] : [two, shops[1]]
@@ -91,8 +91,8 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
 
   test('processes with one Redis share breakers: failures add up, and one probe closes for all', async () => {
     await using server = await standIn(() => ({ status: 200, json: { object: 'balance' } }))
-    await using it = await world({ STRIPE_API_URL: server.url })
-    const { one, two, sync } = it
+    await using world = await startWorld({ STRIPE_API_URL: server.url })
+    const { one, two, sync } = world
     const at: BreakerOf = { processor: 'stripe', host: new URL(server.url).host }
     const states = () => [one, two].map(({ deps }) => deps.breakers.of(at).state)
     // Failures of both add up.
@@ -110,8 +110,8 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
   })
 
   test('a failure counted by one process is reset for all by the next success', async () => {
-    await using it = await world()
-    const { one, two, sync } = it
+    await using world = await startWorld()
+    const { one, two, sync } = world
     one.deps.breakers.failed(stripe)
     await sync()
     expect(two.deps.breakers.of(stripe)).toEqual({ state: 'CLOSED', failures: 1 })
@@ -123,15 +123,15 @@ describe.skipIf(whyNoRedis !== undefined)('several processes with one Redis', ()
 
 describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
   test('without Redis, each process continues with its own counts, logs once and stays ready with a note', async () => {
-    await using it = await world()
-    const { redis, one, two, ask } = it
+    await using world = await startWorld()
+    const { redis, one, two, ask } = world
     const from = '203.0.113.5'
     for (let nth = 0; nth < 40; nth++) expect((await ask(one, from)).status).toBe(200)
     for (let nth = 0; nth < 20; nth++) expect((await ask(two, from)).status).toBe(200)
     expect((await ask(one, from)).status).toBe(429)
     await redis.stop()
-    await until(() => !isHere(one) && !isHere(two))
-    // Each has counted what came through it.
+    await waitUntil(() => !isHere(one) && !isHere(two))
+    // Each process has counted its own requests.
     const allowed: number[] = []
     for (const app of [one, two]) {
       let count = 0
@@ -152,7 +152,7 @@ describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
     expect([one, two].map(({ deps }) => deps.breakers.of(stripe).state)).toEqual(['OPEN', 'CLOSED'])
     // Changes made during the outage are shared once Redis is back.
     await redis.start()
-    await until(() => isHere(one) && isHere(two))
+    await waitUntil(() => isHere(one) && isHere(two))
     await one.deps.syncBreakers()
     await two.deps.syncBreakers()
     expect(two.deps.breakers.of(stripe).state).toBe('OPEN')
@@ -161,8 +161,8 @@ describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
   })
 
   test('a hanging Redis costs a few short waits, and is used again once it responds', async () => {
-    await using it = await world({}, {})
-    const { redis, one, ask } = it
+    await using world = await startWorld({}, {})
+    const { redis, one, ask } = world
     redis.hang()
     for (let nth = 0; nth < 60; nth++) expect((await ask(one, '203.0.113.6')).status).toBe(200)
     expect(isHere(one)).toBe(false)
@@ -171,7 +171,7 @@ describe.skipIf(whyNoRedis !== undefined)('without a reachable Redis', () => {
     expect((await ask(one, '203.0.113.6')).status).toBe(429)
     expect(one.deps.shared.failures()).toBe(failures)
     redis.wake()
-    await until(() => isHere(one))
+    await waitUntil(() => isHere(one))
     expect((await ask(one, '203.0.113.7')).status).toBe(200)
     expect(events(one)).toEqual(['redis.here', 'redis.away', 'redis.here'])
   })

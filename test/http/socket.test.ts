@@ -144,7 +144,7 @@ describe('request bodies over a socket', () => {
     const connection = await rawConnection(server.port)
     connection.send(`${post('transfer-encoding: chunked')}\r\n\r\n`)
     const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
-    // Two of them are more than 64 KB; the end never comes.
+    // Two chunks exceed 64 KB. The body is never completed.
     for (let nth = 0; nth < 2; nth++) connection.send(chunk)
     const { status, body } = await connection.answer()
     expect([status, JSON.parse(body).statusCode]).toEqual([413, 413])
@@ -180,23 +180,23 @@ describe('request bodies over a socket', () => {
     await using server = serveTestApp(app)
     const half = `${post('content-length: 60000')}\r\n\r\n${' '.repeat(50_000)}`
     // Memory reserved for complete bodies is used first.
-    const { usage: held, reserve: setAside } = app.deps.bodyBudget
-    while (setAside(1_024)) {}
+    const { usage, reserve } = app.deps.bodyBudget
+    while (reserve(1_024)) {}
     const first = await rawConnection(server.port)
     first.send(half)
-    while (held().bytes < 50_000) await new Promise((resolve) => setImmediate(resolve))
-    // More than 16 MB, of which none is whole.
+    while (usage().bytes < 50_000) await new Promise((resolve) => setImmediate(resolve))
+    // Incomplete bodies of more than 16 MB.
     const others: RawConnection[] = []
     for (let nth = 0; nth < 400; nth++) {
       const other = await rawConnection(server.port)
       other.send(half)
       others.push(other)
     }
-    while (held().bytes < 16 * 1024 * 1024 - 50_000) await new Promise((resolve) => setImmediate(resolve))
-    expect(held().bytes).toBeLessThanOrEqual(16 * 1024 * 1024)
+    while (usage().bytes < 16 * 1024 * 1024 - 50_000) await new Promise((resolve) => setImmediate(resolve))
+    expect(usage().bytes).toBeLessThanOrEqual(16 * 1024 * 1024)
     // Clients that send complete bodies are served.
-    const whole = JSON.stringify({ email: 'a@example.com', password: 'wrong' })
-    expect((await sendRaw(server.port, `${post(`content-length: ${whole.length}`)}\r\n\r\n${whole}`)).status).toBe(401)
+    const completeBody = JSON.stringify({ email: 'a@example.com', password: 'wrong' })
+    expect((await sendRaw(server.port, `${post(`content-length: ${completeBody.length}`)}\r\n\r\n${completeBody}`)).status).toBe(401)
     first.send(' ')
     const { status, headers, body } = await first.answer()
     expect([status, headers.get('connection')?.toLowerCase(), JSON.parse(body).message]).toEqual([
@@ -206,31 +206,31 @@ describe('request bodies over a socket', () => {
     ])
     expect(await first.closed()).toBe(true)
     for (const other of others) other.close()
-    while (held().bodies > 0) await new Promise((resolve) => setTimeout(resolve, 1))
-    expect(held()).toEqual({ bodies: 0, bytes: 0 })
+    while (usage().bodies > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(usage()).toEqual({ bodies: 0, bytes: 0 })
   })
 
   test('stalled bodies hold no more than the memory set aside for them, and succeed when they continue', async () => {
     await using app = await testApp()
     const { email, password } = await app.merchant()
     await using server = serveTestApp(app)
-    const whole = JSON.stringify({ email, password }).padEnd(60_000)
+    const completeBody = JSON.stringify({ email, password }).padEnd(60_000)
     const halves: RawConnection[] = []
-    const setAsideFor = Math.floor((2 * 1024 * 1024) / whole.length)
-    for (let nth = 0; nth < setAsideFor + 6; nth++) {
+    const reservedBodies = Math.floor((2 * 1024 * 1024) / completeBody.length)
+    for (let nth = 0; nth < reservedBodies + 6; nth++) {
       const one = await rawConnection(server.port)
-      one.send(`${post('content-length: 60000')}\r\n\r\n${whole.slice(0, 30_000)}`)
+      one.send(`${post('content-length: 60000')}\r\n\r\n${completeBody.slice(0, 30_000)}`)
       halves.push(one)
     }
-    const { usage: held, reserve: setAside } = app.deps.bodyBudget
-    while (held().bytes < 6 * 30_000) await new Promise((resolve) => setImmediate(resolve))
-    expect([setAside(whole.length), held().bodies]).toEqual([undefined, 6])
+    const { usage, reserve } = app.deps.bodyBudget
+    while (usage().bytes < 6 * 30_000) await new Promise((resolve) => setImmediate(resolve))
+    expect([reserve(completeBody.length), usage().bodies]).toEqual([undefined, 6])
     for (const one of [halves.at(0), halves.at(-1)]) {
-      one?.send(whole.slice(30_000))
+      one?.send(completeBody.slice(30_000))
       expect((await one?.answer())?.status).toBe(200)
     }
     for (const one of halves) one.close()
-    while (!setAside(2 * 1024 * 1024)) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (!reserve(2 * 1024 * 1024)) await new Promise((resolve) => setTimeout(resolve, 1))
   })
 
   test('a body above the limit closes the connection', async () => {
@@ -266,19 +266,19 @@ describe('a server on a socket', () => {
   })
 
   test('a stopping server finishes requests in flight and on open connections, and closes them', async () => {
-    let letGo = () => {}
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve
+    let release = () => {}
+    const untilReleased = new Promise<void>((resolve) => {
+      release = resolve
     })
-    let begun = () => {}
-    const underWay = new Promise<void>((resolve) => {
-      begun = resolve
+    let start = () => {}
+    const inFlight = new Promise<void>((resolve) => {
+      start = resolve
     })
     const passwords = {
       hash: async (password: string) => password,
       verify: async () => {
-        begun()
-        await held
+        start()
+        await untilReleased
         return false
       },
     }
@@ -293,12 +293,12 @@ describe('a server on a socket', () => {
     waiting.send(
       `POST /merchant/login HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     )
-    await underWay
+    await inFlight
     const stopped = server.stop()
     other.send('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n')
     const last = await other.answer()
     expect([last.status, last.headers.get('connection')]).toEqual([200, 'close'])
-    letGo()
+    release()
     expect((await waiting.answer()).status).toBe(401)
     await stopped
     expect(

@@ -13,32 +13,32 @@ import { accessManifest } from './access-manifest.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** One's own account, and which shops one works in. */
-const anybodys = [
+/** Routes about the caller's account and shops. */
+const accountRoutes = [
   ...['GET /merchant/me', 'GET /shops/v2', 'POST /shops/v2', 'POST /auth/password'],
   ...['GET /auth/totp', 'POST /auth/totp', 'POST /auth/totp/confirm', 'DELETE /auth/totp'],
   ...['GET /auth/sessions', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id'],
 ]
-const readsOrders = [
+const orderReads = [
   ...['GET /v2/orders', 'GET /v2/orders/:orderId', 'GET /v2/refunds', 'GET /v2/orders/drafts', 'GET /v2/orders/drafts/:id'],
   'GET /v2/orders/:orderId/fulfilments/:fulfilmentId',
-  // What of it is not theirs to read is null to them: test/modules/operations/overview.
+  // Fields that a role may not read are null: see test/modules/operations/overview.
   'GET /shops/v2/overview',
   'GET /v2/events',
 ]
-const fulfils = [
+const fulfilmentRoutes = [
   'POST /v2/orders/:orderId/fulfil',
   'POST /v2/orders/:orderId/fulfilments',
   'POST /v2/orders/fulfilments',
   'PATCH /v2/orders/:orderId/fulfilments/:fulfilmentId',
 ]
-const prints = ['GET /v2/orders/:orderId/packing-slip', 'GET /v2/orders/documents']
-const readsCatalog = [
+const documentRoutes = ['GET /v2/orders/:orderId/packing-slip', 'GET /v2/orders/documents']
+const catalogReads = [
   ...['GET /product-v2', 'GET /product-v2/:id', 'GET /product-v2/low-stock', 'GET /product-v2/:id/variants/:variantId/stock'],
   ...['GET /collection-v2', 'GET /collection-v2/:id', 'GET /blogs', 'GET /blogs/:id', 'GET /media'],
 ]
-const readsCustomers = ['GET /customer', 'GET /customer/:customerId', 'GET /customer/:customerId/order-ids', 'GET /addresses/:id']
-const owners = [
+const customerReads = ['GET /customer', 'GET /customer/:customerId', 'GET /customer/:customerId/order-ids', 'GET /addresses/:id']
+const ownerRoutes = [
   ...['GET /shops/v2/private-key', 'POST /shops/v2/private-key/rotate', 'POST /shops/v2/custody/wallet', 'POST /shops/v2/go-live'],
   'GET /shops/v2/processor-accounts',
   ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /shops/v2/processor-accounts/:processor`),
@@ -55,21 +55,21 @@ const owners = [
   ...['GET /webhook-endpoints/:id/deliveries', 'POST /webhook-endpoints/:id/deliveries/:deliveryId/resend'],
 ]
 
-const merchants = Object.entries(accessManifest)
+const merchantRoutes = Object.entries(accessManifest)
   .filter(([, access]) => acceptedCredentials(access).includes('merchant'))
   .map(([route]) => route)
 
 const mayCall: Record<StaffRole, (route: string) => boolean> = {
   OWNER: () => true,
-  MANAGER: (route) => !owners.includes(route),
-  FULFILMENT: (route) => [...anybodys, ...readsOrders, ...fulfils, ...prints].includes(route),
-  READ_ONLY: (route) => [...anybodys, ...readsCatalog, ...readsOrders, ...readsCustomers].includes(route),
+  MANAGER: (route) => !ownerRoutes.includes(route),
+  FULFILMENT: (route) => [...accountRoutes, ...orderReads, ...fulfilmentRoutes, ...documentRoutes].includes(route),
+  READ_ONLY: (route) => [...accountRoutes, ...catalogReads, ...orderReads, ...customerReads].includes(route),
 }
 
 test('every route in the role lists is one that merchants may call', () => {
-  const named = [...anybodys, ...readsOrders, ...fulfils, ...prints, ...readsCatalog, ...readsCustomers, ...owners]
-  expect(named.filter((route) => !merchants.includes(route))).toEqual([])
-  expect(merchants.length).toBeGreaterThan(named.length)
+  const named = [...accountRoutes, ...orderReads, ...fulfilmentRoutes, ...documentRoutes, ...catalogReads, ...customerReads, ...ownerRoutes]
+  expect(named.filter((route) => !merchantRoutes.includes(route))).toEqual([])
+  expect(merchantRoutes.length).toBeGreaterThan(named.length)
 })
 
 test('each role can call its routes, and gets 403 for all others before the body is validated', async () => {
@@ -79,7 +79,7 @@ test('each role can call its routes, and gets 403 for all others before the body
   const tokens = { OWNER: (await staffOf(app, owner, 'OWNER')).token } as Record<StaffRole, string>
   for (const role of staffRoles.slice(1)) tokens[role] = (await staffOf(app, owner, role)).token
   for (const role of staffRoles) {
-    for (const route of merchants) {
+    for (const route of merchantRoutes) {
       const [method = '', path = ''] = route.split(' ')
       const body = method === 'GET' ? {} : { body: { noSuchField: true } }
       const answer = await app.call(method, path.replace(/:\w+/g, 'none_00000000000000000000000000'), { token: tokens[role], ...body })
@@ -97,12 +97,12 @@ test('a super admin who owns a shop can call every route of merchants there, and
   const body = { shopName: 'own-shop', title: 'Own', country: 'US', currency: 'USD' }
   const shop = ok(await app.call('POST', '/shops/v2', { token: admin.token, body }), 201).body
   await approveBusiness(app, admin, admin)
-  for (const route of merchants) {
+  for (const route of merchantRoutes) {
     const [method = '', path = ''] = route.split(' ')
-    const sent = method === 'GET' ? {} : { body: { noSuchField: true } }
+    const requestBody = method === 'GET' ? {} : { body: { noSuchField: true } }
     const call = (shopId?: string) =>
       app.call(method, path.replace(/:\w+/g, 'none_00000000000000000000000000'), {
-        ...{ token: admin.token, ...sent },
+        ...{ token: admin.token, ...requestBody },
         ...(shopId === undefined ? {} : { headers: { 'x-shop-id': shopId } }),
       })
     for (const shopId of [undefined, shop.id]) expect([route, [401, 403].includes((await call(shopId)).status)]).toEqual([route, false])
@@ -112,14 +112,14 @@ test('a super admin who owns a shop can call every route of merchants there, and
 })
 
 test('READ_ONLY changes only its own account, and FULFILMENT also fulfils', () => {
-  const changes = merchants.filter((route) => !route.startsWith('GET ') && !anybodys.includes(route))
+  const changes = merchantRoutes.filter((route) => !route.startsWith('GET ') && !accountRoutes.includes(route))
   expect(changes.filter(mayCall.READ_ONLY)).toEqual([])
-  expect(changes.filter(mayCall.FULFILMENT)).toEqual(fulfils)
+  expect(changes.filter(mayCall.FULFILMENT)).toEqual(fulfilmentRoutes)
 })
 
 test('an access rule has roles exactly if it admits merchants', () => {
-  for (const [word, { tokens, roles }] of Object.entries(accessRules))
-    expect([word, roles !== undefined]).toEqual([word, tokens?.includes('merchant') ?? false])
+  for (const [name, { tokens, roles }] of Object.entries(accessRules))
+    expect([name, roles !== undefined]).toEqual([name, tokens?.includes('merchant') ?? false])
 })
 
 test('OWNER, MANAGER and the secret key may export lists', () => {

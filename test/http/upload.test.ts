@@ -15,8 +15,8 @@ setDefaultTimeout(longTestMs)
 
 const rule = { types: ['application/pdf', 'image/png'], bytesMax: 10 }
 
-/** An app with one route that takes files, and counts what it is given. */
-function withUploads(app: TestApp, uploading = app.deps.uploading) {
+/** Creates an app with one route that takes files. It counts the bodies that it reads. */
+function createUploadApp(app: TestApp, uploading = app.deps.uploading) {
   const deps = { ...app.deps, uploading, routeTable: createRouteTable() }
   let bodiesRead = 0
   const http = new Elysia()
@@ -47,7 +47,7 @@ describe('a route that takes files', () => {
   test('an upload route accepts its media types and streams the body', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { put } = withUploads(app)
+    const { put } = createUploadApp(app)
     expect(await put('12345', 'application/pdf', token)).toEqual([200, { type: 'application/pdf', size: 5 }])
     expect(await put('1234567890', 'Image/PNG; x=y', token)).toEqual([200, { type: 'image/png', size: 10 }])
     expect((await put('12345678901', 'image/png', token))[0]).toBe(413)
@@ -56,7 +56,7 @@ describe('a route that takes files', () => {
   test('an upload route checks the credential, then the media type, and reads nothing of a refused body', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { put, bodiesRead } = withUploads(app)
+    const { put, bodiesRead } = createUploadApp(app)
     for (const type of ['application/pdf', 'application/json', 'text/csv', 'text/plain'])
       expect([type, (await put('{', type))[0]]).toEqual([type, 401])
     for (const type of ['application/json', 'text/csv', 'application/pdfx']) {
@@ -68,7 +68,7 @@ describe('a route that takes files', () => {
 
   test('the route table marks upload routes, also by request path', async () => {
     await using app = await testApp()
-    const { routeTable } = withUploads(app)
+    const { routeTable } = createUploadApp(app)
     expect(routeTable.match('PUT', '/documents/some')?.upload).toEqual(rule)
     expect(app.routeTable.match('POST', '/product-v2/import')?.upload).toEqual({ types: ['text/csv'], bytesMax: 20 * 1024 * 1024 })
     expect(app.routeTable.match('POST', '/product-v2')?.upload).toBeUndefined()
@@ -76,71 +76,71 @@ describe('a route that takes files', () => {
 })
 
 describe('reading an upload', () => {
-  const told: boolean[] = []
+  const isReadingCalls: boolean[] = []
   const uploading: UploadOptions = {
     budget: createBodyBudget(100),
     senderOf: () => 'sender',
     arrivalLimit: { withinMs: 100, everyBytes: 4 },
-    reads: (_, isReading) => void told.push(isReading),
+    reads: (_, isReading) => void isReadingCalls.push(isReading),
   }
   const request = (body: ReadableStream<Uint8Array> | string) =>
     new Request('http://localhost/', { method: 'PUT', headers: { 'content-type': 'image/png' }, body })
 
   test('a chunked upload above the limit ends at the excess chunk and cancels the rest', async () => {
-    let letGo = false
+    let isCancelled = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(4)),
       cancel: () => {
-        letGo = true
+        isCancelled = true
       },
     })
     const sizes: number[] = []
-    const reading = (async () => {
+    const readAll = (async () => {
       for await (const chunk of readUpload(request(endless), rule, uploading).chunks()) sizes.push(chunk.length)
     })()
     expect(
-      await reading.then(
+      await readAll.then(
         () => undefined,
         (error: unknown) => error,
       ),
     ).toMatchObject({ kind: 'TOO_LARGE' })
-    expect([sizes, letGo]).toEqual([[4, 4], true])
+    expect([sizes, isCancelled]).toEqual([[4, 4], true])
   })
 
   test('an upload is cancelled when its reader stops', async () => {
-    let letGo = false
+    let isCancelled = false
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(1)),
       cancel: () => {
-        letGo = true
+        isCancelled = true
       },
     })
     for await (const _ of readUpload(request(endless), rule, uploading).chunks()) break
-    expect(letGo).toBe(true)
+    expect(isCancelled).toBe(true)
   })
 
   test('an upload can be read whole', async () => {
     expect(Buffer.from(await readUpload(request('abc'), rule, uploading).bytes()).toString()).toBe('abc')
   })
 
-  test('the server is told while an upload is read, so that a slow one is not taken for idle', async () => {
+  test('the server is told while an upload is read, so that a slow one does not count as idle', async () => {
     for (const read of [
       (upload: Upload) => upload.bytes(),
       async (upload: Upload) => {
-        for await (const _ of upload.chunks()) expect(told).toEqual([true])
+        for await (const _ of upload.chunks()) expect(isReadingCalls).toEqual([true])
       },
     ]) {
-      told.length = 0
+      isReadingCalls.length = 0
       await read(readUpload(request('abc'), rule, uploading))
-      expect(told).toEqual([true, false])
+      expect(isReadingCalls).toEqual([true, false])
     }
   })
 
   test('a stalled upload gets 408 and its connection is closed', async () => {
     await using app = await testApp()
     const { token } = await app.merchant()
-    const { http } = withUploads(app, { ...app.deps.uploading, arrivalLimit: { withinMs: 100, everyBytes: 1 } })
-    await using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (sent) => http.handle(sent) })
+    const { http } = createUploadApp(app, { ...app.deps.uploading, arrivalLimit: { withinMs: 100, everyBytes: 1 } })
+    await using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (received) => http.handle(received) })
     const head = `PUT /documents/a HTTP/1.1\r\nHost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: image/png\r\ncontent-length: 9\r\n\r\n`
     const stalled = await rawConnection(server.port ?? 0)
     stalled.send(`${head}abc`)
@@ -150,9 +150,9 @@ describe('reading an upload', () => {
   })
 
   test('the time limit of an upload counts only waiting for the client, not the work of its reader', async () => {
-    const sent = (rest: 'comes' | 'stalls') => {
+    const bodyOfTwoBytes = (rest: 'comes' | 'stalls') => {
       let nth = 0
-      // As from a socket: requested bytes arrive a little later.
+      // Like a socket, delivers bytes a little after they are requested.
       const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
         await new Promise((resume) => setImmediate(resume))
         if (++nth <= 2) controller.enqueue(new Uint8Array([nth]))
@@ -167,15 +167,15 @@ describe('reading an upload', () => {
       ['stalls', 'TIMEOUT'],
     ] as const) {
       const read: number[] = []
-      const reading = (async () => {
-        for await (const [byte = 0] of readUpload(request(sent(rest)), rule, { ...uploading, arrivalLimit }).chunks()) {
+      const readAll = (async () => {
+        for await (const [byte = 0] of readUpload(request(bodyOfTwoBytes(rest)), rule, { ...uploading, arrivalLimit }).chunks()) {
           read.push(byte)
-          // Longer than its sender has.
+          // Takes longer than the limit of the client.
           await Bun.sleep(3 * arrivalLimit.withinMs)
         }
         return 'whole'
       })()
-      expect([await reading.catch(({ kind }: { kind: string }) => kind), read]).toEqual([outcome, [1, 2]])
+      expect([await readAll.catch(({ kind }: { kind: string }) => kind), read]).toEqual([outcome, [1, 2]])
     }
   })
 

@@ -26,25 +26,25 @@ type Subject = {
   read?: string
   path: string
   body?: (nth: number) => unknown
-  /** Of a route that takes a PDF. */
+  /** The content of the PDF, for a route that takes one. */
   file?: (nth: number) => string
-  /** The record is gone then, or the change leaves its version alone. */
+  /** False if the change removes the record or does not change its version. */
   raises?: false
-  /** Of who may; without it, the merchant's. */
+  /** The token of a caller with access. The merchant's by default. */
   token?: string
 }
 
-const made = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
-const collection = (shop: Selling) => made(shop, '/collection-v2', { title: 'Summer' })
-const blog = (shop: Selling) => made(shop, '/blogs', { title: 'News', bodyHtml: '' })
-const titled = (nth: number) => ({ title: `Title ${nth}` })
+const create = async (shop: Selling, path: string, body: unknown): Promise<string> => ok(await shop.post(path, body)).body.id
+const collection = (shop: Selling) => create(shop, '/collection-v2', { title: 'Summer' })
+const blog = (shop: Selling) => create(shop, '/blogs', { title: 'News', bodyHtml: '' })
+const titleBody = (nth: number) => ({ title: `Title ${nth}` })
 const partner = { name: 'Partner', code: 'partner', rateBps: 500 }
 const draftOf = ({ variantId }: Selling) => ({ lines: [{ variantId, quantity: 1 }] })
 const discount = { title: 'Spring', kind: 'PERCENT', valueBps: 1_000 }
 const mailTexts = '/shops/v2/mail/templates/order-confirmed/en'
 const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
 
-/** A processor that knows an account. */
+/** A stand-in for a processor that has one account. */
 const stripe = await startStripe()
 afterAll(() => stripe.close())
 const accountPath = '/shops/v2/processor-accounts/stripe'
@@ -54,9 +54,9 @@ async function withAccount({ app, token }: Selling): Promise<{ read: string; pat
   return { read: accountPath, path: accountPath }
 }
 
-/** How each change of a record is asked for. */
+/** The request of each route that changes a record. */
 const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = {
-  'PATCH /shops/v2': () => ({ read: '/shops/v2', path: '/shops/v2', body: titled }),
+  'PATCH /shops/v2': () => ({ read: '/shops/v2', path: '/shops/v2', body: titleBody }),
   'PUT /shops/v2/tax-rates': () => ({
     read: '/shops/v2/tax-rates',
     path: '/shops/v2/tax-rates',
@@ -108,7 +108,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
       token,
     }
   },
-  'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titled }),
+  'PATCH /product-v2/:id': ({ productId }) => ({ read: `/product-v2/${productId}`, path: `/product-v2/${productId}`, body: titleBody }),
   // Ordered, so that it is archived and still has a version.
   'DELETE /product-v2/:id': async (shop) => {
     await shop.placeOrder()
@@ -128,7 +128,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   }),
   'PATCH /collection-v2/:id': async (shop) => {
     const path = `/collection-v2/${await collection(shop)}`
-    return { read: path, path, body: titled }
+    return { read: path, path, body: titleBody }
   },
   'DELETE /collection-v2/:id': async (shop) => {
     const path = `/collection-v2/${await collection(shop)}`
@@ -140,22 +140,22 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
   },
   'PATCH /blogs/:id': async (shop) => {
     const path = `/blogs/${await blog(shop)}`
-    return { read: path, path, body: titled }
+    return { read: path, path, body: titleBody }
   },
   'DELETE /blogs/:id': async (shop) => {
     const path = `/blogs/${await blog(shop)}`
     return { read: path, path, raises: false }
   },
   'PATCH /affiliates/:id': async (shop) => {
-    const path = `/affiliates/${await made(shop, '/affiliates', partner)}`
+    const path = `/affiliates/${await create(shop, '/affiliates', partner)}`
     return { read: path, path, body: (nth) => ({ rateBps: nth }) }
   },
   'PATCH /discounts/:id': async (shop) => {
-    const path = `/discounts/${await made(shop, '/discounts', discount)}`
+    const path = `/discounts/${await create(shop, '/discounts', discount)}`
     return { read: path, path, body: (nth) => ({ valueBps: nth + 1 }) }
   },
   'DELETE /discounts/:id': async (shop) => {
-    const path = `/discounts/${await made(shop, '/discounts', discount)}`
+    const path = `/discounts/${await create(shop, '/discounts', discount)}`
     return { read: path, path, raises: false }
   },
   'PATCH /giftcard/:id': async (shop) => ({
@@ -167,15 +167,15 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     raises: false,
   }),
   'PATCH /v2/orders/drafts/:id': async (shop) => {
-    const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
+    const path = `/v2/orders/drafts/${await create(shop, '/v2/orders/drafts', draftOf(shop))}`
     return { read: path, path, body: (nth) => ({ note: `Note ${nth}` }) }
   },
   'DELETE /v2/orders/drafts/:id': async (shop) => {
-    const path = `/v2/orders/drafts/${await made(shop, '/v2/orders/drafts', draftOf(shop))}`
+    const path = `/v2/orders/drafts/${await create(shop, '/v2/orders/drafts', draftOf(shop))}`
     return { read: path, path, raises: false }
   },
   'PATCH /customer/:customerId': async (shop) => {
-    const path = `/customer/${await made(shop, '/customer', { email: 'ann@example.com' })}`
+    const path = `/customer/${await create(shop, '/customer', { email: 'ann@example.com' })}`
     return { read: path, path, body: (nth) => ({ note: `Note ${nth}` }) }
   },
   'PATCH /v2/orders/:orderId': async (shop) => {
@@ -187,7 +187,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
     return { read: path, path, body: (nth) => ({ trackingNumber: `T ${nth}` }) }
   },
   'DELETE /webhook-endpoints/:id': async (shop) => {
-    const path = `/webhook-endpoints/${await made(shop, '/webhook-endpoints', endpoint)}`
+    const path = `/webhook-endpoints/${await create(shop, '/webhook-endpoints', endpoint)}`
     return { read: path, path, raises: false }
   },
   'DELETE /shops/v2/hosts/:host': async ({ app, token }) => {
@@ -244,7 +244,7 @@ const subjects: Record<string, (shop: Selling) => Promise<Subject> | Subject> = 
 
 const management = new Set([
   'superAdmin',
-  ...Object.entries(accessRules).flatMap(([word, { roles = 'account', browsers }]) => (roles !== 'account' && !browsers ? [word] : [])),
+  ...Object.entries(accessRules).flatMap(([name, { roles = 'account', browsers }]) => (roles !== 'account' && !browsers ? [name] : [])),
 ])
 
 test('every route that manages a record has a case in this test', async () => {
@@ -271,23 +271,23 @@ for (const [route, prepare] of Object.entries(subjects))
           ...(body ? { body: body(nth) } : {}),
           ...(file ? { raw: file(nth) } : {}),
         })
-      const look = async () => (read ? ok(await app.call('GET', read, { token })) : undefined)
+      const readRecord = async () => (read ? ok(await app.call('GET', read, { token })) : undefined)
       return {
         [Symbol.asyncDispose]: () => app.close(),
         app,
         token,
         path,
         change,
-        look,
+        readRecord,
         raises,
-        /** Of the record as it is; of one that is only listed, of its first version. */
-        etag: async () => etagOf((await look()) ?? ({ headers: new Headers({ etag: '"v1"' }) } as Answer)),
+        /** Returns the ETag of the record, or that of the first version if it can only be listed. */
+        etag: async () => etagOf((await readRecord()) ?? ({ headers: new Headers({ etag: '"v1"' }) } as Answer)),
         body,
         file,
       }
     }
 
-    // One record for what changes nothing, and then for what changes it.
+    // The tests share a record. Tests that change nothing come first.
     let one: Awaited<ReturnType<typeof subject>>
     beforeAll(async () => {
       one = await subject()
@@ -296,19 +296,19 @@ for (const [route, prepare] of Object.entries(subjects))
     const key = 'one-key'
 
     test(`${route} responds 400 to an invalid If-Match, and 404 for a missing record before 412`, async () => {
-      for (const wrong of ['v1', '"v1', '"v1" "v2"', '"v1",', 'W/*', ''])
-        expect([wrong, (await one.change(1, { 'if-match': wrong })).status]).toEqual([wrong, 400])
+      for (const invalid of ['v1', '"v1', '"v1" "v2"', '"v1",', 'W/*', ''])
+        expect([invalid, (await one.change(1, { 'if-match': invalid })).status]).toEqual([invalid, 400])
       const { app, token, path } = one
-      const gone = path.replace(/_[0-9a-z]{26}/g, `_${'0'.repeat(26)}`)
-      if (gone === path) return
+      const missing = path.replace(/_[0-9a-z]{26}/g, `_${'0'.repeat(26)}`)
+      if (missing === path) return
       const body = one.file ? { raw: one.file(1) } : one.body ? { body: one.body(1) } : {}
       const type: Record<string, string> = one.file ? { 'content-type': 'application/pdf' } : {}
       for (const tag of ['"v0"', '*'])
-        expect((await app.call(method, gone, { token, headers: { 'if-match': tag, ...type }, ...body })).status).toBe(404)
+        expect((await app.call(method, missing, { token, headers: { 'if-match': tag, ...type }, ...body })).status).toBe(404)
     })
 
     test(`${route} refuses another version with 412 and changes nothing, also with an idempotency key`, async () => {
-      const before = await one.look()
+      const before = await one.readRecord()
       for (const other of ['"v0"', '"v99"', 'W/"v0"', '"a", W/"b"']) {
         const refused = await one.change(1, { 'if-match': other, 'idempotency-key': key })
         expect([other, refused.status, refused.body]).toEqual([
@@ -323,7 +323,7 @@ for (const [route, prepare] of Object.entries(subjects))
           },
         ])
       }
-      const after = await one.look()
+      const after = await one.readRecord()
       expect([after?.text, after && etagOf(after)]).toEqual([before?.text, before && etagOf(before)])
     })
 
@@ -334,10 +334,10 @@ for (const [route, prepare] of Object.entries(subjects))
       const answer = ok(await one.change(1, { 'if-match': `"other", W/${etag}`, 'idempotency-key': key }), 200, 204)
       if (answer.status === 204) return
       expect(etagOf(answer) !== etag).toBe(one.raises !== false)
-      // A methodology has one of the lender's own naming.
+      // A methodology has a version that its lender names.
       expect([undefined, 'string']).toContain(answer.body.version && typeof answer.body.version)
-      const seen = await one.look()
-      if (seen) expect(etagOf(seen)).toBe(etagOf(answer))
+      const record = await one.readRecord()
+      if (record) expect(etagOf(record)).toBe(etagOf(answer))
       ok(await one.change(2, { 'if-match': '*' }), 200, 404)
     })
 
@@ -345,11 +345,11 @@ for (const [route, prepare] of Object.entries(subjects))
       await using one = await subject()
       const headers = { 'if-match': await one.etag() }
       const answers = await Promise.all([1, 2].map((nth) => one.change(nth, headers)))
-      // What is gone is gone: 404. The stock is no part of the version.
+      // A removed record is 404. Stock does not change the version.
       const expected = one.raises !== false ? [200, 412] : method === 'DELETE' ? [204, 404] : [200, 200]
       // The second request finds the variant removed, or another version of the product.
-      const alike = one.path.includes('/variants/') && method === 'DELETE' ? [[200, 404], expected] : [expected]
-      expect(alike).toContainEqual(answers.map(({ status }) => status).sort())
+      const accepted = one.path.includes('/variants/') && method === 'DELETE' ? [[200, 404], expected] : [expected]
+      expect(accepted).toContainEqual(answers.map(({ status }) => status).sort())
     })
   })
 
@@ -357,9 +357,9 @@ test('404 precedes 412 for a variant that the product does not have', async () =
   await using app = await testApp()
   const shop = await sellingIn(app)
   const none = `/product-v2/${shop.productId}/variants/var_${'0'.repeat(26)}`
-  const asked = { token: shop.token, headers: { 'if-match': '"v99"' } }
-  const removed = await app.call('DELETE', none, asked)
-  const restocked = await app.call('POST', `${none}/stock`, { ...asked, body: { delta: 1 } })
+  const staleRequest = { token: shop.token, headers: { 'if-match': '"v99"' } }
+  const removed = await app.call('DELETE', none, staleRequest)
+  const restocked = await app.call('POST', `${none}/stock`, { ...staleRequest, body: { delta: 1 } })
   for (const { status, body } of [removed, restocked]) expect([status, body.message]).toEqual([404, 'The product has no such variant'])
 })
 
@@ -380,8 +380,8 @@ test('a replay ignores If-Match and returns the stored response with its ETag', 
   const headers = { 'if-match': etag, 'idempotency-key': randomUUID() }
   const first = ok(await shop.patch(path, { title: 'Once' }, headers))
   ok(await shop.patch(path, { title: 'Later' }))
-  const again = await shop.patch(path, { title: 'Once' }, headers)
-  expect([again.status, again.text, etagOf(again), again.headers.get('idempotent-replayed')]).toEqual([
+  const publicAfter = await shop.patch(path, { title: 'Once' }, headers)
+  expect([publicAfter.status, publicAfter.text, etagOf(publicAfter), publicAfter.headers.get('idempotent-replayed')]).toEqual([
     200,
     first.text,
     etagOf(first),
@@ -394,18 +394,18 @@ test('sales, returns and stock do not change the version, and public reads do no
   const shop = await sellingIn(app)
   const path = `/product-v2/${shop.productId}`
   const etag = etagOf(await shop.get(path))
-  const seen = await app.call('GET', `/product-v2/public/${shop.productId}`)
+  const record = await app.call('GET', `/product-v2/public/${shop.productId}`)
   const order = await shop.placeOrder()
   ok(await shop.post(`/v2/orders/${order.id}/cancel`, {}, { 'idempotency-key': randomUUID() }))
   ok(await shop.count(shop.productId, shop.variantId, { delta: 5 }))
   expect(etagOf(await shop.get(path))).toBe(etag)
-  // The same record of before in all but its version.
+  // A change without fields raises only the version.
   ok(await shop.patch(path, {}))
   const [row] = await app.deps.db.read.select().from(variants).where(eq(variants.id, shop.variantId))
   expect(row?.onHand).toBe(15)
   expect(etagOf(await shop.get(path))).not.toBe(etag)
-  const again = await app.call('GET', `/product-v2/public/${shop.productId}`)
-  expect([again.text, etagOf(again)]).toEqual([seen.text, etagOf(seen)])
+  const publicAfter = await app.call('GET', `/product-v2/public/${shop.productId}`)
+  expect([publicAfter.text, etagOf(publicAfter)]).toEqual([record.text, etagOf(record)])
 })
 
 test('tax rates, shipping methods and the shop have separate versions', async () => {
@@ -423,5 +423,5 @@ test('If-Match is `*` or a list of entity tags, which may contain commas', () =>
   const of = (text: string) => expectedVersionOf(new Headers({ 'if-match': text }))
   expect(expectedVersionOf(new Headers())).toBeUndefined()
   expect([of('*'), of(' "a" '), of('"a","b,c" ,\tW/"d"'), of('""')]).toEqual(['*', ['"a"'], ['"a"', '"b,c"', '"d"'], ['""']])
-  for (const wrong of ['a', '"a', '"a""b"', '"a";"b"', '**', '"a", *', 'w/"a"']) expect(() => of(wrong), wrong).toThrow(AppError)
+  for (const invalid of ['a', '"a', '"a""b"', '"a";"b"', '**', '"a", *', 'w/"a"']) expect(() => of(invalid), invalid).toThrow(AppError)
 })

@@ -1,4 +1,4 @@
-/** The list of abandoned carts and the setting of their mail, in a real browser. */
+/** Tests the list of abandoned carts and the setting of their mail, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'

@@ -1,4 +1,4 @@
-/** Orders of agents in the console, in a real browser. */
+/** Tests orders of agents in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { orders } from '../../db/schema/selling.ts'
@@ -15,23 +15,30 @@ const profile = `https://platform.example/${'p'.repeat(1_500)}`
 const { test } = consoleTests({
   fill: async ({ app }) => {
     const selling = await sellingIn(app)
-    const [own, agents, unnamed] = [await selling.placeOrder(), await selling.placeOrder(), await selling.placeOrder()]
+    const [shopperOrder, agentOrder, unnamedAgentOrder] = [
+      await selling.placeOrder(),
+      await selling.placeOrder(),
+      await selling.placeOrder(),
+    ]
     const mark = (id: string, agent: typeof orders.$inferInsert.agent) =>
       app.deps.db.write((tx) => tx.update(orders).set({ agent }).where(eq(orders.id, id)))
-    await mark(agents.id, { profile, attribution: { campaign: 'spring', [long(100)]: long(500) } })
-    await mark(unnamed.id, { profile: null, attribution: null })
-    return { selling, own, agents, unnamed }
+    await mark(agentOrder.id, { profile, attribution: { campaign: 'spring', [long(100)]: long(500) } })
+    await mark(unnamedAgentOrder.id, { profile: null, attribution: null })
+    return { selling, shopperOrder, agentOrder, unnamedAgentOrder }
   },
 })
 
-test('are marked in the list, and filtered', async ({ open, data: { selling, own, agents, unnamed } }) => {
+test('orders of agents are marked in the list and can be filtered', async ({
+  open,
+  data: { selling, shopperOrder, agentOrder, unnamedAgentOrder },
+}) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   const marked = `[...document.querySelectorAll('main tbody tr')].map((row) => [row.querySelector('.number').textContent, row.querySelector('.state').textContent === 'Agent'])`
-  await visitor.there(`#${own.number}`, { role: 'link' })
+  await visitor.there(`#${shopperOrder.number}`, { role: 'link' })
   expect(await visitor.page.evaluate(marked)).toEqual([
-    [`#${unnamed.number}`, true],
-    [`#${agents.number}`, true],
-    [`#${own.number}`, false],
+    [`#${unnamedAgentOrder.number}`, true],
+    [`#${agentOrder.number}`, true],
+    [`#${shopperOrder.number}`, false],
   ])
   for (const width of ['phone', 'desk'] as const) {
     await visitor.width(width)
@@ -45,10 +52,13 @@ test('are marked in the list, and filtered', async ({ open, data: { selling, own
   expect(await visitor.axe()).toEqual([])
 })
 
-test('say who bought, and what the platform told, as texts that break no layout', async ({ open, data: { selling, agents, unnamed } }) => {
+test('an order of an agent shows its platform and attribution as text, without breaking the layout', async ({
+  open,
+  data: { selling, agentOrder, unnamedAgentOrder },
+}) => {
   const at = (id: string) => `s/${selling.shop.name}/orders/${id}`
-  const visitor = await open({ as: selling, at: at(agents.id), width: 'phone' })
-  await visitor.heading(`Order #${agents.number}`)
+  const visitor = await open({ as: selling, at: at(agentOrder.id), width: 'phone' })
+  await visitor.heading(`Order #${agentOrder.number}`)
   await visitor.text('Order placed by an agent')
   await visitor.text('https://platform.example/')
   await visitor.text('spring')
@@ -56,6 +66,6 @@ test('say who bought, and what the platform told, as texts that break no layout'
   expect(await visitor.axe()).toEqual([])
   await visitor.width('desk')
   expect(await visitor.axe()).toEqual([])
-  await visitor.go(at(unnamed.id))
+  await visitor.go(at(unnamedAgentOrder.id))
   await visitor.text('Unnamed assistant')
 })

@@ -1,4 +1,4 @@
-/** Amounts as somebody types them: none is guessed. */
+/** Tests the parsing of typed amounts: ambiguous ones are refused. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { exampleOf, moneyText, parseMoney } from '../../src/console/lib/forms/amounts.ts'
@@ -18,7 +18,7 @@ test('rejects amounts that could contain a thousands separator', () => {
   expect(parseMoney('1,250', 'KWD')).toBeUndefined()
 })
 
-test('an amount may be typed in Arabic and Persian digits, with the marks that go with them', () => {
+test('an amount may be typed in Arabic and Persian digits, with their separators', () => {
   expect(parseMoney('١٠٫٥', 'KWD')).toEqual({ amount: 10_500, currency: 'KWD' })
   expect(parseMoney('۱۲۵۰', 'USD')).toEqual({ amount: 125_000, currency: 'USD' })
   expect(parseMoney('١٫٢٥٠', 'KWD')).toEqual({ amount: 1_250, currency: 'KWD' })

@@ -1,4 +1,4 @@
-/** What people wrote, inside a sentence of the console. */
+/** Tests user text inside sentences of the console. */
 import { expect, test } from 'bun:test'
 import { isolateBidi } from '../../src/console/lib/format/bidi-isolate.ts'
 

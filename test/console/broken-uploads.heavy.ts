@@ -1,4 +1,4 @@
-/** Files that break off on their way, in a real browser: it is said, nothing is lost, and another try is one press away. */
+/** Tests interrupted uploads in a browser: they are reported, lose nothing and can be retried. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -26,19 +26,19 @@ const { test } = consoleTests({
 const label = /^File: Proof of address/
 const megabytes = 8
 
-/** A large document at the field for it. */
-async function large(): Promise<string> {
+/** Creates a large document. */
+async function createLargeFile(): Promise<string> {
   const file = join(temporaryDir(), 'large.pdf')
   await Bun.write(file, pdf(megabytes * 1_048_576))
   return file
 }
 
-/** So many bytes a second leave from now on; undefined: as many as can. */
+/** Limits uploads to `bytes` per second, or removes the limit. */
 const throttle = (visitor: ConsoleVisitor, bytes = -1) =>
   visitor.page.command('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: bytes })
 
-/** To this visitor the minute after which a file has broken off goes by in two seconds. */
-async function inAHurry({ page, reload }: ConsoleVisitor): Promise<void> {
+/** Shortens the timeout of a stalled upload from a minute to two seconds. */
+async function shortenStallTimeout({ page, reload }: ConsoleVisitor): Promise<void> {
   const source = `{ const later = setTimeout; globalThis.setTimeout = (what, ms, ...given) => later(what, ms === 60_000 ? 2_000 : ms, ...given) }`
   await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
   await reload()
@@ -46,8 +46,8 @@ async function inAHurry({ page, reload }: ConsoleVisitor): Promise<void> {
 
 const isPartly = `(() => { const part = document.querySelector('.documents progress')?.value ?? 0; return part > 0 && part < 1 })()`
 
-/** The files of documents that the server keeps. */
-function kept(app: TestApp): string[] {
+/** Lists the document files on the server. */
+function storedFiles(app: TestApp): string[] {
   const directory = join(app.database.dataDir, 'documents')
   return existsSync(directory) ? readdirSync(directory) : []
 }
@@ -63,13 +63,13 @@ async function application(app: TestApp, token: string): Promise<{ id: string; i
 test('a stalled upload fails after a minute and can be retried', async ({ open, app, data }) => {
   const { borrower } = data
   const { id, itemsThere } = await application(app, borrower.token)
-  const before = kept(app).length
+  const before = storedFiles(app).length
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
-  await inAHurry(visitor)
+  await shortenStallTimeout(visitor)
   await visitor.heading('Application')
   await visitor.text('0 of ')
   await throttle(visitor, 1)
-  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.upload(label, [await createLargeFile()], { role: 'button' })
   await visitor.until(isPartly, 'a part of it')
   await visitor.press('Home', { role: 'link' })
   await visitor.there('Cancel upload?', { role: 'dialog' })
@@ -77,12 +77,12 @@ test('a stalled upload fails after a minute and can be retried', async ({ open, 
   await visitor.text('Something went wrong')
   expect(await visitor.axe()).toEqual([])
   expect(await itemsThere()).toEqual([])
-  // It takes longer than the silence that ends it: slow is not silent.
+  // The upload takes longer than the stall timeout, which does not apply while bytes arrive.
   await throttle(visitor, 1_500_000)
   await visitor.press('Retry', { role: 'button' })
   await visitor.there('Proof of address uploaded', {})
   expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
-  expect(kept(app)).toHaveLength(before + 1)
+  expect(storedFiles(app)).toHaveLength(before + 1)
 })
 
 test('a running upload continues while another lender is selected', async ({ open, app, data }) => {
@@ -92,7 +92,7 @@ test('a running upload continues while another lender is selected', async ({ ope
   await visitor.heading('Application')
   await visitor.text('0 of ')
   await throttle(visitor, 1_000_000)
-  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.upload(label, [await createLargeFile()], { role: 'button' })
   await visitor.until(isPartly, 'a part of it')
   await visitor.fill('Lender', 'Harbor Inventory')
   await visitor.press('Save', { role: 'button' })
@@ -106,34 +106,34 @@ test('a running upload continues while another lender is selected', async ({ ope
 test('an interrupted upload is reported, stores nothing and can be retried', async ({ app, url, data }) => {
   const { borrower } = data
   const { id, itemsThere } = await application(app, borrower.token)
-  const before = kept(app).length
-  await using between = await breaking(new URL(url).port)
+  const before = storedFiles(app).length
+  await using between = await startBreakingProxy(new URL(url).port)
   await using visitor = await consoleVisitor(between.url, { width: 'phone' })
   await visitor.go(`s/${borrower.shop.name}/lending/${id}`)
   await visitor.signIn(borrower)
   await visitor.heading('Application')
   await visitor.text('0 of ')
-  // The browser tries it again by itself, once for each connection that it has.
+  // The browser itself retries the upload, once on each of its connections.
   await throttle(visitor, 4_000_000)
-  await visitor.upload(label, [await large()], { role: 'button' })
+  await visitor.upload(label, [await createLargeFile()], { role: 'button' })
   await visitor.until(isPartly, 'a part of it')
   visitor.expects(/PUT \/lending-application\/\S+ net::/)
   await visitor.text('Something went wrong')
   expect(between.passed()).toBeGreaterThan(1_000_000)
   // The server removes the partial upload when it sees that the connection ended.
-  for (let wait = 0; wait < 300 && kept(app).length > before; wait++) await Bun.sleep(100)
-  expect([await itemsThere(), kept(app).length]).toEqual([[], before])
+  for (let wait = 0; wait < 300 && storedFiles(app).length > before; wait++) await Bun.sleep(100)
+  expect([await itemsThere(), storedFiles(app).length]).toEqual([[], before])
   between.mend()
   await throttle(visitor)
   await visitor.press('Retry', { role: 'button' })
   await visitor.there('Proof of address uploaded', {})
   expect(await itemsThere()).toMatchObject([{ status: 'UPLOADED' }])
-  expect(kept(app)).toHaveLength(before + 1)
+  expect(storedFiles(app)).toHaveLength(before + 1)
   expect(visitor.complaints()).toEqual([])
 })
 
-/** What lies between a browser and the server, and breaks each connection by which more than four megabytes were sent, until it is mended. */
-async function breaking(port: string) {
+/** Starts a proxy that breaks connections after four megabytes, until `mend` is called. */
+async function startBreakingProxy(port: string) {
   let [isBroken, most] = [true, 0]
   const server = createServer((browser) => {
     const souk = connect(Number(port), '127.0.0.1')

@@ -1,4 +1,4 @@
-/** Products, stock, imports, pictures and collections at the console, in a real browser. */
+/** Tests products, stock, imports, pictures and collections in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { pollUntilFound } from '../support/visit.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** As much as a field takes: markup, an override of the direction, a word without an end. */
+/** A text of maximum length with markup, a direction override and a very long word. */
 const hostile = `\u202e<img src=x onerror=alert(1)><script>alert(1)</script>"'&{{x}}${'W'.repeat(150)}`
 const html = `<h1 onclick="alert(1)">Bold</h1><p>${'W'.repeat(400)}</p><img src="https://other.example/x.png" alt="far"><a href="https://other.example/">out</a>`
 
@@ -46,7 +46,7 @@ const { test } = consoleTests({
   },
 })
 
-/** Takes a handle with the pointer and lets go so many pixels below. */
+/** Drags a handle down by a number of pixels. */
 async function drag(visitor: ConsoleVisitor, name: string, by: number): Promise<void> {
   const at = (await visitor.page.evaluate(`(() => {
     const handle = document.querySelector(${JSON.stringify(`[aria-label="${name}"]`)})
@@ -69,7 +69,7 @@ async function drag(visitor: ConsoleVisitor, name: string, by: number): Promise<
   await mouse('mouseReleased', at.y + by)
 }
 
-test('a product with sizes is made by the keyboard alone', async ({ open, shop }) => {
+test('a product with sizes is created by keyboard only', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products` })
   await visitor.heading('Products')
   expect(await visitor.axe()).toEqual([])
@@ -108,7 +108,7 @@ test('a product with sizes is made by the keyboard alone', async ({ open, shop }
   ])
 })
 
-test('wrong fields and API errors are shown beside their fields', async ({ open, shop, data }) => {
+test('invalid fields and API errors are shown beside their fields', async ({ open, shop, data }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.mug.id}`, width: 'phone', scheme: 'dark' })
   await visitor.heading('Mug')
   await visitor.fill('Price (USD)', '1.234')
@@ -128,7 +128,7 @@ test('wrong fields and API errors are shown beside their fields', async ({ open,
   expect(ok(await shop.get(`/product-v2/${data.mug.id}`)).body.variants[0].price).toEqual(usd(1_300))
 })
 
-test('the second of two editors sees the differences and decides', async ({ open, shop, data }) => {
+test('the second of two editors sees the differences and chooses', async ({ open, shop, data }) => {
   const path = `/product-v2/${data.shirt.id}`
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
   await visitor.heading('Shirt')
@@ -143,18 +143,18 @@ test('the second of two editors sees the differences and decides', async ({ open
   await visitor.press('Overwrite with mine')
   await visitor.text('Saved')
   const saved = ok(await shop.get(path)).body
-  // What they changed, and this one did not touch, stays.
+  // Fields that only the other editor changed keep that change.
   expect([saved.vendor, saved.type, saved.variants[1].price]).toEqual(['Loom', 'Clothing', usd(7_000)])
 
   await visitor.fill('Vendor', 'Mine')
   ok(await shop.patch(path, { vendor: 'Theirs' }))
   await visitor.press('Save')
   await visitor.press('Show latest version')
-  await visitor.until(`[...document.querySelectorAll('input')].some((one) => one.value === 'Theirs')`, 'what is there now')
+  await visitor.until(`[...document.querySelectorAll('input')].some((one) => one.value === 'Theirs')`, 'the stored value')
   expect(ok(await shop.get(path)).body.vendor).toBe('Theirs')
 })
 
-test('a variant is removed with its value, after a warning; one that is promised to an order stays', async ({ open, shop, data }) => {
+test('a variant is removed with its value, after a warning; a variant of an open order stays', async ({ open, shop, data }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${data.shirt.id}` })
   await visitor.heading('Shirt')
   await visitor.press('Remove L', { within: 'Size' })
@@ -172,7 +172,7 @@ test('a variant is removed with its value, after a warning; one that is promised
   })
 })
 
-test('all variants are replaced at once, and one that was removed may be kept after all', async ({ open, shop }) => {
+test('all variants are edited at once, and a removed one can be restored before saving', async ({ open, shop }) => {
   const sized = {
     options: [{ name: 'Size', values: ['S', 'M'] }],
     variants: ['S', 'M'].map((size) => ({ optionValues: [size], price: usd(900) })),
@@ -182,7 +182,7 @@ test('all variants are replaced at once, and one that was removed may be kept af
   await visitor.heading('Cap')
   await visitor.fill('Add value: Size', 'L')
   await visitor.press('Add', { within: 'Size' })
-  // Enter in the field for all sets all, and sends nothing.
+  // Enter in the field for all variants sets all, and does not save.
   await visitor.fill('Value', '12')
   await visitor.key('Enter')
   expect(await visitor.value('Price (USD)', { within: 'L' })).toBe('12')
@@ -203,7 +203,7 @@ test('all variants are replaced at once, and one that was removed may be kept af
   expect(await visitor.page.evaluate(`dispatchEvent(new Event('beforeunload', { cancelable: true }))`)).toBe(true)
 })
 
-test('a text that is too long says where it was cut', async ({ open, shop }) => {
+test('a pasted text that is too long shows that it was truncated', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/new` })
   await visitor.heading('Add product')
   await visitor.tabTo('Title')
@@ -218,7 +218,7 @@ test('a text that is too long says where it was cut', async ({ open, shop }) => 
   await visitor.gone('It was cut')
 })
 
-test('a product is archived, and comes back by what undoes it', async ({ open, shop }) => {
+test('a product is archived, and restored by undo', async ({ open, shop }) => {
   const lamp = await shop.add({ title: 'Lamp', variants: [{ price: usd(100) }] })
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${lamp.id}` })
   await visitor.heading('Lamp')
@@ -248,8 +248,8 @@ test('a product is duplicated and deleted, on a phone too', async ({ open, shop 
 })
 
 test('a bulk archive reports failures and keeps them selected', async ({ open, app, shop }) => {
-  const made = []
-  for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const products = []
+  for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) products.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const manager = await staffOf(app, shop, 'MANAGER')
   const visitor = await open({ as: manager, at: `s/${shop.shop.name}/products?q=bulk` })
   await reloadWithoutEvents(visitor)
@@ -271,8 +271,8 @@ test('a bulk archive reports failures and keeps them selected', async ({ open, a
   expect(ok(await shop.get('/product-v2?q=bulk&status=DRAFT')).body.total).toBe(0)
 })
 
-/** In the page: the next changes wait until `letGo` is called. */
-const heldBack = `{
+/** A script for the page: the next changes wait until `letGo` is called. */
+const holdChanges = `{
   const { promise, resolve } = Promise.withResolvers()
   const before = globalThis.fetch
   globalThis.letGo = resolve
@@ -283,15 +283,15 @@ const heldBack = `{
 }`
 
 test('a bulk change covers several pages and reports on any screen', async ({ open, shop }) => {
-  const made = []
-  for (const title of ['Many one', 'Many two', 'Many three']) made.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
+  const products = []
+  for (const title of ['Many one', 'Many two', 'Many three']) products.push(await shop.add({ title, variants: [{ price: usd(100) }] }))
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products?q=many` })
   await visitor.press('Select Many one')
   await visitor.press('Set as active')
   await visitor.text('Already Active')
   await visitor.press('Select Many one')
   await visitor.press('Select Many two')
-  await visitor.page.evaluate(heldBack)
+  await visitor.page.evaluate(holdChanges)
   await visitor.press('Archive')
   await visitor.text('0 of 2…')
   await visitor.press('Select Many three')
@@ -303,12 +303,12 @@ test('a bulk change covers several pages and reports on any screen', async ({ op
   // Boxes ticked in the meantime stay selected.
   await visitor.text('1 selected')
 
-  await visitor.page.evaluate(heldBack)
+  await visitor.page.evaluate(holdChanges)
   await visitor.press('Set as draft')
   await visitor.text('0 of 1…')
   await visitor.press('Customers', { role: 'link' })
   await visitor.heading('Customers')
-  visitor.expects(`PATCH /product-v2/${made[2]?.id} net::ERR_INTERNET_DISCONNECTED`)
+  visitor.expects(`PATCH /product-v2/${products[2]?.id} net::ERR_INTERNET_DISCONNECTED`)
   await visitor.offline(true)
   await visitor.page.evaluate('letGo()')
   await visitor.text('“Many three” couldn’t be updated')
@@ -318,20 +318,20 @@ test('a bulk change covers several pages and reports on any screen', async ({ op
 test('a bulk change and its undo stay in their shop', async ({ open, app, shop }) => {
   const [one, two] = [await shop.add({ title: 'Moved one' }), await shop.add({ title: 'Moved two' })]
   const other = await shopIn(app)
-  const both = await staffOf(app, shop, 'MANAGER')
-  const { token } = await invitePerson(app, other, 'MANAGER', both.email)
-  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
-  const visitor = await open({ as: both, at: `s/${shop.shop.name}/products?q=moved` })
-  const elsewhere = async () => {
+  const managerOfBoth = await staffOf(app, shop, 'MANAGER')
+  const { token } = await invitePerson(app, other, 'MANAGER', managerOfBoth.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: managerOfBoth.password } }))
+  const visitor = await open({ as: managerOfBoth, at: `s/${shop.shop.name}/products?q=moved` })
+  const openOtherShop = async () => {
     await visitor.page.evaluate(`history.pushState(null, '', '/console/s/${other.shop.name}/products')`)
     await visitor.page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`)
     await visitor.text('No products yet')
   }
   await visitor.press('Select all on this page')
-  await visitor.page.evaluate(heldBack)
+  await visitor.page.evaluate(holdChanges)
   await visitor.press('Archive')
   await visitor.text('0 of 2…')
-  await elsewhere()
+  await openOtherShop()
   await visitor.page.evaluate('letGo()')
   await visitor.text('2 products set to Archived')
   const statuses = () => Promise.all([one, two].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
@@ -341,7 +341,7 @@ test('a bulk change and its undo stay in their shop', async ({ open, app, shop }
   expect(await statuses()).toEqual(['ACTIVE', 'ACTIVE'])
 })
 
-test('stock is counted on a phone, moves while one looks, and has its history', async ({ open, shop, data }) => {
+test('stock is counted on a phone, updates while it is shown, and has a history', async ({ open, shop, data }) => {
   const [variant] = data.mug.variants
   const at = `s/${shop.shop.name}/products/${data.mug.id}/variants/${variant?.id}/stock`
   const visitor = await open({ as: shop, at, width: 'phone' })
@@ -361,7 +361,7 @@ test('stock is counted on a phone, moves while one looks, and has its history', 
   expect(await visitor.axe()).toEqual([])
   // Another user changes the record.
   ok(await shop.count(data.mug.id, variant?.id ?? '', { delta: -6 }))
-  await visitor.until(`document.querySelector('.facts strong')?.textContent === '1'`, 'what is there by now')
+  await visitor.until(`document.querySelector('.facts strong')?.textContent === '1'`, 'the current stock')
   visitor.expects(/^POST \/product-v2\/.*\/stock 409$/)
   await visitor.fill('Quantity', '9')
   await visitor.press('Adjust inventory', { role: 'button' })
@@ -453,7 +453,7 @@ test('pictures are uploaded, sorted in a product and protected while it uses the
   await visitor.text(`Product ${data.mug.id} uses this picture`)
 })
 
-test('a collection is put into order by the keyboard', async ({ open, shop, data }) => {
+test('a collection is ordered by keyboard', async ({ open, shop, data }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/collections/new` })
   await visitor.heading('Create collection')
   await visitor.keyFill('Title', 'Table')
@@ -469,7 +469,7 @@ test('a collection is put into order by the keyboard', async ({ open, shop, data
   await visitor.keyPress('Move Shirt', { key: 'ArrowUp' })
   await visitor.text('Shirt moved to position 1 of 2')
   await visitor.keyboardAt('Move Shirt')
-  // And back by dragging, and again.
+  // Moves it back by dragging, and once more.
   for (const [name, order] of [
     ['Move Shirt', ['Mug', 'Shirt']],
     ['Move Shirt', ['Shirt', 'Mug']],
@@ -485,7 +485,7 @@ test('a collection is put into order by the keyboard', async ({ open, shop, data
   await visitor.heading('Table')
   const id = (await visitor.path()).split('/').at(-1) ?? ''
   expect(ok(await shop.get(`/collection-v2/${id}`)).body.productIds).toEqual([data.shirt.id, data.mug.id])
-  // A place by its number, and a conflict.
+  // Sets a position by its number, and causes a conflict.
   ok(await shop.patch(`/collection-v2/${id}`, { title: 'Tables' }))
   await visitor.fill('Position of Shirt', '2')
   await visitor.key('Enter')
@@ -529,7 +529,7 @@ test('a read-only role sees the catalog without edit controls', async ({ open, a
   expect((await visitor.all('button')).filter((name) => name.startsWith('Delete image'))).toEqual([])
 })
 
-test('a product is put into collections on its page, and opens in the storefront', async ({ open, app, shop }) => {
+test('a product is added to collections on its page, and opens in the storefront', async ({ open, app, shop }) => {
   const { id } = await shop.add({ title: 'Bowl', handle: 'bowl', variants: [{ price: usd(500) }] })
   const gifts = ok(await shop.post('/collection-v2', { title: 'Gifts' })).body
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/${id}` })
@@ -558,7 +558,7 @@ test('a product is put into collections on its page, and opens in the storefront
   ok(await setPage(null))
 })
 
-test('hostile texts neither break the layout nor run nor load anything', async ({ open, shop, data }) => {
+test('hostile texts do not break the layout, run scripts or load anything', async ({ open, shop, data }) => {
   const name = shop.shop.name
   const [variant] = data.odd.variants
   for (const width of ['desk', 'phone'] as const) {
@@ -571,7 +571,7 @@ test('hostile texts neither break the layout nor run nor load anything', async (
       `s/${name}/collections`,
       `s/${name}/collections/${data.shelf.id}`,
     ]
-    // What is narrow bursts first: at a desk the two fullest are enough.
+    // A narrow screen overflows first, so on a desktop the two fullest pages suffice.
     for (const path of width === 'phone' ? paths : paths.slice(0, 2)) {
       await visitor.go(path)
       await visitor.until(

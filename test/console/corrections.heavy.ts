@@ -1,4 +1,4 @@
-/** Customers and orders are corrected at the console, in a real browser. */
+/** Tests corrections of customers and orders in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { address, ok, type Selling, sellingIn } from '../support/selling.ts'
@@ -29,7 +29,7 @@ for (const width of ['desk', 'phone'] as const)
     expect(await visitor.axe()).toEqual([])
   })
 
-test('an order’s address is corrected after its difference was shown, and the former one is in the timeline', async ({
+test('an order’s address is corrected after a preview of the difference, and the timeline has the old one', async ({
   open,
   data: { selling },
 }) => {

@@ -1,4 +1,4 @@
-/** Customers and their gift cards at the console, in a real browser. */
+/** Tests customers and their gift cards in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,15 +17,12 @@ const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }) })
 const at = ({ shop }: Selling, rest: string) => `s/${shop.name}/${rest}`
 const post = async (selling: Selling, path: string, body: unknown) => {
-  const { status, body: made } = await selling.post(path, body)
-  if (status !== 201) throw new Error(`${path} ${status} ${JSON.stringify(made)}`)
-  return made
+  const { status, body: created } = await selling.post(path, body)
+  if (status !== 201) throw new Error(`${path} ${status} ${JSON.stringify(created)}`)
+  return created
 }
 
-test('a customer is made and found by the keyboard alone, and an address that is taken is refused in souk’s words', async ({
-  open,
-  data: { selling },
-}) => {
+test('a customer is created and found by keyboard only, and a taken address shows souk’s error', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, 'customers') })
   await visitor.heading('Customers')
   await visitor.keyPress('Add customer', { role: 'link' })
@@ -76,7 +73,7 @@ test('a customer is erased after typing the address, but not with an open order'
   expect((await selling.get(`/customer/${free}`)).body).toMatchObject({ name: '', phone: null, erasedAt: expect.any(String) })
 })
 
-test('addresses are shown whatever they hold, and one is added', async ({ open, data: { selling } }) => {
+test('addresses with any text are shown, and one is added', async ({ open, data: { selling } }) => {
   const { id } = await post(selling, '/customer', { email: 'book@example.com', name: 'Book' })
   const address = { name: long(200), line1: long(200), city: long(100), countryCode: 'MN' }
   await post(selling, `/customer/${id}/addresses`, address)
@@ -89,7 +86,7 @@ test('addresses are shown whatever they hold, and one is added', async ({ open, 
   expect(await visitor.axe()).toEqual([])
 })
 
-test('another address of the book is made the default, and a window over a page of the list leaves one on it', async ({
+test('another address becomes the default, and a dialog over a page of a list returns to that page', async ({
   open,
   data: { selling },
 }) => {
@@ -108,7 +105,7 @@ test('another address of the book is made the default, and a window over a page 
   await visitor.until(`location.search === '?page=2'`, 'the page that it was opened on')
 })
 
-test('customers are imported: first what would happen, then it, with every row that was refused', async ({ open, data: { selling } }) => {
+test('an import of customers shows a preview, then the result with every refused row', async ({ open, data: { selling } }) => {
   const file = join(temporaryDir(), 'customers.csv')
   writeFileSync(
     file,
@@ -127,7 +124,7 @@ test('customers are imported: first what would happen, then it, with every row t
   expect((await selling.get('/customer?email=amar@example.com')).body.data).toMatchObject([{ name: 'Amar One', acceptsMarketing: true }])
 })
 
-test('a gift card is issued by the keyboard on a phone, its code shown this once', async ({ open, data: { selling } }) => {
+test('a gift card is issued by keyboard on a phone, and its code is shown once', async ({ open, data: { selling } }) => {
   const { id: customerId } = await post(selling, '/customer', { email: 'gift@example.com', name: 'Gift Taker' })
   const visitor = await open({ as: selling, at: at(selling, 'gift-cards'), width: 'phone' })
   await visitor.heading('Gift cards')
@@ -158,8 +155,8 @@ test('a gift card is issued by the keyboard on a phone, its code shown this once
   expect(await visitor.axe()).toEqual([])
 })
 
-/** In the page, before its scripts: who a customer is comes when `letGo` is called; and no clipboard, as without a secure context. */
-const heldBack = `{
+/** A script for the page: reads of a customer wait until `letGo` is called, and there is no clipboard API. */
+const holdCustomerReads = `{
   const { promise, resolve } = Promise.withResolvers()
   const before = window.fetch
   window.letGo = resolve
@@ -172,13 +169,13 @@ const heldBack = `{
   document.execCommand = () => ((window.taken = document.activeElement.value), window.takes)
 }`
 
-test('a card that is issued from a customer’s page is theirs from the first moment on, and its code is copied without a secure context', async ({
+test('a card that is issued from a customer’s page has the customer at once, and its code is copied without a secure context', async ({
   open,
   data: { selling },
 }) => {
   const { id } = await post(selling, '/customer', { email: 'theirs@example.com', name: 'Whose It Is' })
   const visitor = await open({ as: selling, at: at(selling, 'gift-cards') })
-  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: heldBack })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: holdCustomerReads })
   await visitor.go(`${at(selling, 'gift-cards')}?new=1&customer=${id}`)
   await visitor.there(`Remove: ${id}`, { role: 'button' })
   await visitor.fill(/^Amount/, '5')
@@ -195,7 +192,7 @@ test('a card that is issued from a customer’s page is theirs from the first mo
   await visitor.page.evaluate('letGo()')
 })
 
-test('a card is disabled after a question and enabled again, and what somebody else wrote meanwhile is shown', async ({
+test('a card is disabled after a confirmation and enabled again, and a concurrent change of its note is shown', async ({
   open,
   data: { selling },
 }) => {
@@ -220,7 +217,7 @@ test('a card is disabled after a question and enabled again, and what somebody e
   expect((await selling.get(`/giftcard/${id}`)).body.note).toBe('Mine')
 })
 
-test('an order of the shop leaves what somebody types about a card, and its code is asked about before one goes back', async ({
+test('an order of the shop does not discard a typed note, and leaving asks about an unsaved card code', async ({
   open,
   data: { selling },
 }) => {

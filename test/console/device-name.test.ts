@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { deviceName } from '../../src/console/lib/format/device-name.ts'
 
-test('a session shows browser and system of its device, and other clients as they call themselves', () => {
+test('a session shows browser and system of its device, and other clients by the name that they send', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
   expect(
     [

@@ -1,4 +1,4 @@
-/** Discounts, partners and articles at the console, in a real browser. */
+/** Tests discounts, partners and articles in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ setDefaultTimeout(longTestMs)
 
 const evil = 'A "><img src=x onerror=alert(1)> <b>bold</b> '
 const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
-/** One dot. */
+/** A picture of one pixel. */
 const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
 const { test } = consoleTests({
@@ -23,7 +23,7 @@ const { test } = consoleTests({
   }),
 })
 
-test('a discount is made by the keyboard alone, for products that are found by typing', async ({ open, shop, data: { mug } }) => {
+test('a discount is created by keyboard only, for products that are found by typing', async ({ open, shop, data: { mug } }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/discounts` })
   await visitor.heading('Discounts')
   await visitor.keyPress('Create discount', { role: 'link' })
@@ -57,19 +57,15 @@ test('a discount is made by the keyboard alone, for products that are found by t
   expect(await visitor.axe()).toEqual([])
 })
 
-test('a discount is changed on a phone while somebody else changes it, and its end is by the clock of the shop', async ({
-  open,
-  shop,
-  data,
-}) => {
-  const made = await shop.post('/discounts', {
+test('a discount is changed on a phone during another change, and its end is in the shop’s time zone', async ({ open, shop, data }) => {
+  const created = await shop.post('/discounts', {
     title: long(255),
     code: 'TWICE',
     kind: 'FIXED',
     amount: usd(500),
     productIds: [data.cup.id],
   })
-  const { id } = made.body
+  const { id } = created.body
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/discounts/${id}`, width: 'phone', scheme: 'dark' })
   await visitor.until("document.querySelector('main form') !== null", 'the form')
   expect(await visitor.axe()).toEqual([])
@@ -97,7 +93,7 @@ test('a discount is changed on a phone while somebody else changes it, and its e
   expect((await shop.get(`/discounts/${id}`)).status).toBe(404)
 })
 
-test('a code that is taken is refused in souk’s words, and what was typed stays', async ({ open, shop }) => {
+test('a taken code shows souk’s error, and keeps the typed values', async ({ open, shop }) => {
   await shop.post('/discounts', { title: 'One', code: 'TAKEN', kind: 'FREE_SHIPPING' })
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/discounts/new` })
   await visitor.heading('Create discount')
@@ -113,7 +109,7 @@ test('a code that is taken is refused in souk’s words, and what was typed stay
   await visitor.heading('Two')
 })
 
-test('a partner is made and changed by the keyboard', async ({ open, shop }) => {
+test('a partner is created and changed by keyboard', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/affiliates`, width: 'phone' })
   await visitor.heading('Affiliates')
   await visitor.keyPress('Add affiliate', { role: 'link' })
@@ -136,7 +132,7 @@ test('a partner is made and changed by the keyboard', async ({ open, shop }) => 
   expect(await visitor.axe()).toEqual([])
 })
 
-test('an article is written with hostile HTML that is shown and never run, with a cover, published, and deleted after a question', async ({
+test('an article with hostile HTML and a cover is saved without running it, published, and deleted after a confirmation', async ({
   open,
   shop,
 }) => {

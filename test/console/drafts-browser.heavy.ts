@@ -1,4 +1,4 @@
-/** Draft orders and the home page, in a real browser. */
+/** Tests draft orders and the home page, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { browserOn, formOf } from '../support/drafts.ts'
@@ -18,7 +18,7 @@ const { test } = consoleTests({
     return { selling, cap }
   },
 })
-/** Nobody is there: that mails can be asked for is what counts. */
+/** The tests with mail settings. No mail server listens, because the tests need only the controls. */
 const { test: testWithMails } = consoleTests({
   settings: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' },
   fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 10 }) }),
@@ -26,7 +26,7 @@ const { test: testWithMails } = consoleTests({
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 const drafts = async (selling: Selling) => ok(await selling.get('/v2/orders/drafts')).body.data
 
-test('a draft is drawn up by the keyboard alone, with a price of one’s own', async ({ open, data: { selling } }) => {
+test('a draft is created by keyboard only, with a changed price', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders/drafts') })
   await visitor.heading('Draft orders')
   await visitor.keyPress('Create draft order', { role: 'link' })
@@ -75,7 +75,7 @@ test('two editors of a draft see the conflict', async ({ open, data: { selling }
   expect((await selling.get(`/v2/orders/drafts/${id}`)).status).toBe(404)
 })
 
-test('wrong values and API errors of a draft are shown', async ({ open, data: { selling } }) => {
+test('invalid values and API errors of a draft are shown', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders/drafts/new') })
   await visitor.heading('Create draft order')
   await visitor.press('Save draft')
@@ -103,7 +103,7 @@ test('wrong values and API errors of a draft are shown', async ({ open, data: { 
 })
 
 testWithMails(
-  'what was typed stays where whoever pays has begun, and is not mailed before it is saved',
+  'unsaved changes stay after the payer began, and a draft is not mailed before it is saved',
   async ({ open, app, data: { selling } }) => {
     const lines = [{ variantId: selling.variantId, quantity: 1 }]
     const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
@@ -146,7 +146,7 @@ test('a read-only role sees drafts without edit controls', async ({ open, app, d
   }
 })
 
-test('hostile texts stand in a draft as texts', async ({ open, data: { selling } }) => {
+test('hostile texts in a draft are shown as text', async ({ open, data: { selling } }) => {
   const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
   const variantId = hostile.variants[0]?.id ?? ''
   const shippingAddress = { name: long(200), company: long(200), line1: long(200), line2: long(200), city: long(100), countryCode: 'US' }
@@ -164,7 +164,7 @@ test('hostile texts stand in a draft as texts', async ({ open, data: { selling }
   expect(await visitor.axe()).toEqual([])
 })
 
-test('home moves when an order comes, and its days stand in the address', async ({ open, app }) => {
+test('home updates with a new order, and its period is in the URL', async ({ open, app }) => {
   const selling = await sellingIn(app, { onHand: 100 })
   const visitor = await open({ as: selling, at: at(selling) })
   await visitor.text('$0.00')
@@ -186,7 +186,7 @@ test('home moves when an order comes, and its days stand in the address', async 
   expect(await visitor.path()).toBe(`/console/${at(selling)}/orders?toFulfil=true`)
 })
 
-test('home is readable on a phone, right to left and in the dark', async ({ open, data: { selling } }) => {
+test('home is readable on a phone, right to left, in dark mode', async ({ open, data: { selling } }) => {
   await selling.placeOrder()
   const visitor = await open({ as: selling, at: at(selling), width: 'phone', scheme: 'dark', language: 'ar' })
   await visitor.text('يتطلب الانتباه')

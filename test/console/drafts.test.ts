@@ -1,4 +1,4 @@
-/** A draft order as it is typed, and as it is sent; the days of the home page, and what waits there. */
+/** Tests the typed and the sent form of draft orders, and the period and attention items of the home page. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseDateRange } from '../../src/console/lib/navigation/date-range.ts'
 import {
@@ -16,7 +16,7 @@ import { longTestMs } from '../support/timeouts.ts'
 setDefaultTimeout(longTestMs)
 
 const line = (quantity: string, price: string, variantId = 'var_1') => ({ variantId, title: 'Mug', detail: '', quantity, price })
-const typed = (more: Partial<DraftText> = {}): DraftText => ({ ...blankDraft, lines: [line('2', '10.50')], ...more })
+const draftText = (more: Partial<DraftText> = {}): DraftText => ({ ...blankDraft, lines: [line('2', '10.50')], ...more })
 const address = {
   name: 'Noor',
   company: null,
@@ -30,8 +30,8 @@ const address = {
 }
 
 describe('a draft', () => {
-  test('is sent in minor units, and says nothing of what is left to whoever pays', () => {
-    expect(bodyOf(typed({ email: ' a@example.com ' }), 'USD')).toEqual({
+  test('is sent in minor units, without fields that are left to the payer', () => {
+    expect(bodyOf(draftText({ email: ' a@example.com ' }), 'USD')).toEqual({
       lines: [{ variantId: 'var_1', quantity: 2, unitPrice: { amount: 1_050, currency: 'USD' } }],
       email: 'a@example.com',
       customerId: null,
@@ -41,33 +41,33 @@ describe('a draft', () => {
       discountCode: null,
       note: null,
     })
-    expect(bodyOf(typed({ lines: [line('1', '10,5')] }), 'KWD').lines[0]?.unitPrice?.amount).toBe(10_500)
-    expect(bodyOf(typed({ lines: [line('1', '1050')] }), 'JPY').lines[0]?.unitPrice?.amount).toBe(1_050)
-    expect(bodyOf(typed({ lines: [line('1', '')] }), 'USD').lines).toEqual([{ variantId: 'var_1', quantity: 1 }])
+    expect(bodyOf(draftText({ lines: [line('1', '10,5')] }), 'KWD').lines[0]?.unitPrice?.amount).toBe(10_500)
+    expect(bodyOf(draftText({ lines: [line('1', '1050')] }), 'JPY').lines[0]?.unitPrice?.amount).toBe(1_050)
+    expect(bodyOf(draftText({ lines: [line('1', '')] }), 'USD').lines).toEqual([{ variantId: 'var_1', quantity: 1 }])
   })
 
-  test('says where something cannot be', () => {
-    expect(findLineError(typed(), 'USD')).toBeUndefined()
+  test('names the field of an invalid value', () => {
+    expect(findLineError(draftText(), 'USD')).toBeUndefined()
     expect(findLineError(blankDraft, 'USD')).toEqual({ what: 'noLines' })
-    expect(findLineError(typed({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
+    expect(findLineError(draftText({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
     for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
-      expect(findLineError(typed({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
+      expect(findLineError(draftText({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
     for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])
-      expect(findLineError(typed({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
-    expect(findLineError(typed({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
+      expect(findLineError(draftText({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
+    expect(findLineError(draftText({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
   })
 
-  test('changes what was changed alone', () => {
-    const begun = typed({ email: 'a@example.com', shippingAddress: address })
-    expect(changeOf(begun, begun, 'USD')).toEqual({})
-    expect(changeOf(begun, { ...begun, email: '' }, 'USD')).toEqual({ email: null })
-    expect(changeOf(begun, { ...begun, lines: [line('3', '10.50')] }, 'USD')).toEqual({
+  test('sends only changed fields', () => {
+    const original = draftText({ email: 'a@example.com', shippingAddress: address })
+    expect(changeOf(original, original, 'USD')).toEqual({})
+    expect(changeOf(original, { ...original, email: '' }, 'USD')).toEqual({ email: null })
+    expect(changeOf(original, { ...original, lines: [line('3', '10.50')] }, 'USD')).toEqual({
       lines: [{ variantId: 'var_1', quantity: 3, unitPrice: { amount: 1_050, currency: 'USD' } }],
     })
-    expect(changeOf(begun, { ...begun, shippingAddress: null }, 'USD')).toEqual({ shippingAddress: null })
+    expect(changeOf(original, { ...original, shippingAddress: null }, 'USD')).toEqual({ shippingAddress: null })
   })
 
-  test('shows of what whoever pays may say only what the shop has said', () => {
+  test('shows only the shop’s values of fields that the payer may also fill', () => {
     const draft = {
       settled: ['email'],
       lines: [
@@ -96,14 +96,14 @@ describe('a draft', () => {
     })
   })
 
-  test('is summed up where that can be told', () => {
-    expect(subtotalOf(typed({ lines: [line('2', '10.50'), line('1', '0.01', 'var_2')] }), 'USD')).toBe(2_101)
-    expect(subtotalOf(typed({ lines: [line('2', '')] }), 'USD')).toBeUndefined()
-    expect(subtotalOf(typed({ lines: [line('x', '1')] }), 'USD')).toBeUndefined()
+  test('has a subtotal if all its lines are valid', () => {
+    expect(subtotalOf(draftText({ lines: [line('2', '10.50'), line('1', '0.01', 'var_2')] }), 'USD')).toBe(2_101)
+    expect(subtotalOf(draftText({ lines: [line('2', '')] }), 'USD')).toBeUndefined()
+    expect(subtotalOf(draftText({ lines: [line('x', '1')] }), 'USD')).toBeUndefined()
   })
 })
 
-test('the days of the home page stand in its address', () => {
+test('the period of the home page is in its URL', () => {
   const today = (before: number) => `day-${before}`
   expect(parseDateRange({}, undefined, today)).toEqual({ days: 30 })
   expect(parseDateRange({ days: '7' }, undefined, today)).toEqual({ days: 7, startDate: 'day-6', endDate: 'day-0' })
@@ -131,7 +131,7 @@ test('attention items are the non-zero counts, most urgent first', () => {
     lowStock: null,
     webhooks: { disabled: 1, failing: 0, undelivered: none },
   } as unknown as Parameters<typeof attentionItems>[0]
-  // Each order that is disputed is a press away.
+  // Each disputed order has a link.
   expect(attentionItems(counts)[0]?.links.map(({ path, text }) => [path.join('/'), text])).toEqual([
     ['orders/ord_7', '#7'],
     ['orders/ord_9', '#9'],

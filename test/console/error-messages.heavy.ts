@@ -1,4 +1,4 @@
-/** What souk refuses of a form, beside the field that it is about. */
+/** Tests errors of souk beside the fields of a form. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
@@ -9,10 +9,7 @@ setDefaultTimeout(longTestMs)
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 10 }) }) })
 
-test('a field that souk refuses says so itself, by the name that one sees, until something else is typed', async ({
-  open,
-  data: { selling },
-}) => {
+test('a refused field shows the error with its visible label, until it is changed', async ({ open, data: { selling } }) => {
   ok(await selling.post('/discounts', { title: 'First', code: 'TWICE', kind: 'FREE_SHIPPING' }), 201)
   const { handle } = (await selling.add({ title: 'One of a kind', variants: [{ price: usd(100) }] })) as { handle: string }
   const other = (await selling.add({ title: 'Another', variants: [{ price: usd(100) }] })) as { id: string }
@@ -49,15 +46,15 @@ test('a field that souk refuses says so itself, by the name that one sees, until
     visitor.expects(request)
     await visitor.keyPress(submit, { role: 'button' })
     await visitor.until(`document.querySelector('[aria-invalid=true]') !== null`, `a field of ${path} that is marked`)
-    const said = String(await visitor.page.evaluate(`document.querySelector('.form-problem').innerText`))
-    expect(said).toMatch(refused)
-    expect(said).not.toMatch(/\(body\)|Something went wrong/)
-    const beside = (await visitor.page.evaluate(`(() => {
+    const formMessage = String(await visitor.page.evaluate(`document.querySelector('.form-problem').innerText`))
+    expect(formMessage).toMatch(refused)
+    expect(formMessage).not.toMatch(/\(body\)|Something went wrong/)
+    const fieldError = (await visitor.page.evaluate(`(() => {
       const field = document.querySelector('[aria-invalid=true]')
       const id = field.getAttribute('aria-describedby').split(' ').at(-1)
       return [field.value, document.getElementById(id).innerText]
     })()`)) as [string, string]
-    expect([beside[0], said.includes(beside[1])]).toEqual([typed, true])
+    expect([fieldError[0], formMessage.includes(fieldError[1])]).toEqual([typed, true])
     expect(await visitor.axe()).toEqual([])
     await visitor.page.evaluate(`document.querySelector('[aria-invalid=true]').focus()`)
     await visitor.type('x')

@@ -1,4 +1,4 @@
-/** Every screen of the console in the demo's shops, at a phone's and a desk's width, in light and in dark: no fault that axe finds, no mishap. */
+/** Tests every screen of the console in the demo's shops: axe finds no fault, and the browser reports no error. */
 import { beforeAll, expect, setDefaultTimeout } from 'bun:test'
 import { addressOf, listedScreens } from '../support/console-screens.ts'
 import { demoConsoleTests, hasBrowser } from '../support/console-tests.ts'
@@ -9,11 +9,11 @@ setDefaultTimeout(longTestMs)
 const { test } = demoConsoleTests()
 
 const screens = await listedScreens()
-/** Those that stand together in the address: a login each. */
-const parts = Map.groupBy(screens, ({ path }) => path.replace('/s/:shop', 'shop').split('/').slice(0, 2).join('/'))
+/** Screens by the beginning of their paths. Each group logs in once. */
+const screenGroups = Map.groupBy(screens, ({ path }) => path.replace('/s/:shop', 'shop').split('/').slice(0, 2).join('/'))
 
-/** Both widths and both schemes: colours do not depend on the width, nor room on the scheme. */
-const looks = [
+/** Each width and each scheme occurs once, because colours do not depend on widths, nor layout on schemes. */
+const appearances = [
   ['desk', 'light'],
   ['phone', 'dark'],
 ] as const
@@ -22,14 +22,14 @@ beforeAll(() => {
   if (hasBrowser) expect(screens.length).toBeGreaterThan(40)
 })
 
-for (const [part, listed] of parts)
-  test(`${part}: every screen is shown, whole and without a fault, at both widths, in light and dark`, async (console) => {
+for (const [group, listed] of screenGroups)
+  test(`${group}: every screen is shown completely and without faults, at both widths, in light and dark`, async (console) => {
     const { open, app, merchant, operator, shopName } = console
     const as = listed.every(({ area }) => area === 'net') ? operator : merchant
     const { accessToken } = (await app.call('POST', '/merchant/login', { body: { email: as.email, password: as.password } })).body.data
     const ask = async (path: string) => (await app.call('GET', path, { token: accessToken })).body
     const visitor = await open({ as })
-    /** Where each stands, and how it looked there. */
+    /** The screens and appearances by fault. */
     const faults = new Map<string, string[]>()
     const note = (fault: string, where: string) => faults.set(fault, [...(faults.get(fault) ?? []), where])
     for (const screen of listed) {
@@ -39,13 +39,13 @@ for (const [part, listed] of parts)
       await visitor.settled()
       const title = String(await visitor.page.evaluate('document.title'))
       if (!title.trim()) note('no title', screen.path)
-      for (const [width, scheme] of looks) {
+      for (const [width, scheme] of appearances) {
         await visitor.width(width)
         await visitor.scheme(scheme)
         for (const fault of await visitor.axe()) note(fault, `${screen.path} (${width}, ${scheme})`)
       }
     }
-    expect([...faults].map(([fault, places]) => `${fault}\n  at ${places.join(', ')}`).join('\n')).toBe('')
+    expect([...faults].map(([fault, screensWithFault]) => `${fault}\n  at ${screensWithFault.join(', ')}`).join('\n')).toBe('')
   })
 
 test('every screen fits a phone in Mongolian', async ({ open, app, merchant, operator, shopName }) => {

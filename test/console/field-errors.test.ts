@@ -1,4 +1,4 @@
-/** What souk refuses of a form, in the words of the form. */
+/** Tests the messages of a form for errors of souk. */
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/console/lib/api/api-error.ts'
 import { assignFieldError, createFormFields } from '../../src/console/lib/api/field-errors.ts'
@@ -9,26 +9,27 @@ const formOf = (...fields: readonly (readonly [name: string, label: string])[]) 
   for (const [name, label] of fields) form.fields.add({ name, label })
   return form
 }
-const said = (form: ReturnType<typeof createFormFields>, message: string) => (assignFieldError(form, refusal(message)) as Error).message
+const messageOf = (form: ReturnType<typeof createFormFields>, message: string) =>
+  (assignFieldError(form, refusal(message)) as Error).message
 
 describe('a refusal', () => {
-  test('of one field is said by its label, and marks it', () => {
+  test('of one field is shown with its label, and marks the field', () => {
     const form = formOf(['title', 'Title'], ['price', 'Price (USD)'])
-    expect(said(form, 'price.amount: must be a whole number')).toBe('Price (USD): must be a whole number')
+    expect(messageOf(form, 'price.amount: must be a whole number')).toBe('Price (USD): must be a whole number')
     expect(form.refused.value).toMatchObject({ field: { name: 'price' }, text: 'must be a whole number' })
-    expect(said(form, 'Busy')).toBe('Busy')
+    expect(messageOf(form, 'Busy')).toBe('Busy')
     expect(form.refused.value).toBeUndefined()
   })
 
-  test('of one of several rows says which, and marks none', () => {
+  test('of one of several rows names the row, and marks no field', () => {
     const form = formOf(['price', 'Price'], ['price', 'Price'], ['name', 'Name'])
-    expect(said(form, 'lines.1.price: must be an amount')).toBe('Price 2: must be an amount')
-    expect(said(form, 'zones.1.bands.0.price.amount: Too much')).toBe('Price 2.1: Too much')
+    expect(messageOf(form, 'lines.1.price: must be an amount')).toBe('Price 2: must be an amount')
+    expect(messageOf(form, 'zones.1.bands.0.price.amount: Too much')).toBe('Price 2.1: Too much')
     expect(form.refused.value).toBeUndefined()
   })
 
-  test('of one of several that one sees under other names is left as it is', () => {
+  test('of one of several fields with different labels is unchanged', () => {
     const form = formOf(['name', 'Name of the zone'], ['name', 'Name of the way'])
-    expect(said(form, 'zones.1.name: Too long')).toBe('zones.1.name: Too long')
+    expect(messageOf(form, 'zones.1.name: Too long')).toBe('zones.1.name: Too long')
   })
 })

@@ -16,17 +16,17 @@ const isAt = (visitor: ConsoleVisitor, path: string) =>
   visitor.until(`location.pathname === '${path}' && document.querySelector('main h1') !== null`, path)
 const menuOf = (visitor: ConsoleVisitor) => visitor.all('link', { within: 'Main menu' })
 
-test('the page of an empty instance makes one account and its shop, and lands on the shop’s home', async ({ open, app }) => {
+test('the setup page of an empty instance creates one account with a shop, and continues on the shop’s home', async ({ open, app }) => {
   const token = (await issueSetupToken(app.deps)) ?? ''
   const visitor = await open({ at: 'setup' })
   await visitor.heading('Welcome to souk')
-  const [beside, elsewhere] = [await open({ beside: visitor }), await open({ at: `setup#${token}`, width: 'phone' })]
-  for (const one of [beside, elsewhere]) await one.heading('Welcome to souk')
-  await elsewhere.there('Email')
-  expect(await elsewhere.path()).toBe('/console/setup')
-  expect(await elsewhere.page.evaluate('location.hash')).toBe('')
-  expect(await elsewhere.has('Setup token')).toBe(false)
-  for (const one of [visitor, elsewhere]) expect(await one.axe()).toEqual([])
+  const [secondTab, otherBrowser] = [await open({ beside: visitor }), await open({ at: `setup#${token}`, width: 'phone' })]
+  for (const one of [secondTab, otherBrowser]) await one.heading('Welcome to souk')
+  await otherBrowser.there('Email')
+  expect(await otherBrowser.path()).toBe('/console/setup')
+  expect(await otherBrowser.page.evaluate('location.hash')).toBe('')
+  expect(await otherBrowser.has('Setup token')).toBe(false)
+  for (const one of [visitor, otherBrowser]) expect(await one.axe()).toEqual([])
 
   await visitor.keyFill('Setup token', 'mistyped')
   await visitor.keyFill('Email', root.email)
@@ -49,23 +49,23 @@ test('the page of an empty instance makes one account and its shop, and lands on
   await visitor.fill('Password', root.password)
   await visitor.press('Create shop')
   await isAt(visitor, '/console/s/harbour-goods')
-  await isAt(beside, '/console/s/harbour-goods')
+  await isAt(secondTab, '/console/s/harbour-goods')
 
-  await elsewhere.fill('Email', 'other@example.com')
-  await elsewhere.fill('Password', 'a harbour at dawn')
-  await elsewhere.fill('Shop name', 'Other Goods')
-  await elsewhere.fill('Country', 'Mongolia')
-  elsewhere.expects('POST /console/setup 409')
-  await elsewhere.press('Create shop')
-  await elsewhere.heading('Log in to souk')
-  await elsewhere.text('Setup is already complete')
-  await elsewhere.fill('Email', root.email)
-  await elsewhere.fill('Password', root.password)
-  await elsewhere.press('Log in')
-  await isAt(elsewhere, '/console/s/harbour-goods')
+  await otherBrowser.fill('Email', 'other@example.com')
+  await otherBrowser.fill('Password', 'a harbour at dawn')
+  await otherBrowser.fill('Shop name', 'Other Goods')
+  await otherBrowser.fill('Country', 'Mongolia')
+  otherBrowser.expects('POST /console/setup 409')
+  await otherBrowser.press('Create shop')
+  await otherBrowser.heading('Log in to souk')
+  await otherBrowser.text('Setup is already complete')
+  await otherBrowser.fill('Email', root.email)
+  await otherBrowser.fill('Password', root.password)
+  await otherBrowser.press('Log in')
+  await isAt(otherBrowser, '/console/s/harbour-goods')
 })
 
-test('the checklist checks what is done, and business details are approved as they are saved', async ({ open, app }) => {
+test('the checklist marks completed steps, and business details are approved when they are saved', async ({ open, app }) => {
   const visitor = await open({ as: root })
   await visitor.heading('Harbour Goods')
   await visitor.there('Add a product', { role: 'link' })
@@ -98,7 +98,7 @@ test('the checklist checks what is done, and business details are approved as th
   await visitor.fill('Legal name', 'Harbour Goods LLC')
   await visitor.fill('Registration number', '4711')
   await visitor.fill('Name of owner 1', 'Ann Haddad')
-  // The approval's response is lost: the page says so, and approving again tells that it had succeeded.
+  // The approval's response is lost, and the page reports an error. Approving again shows that it had succeeded.
   await loseNextResponse(visitor, '/decision')
   await visitor.press('Save and approve')
   await visitor.text('Something went wrong')
@@ -109,11 +109,11 @@ test('the checklist checks what is done, and business details are approved as th
   await visitor.press('Home', { role: 'link', within: 'Main menu' })
   await visitor.heading('Harbour Goods')
   await visitor.there('Ready to go live')
-  const done = ((await checklist()) as [string, string][]).filter(([name]) => name === 'done').map(([, text]) => text)
-  expect(done).toEqual(['Set up taxes', 'Add business details'])
+  const completedSteps = ((await checklist()) as [string, string][]).filter(([name]) => name === 'done').map(([, text]) => text)
+  expect(completedSteps).toEqual(['Set up taxes', 'Add business details'])
 })
 
-test('administration is one switch away and the shop one switch back; unused parts are found by the search', async ({ open }) => {
+test('administration is one switch away and the shop one switch back; hidden screens are found by the search', async ({ open }) => {
   const visitor = await open({ as: root })
   await visitor.heading('Harbour Goods')
   expect(await menuOf(visitor)).not.toContain('Affiliates')
@@ -155,7 +155,7 @@ test('the account keeps the menu of the shop', async ({ open }) => {
   await isAt(visitor, '/console/s/harbour-goods/orders')
 })
 
-test('an invitation ends logged in, in the shop', async ({ open, app }) => {
+test('an accepted invitation leads to the shop, logged in', async ({ open, app }) => {
   const { accessToken: token } = ok(await app.call('POST', '/merchant/login', { body: root })).body.data
   const invite = async (email: string) =>
     new URL(ok(await app.call('POST', '/shops/v2/staff', { token, body: { email, role: 'MANAGER' } }), 201).body.inviteUrl)

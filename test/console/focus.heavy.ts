@@ -1,4 +1,4 @@
-/** Where the keyboard is after what had it is gone: never at the beginning of the page. */
+/** Tests the focus after the focused element disappears: it never moves to the beginning of the page. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests, type InConsole } from '../support/console-tests.ts'
 import { sellingIn } from '../support/selling.ts'
@@ -9,17 +9,14 @@ setDefaultTimeout(longTestMs)
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
 type Visitor = Awaited<ReturnType<InConsole<unknown>['open']>>
 
-/** Waits until the page is at rest, and says where the keyboard is. */
-async function keyboardOf(visitor: Visitor): Promise<unknown> {
+/** Waits until the page is settled, and describes the focused element. */
+async function focusOf(visitor: Visitor): Promise<unknown> {
   await visitor.settled()
   await visitor.until(`document.activeElement !== document.body`, 'the keyboard somewhere')
   return visitor.page.evaluate(`document.activeElement.closest('main, dialog') !== null`)
 }
 
-test('a form that opens in the place of a list, and one that closes, keep the keyboard in the page', async ({
-  open,
-  data: { selling },
-}) => {
+test('a form that replaces a list, and a form that closes, keep the focus in the page', async ({ open, data: { selling } }) => {
   const settings = `s/${selling.shop.name}/settings`
   for (const [at, opens] of [
     ['taxes', 'Add tax rate'],
@@ -30,21 +27,21 @@ test('a form that opens in the place of a list, and one that closes, keep the ke
     await visitor.until(`document.querySelector('main h1') !== null`, 'the page')
     await visitor.settled()
     await visitor.keyPress(opens)
-    expect([at, await keyboardOf(visitor)]).toEqual([at, true])
+    expect([at, await focusOf(visitor)]).toEqual([at, true])
   }
 })
 
-test('a window whose opener is gone when it closes leaves the keyboard in the page', async ({ open, data: { selling } }) => {
+test('a dialog whose opener has disappeared keeps the focus in the page when it closes', async ({ open, data: { selling } }) => {
   const { id } = await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders/${id}` })
   await visitor.keyPress('Cancel order')
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   await visitor.keyPress('Cancel order', { role: 'button' })
   await visitor.until(`document.querySelector('dialog') === null`, 'no window any more')
-  expect(await keyboardOf(visitor)).toBe(true)
+  expect(await focusOf(visitor)).toBe(true)
 })
 
-test('what is removed by the keyboard leaves it in the part that it stood in', async ({ open, data: { selling } }) => {
+test('removing an element by keyboard keeps the focus in its section', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/products/${selling.productId}` })
   await visitor.heading(/./)
   await visitor.settled()
@@ -53,6 +50,6 @@ test('what is removed by the keyboard leaves it in the part that it stood in', a
     button.focus()
     button.remove()
   }`)
-  expect(await keyboardOf(visitor)).toBe(true)
+  expect(await focusOf(visitor)).toBe(true)
   expect(await visitor.page.evaluate('document.activeElement.localName')).toMatch(/^(section|form)$/)
 })

@@ -1,4 +1,4 @@
-/** Fulfilment of many orders, in a real browser. */
+/** Tests the fulfilment of many orders, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const { test } = consoleTests({
 })
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
 
-test('selected orders are fulfilled by the keyboard on a phone, and leave the list', async ({ app, open, data: { selling } }) => {
+test('selected orders are fulfilled by keyboard on a phone, and leave the list', async ({ app, open, data: { selling } }) => {
   const [one, two] = [await selling.placeOrder(), await selling.placeOrder({ quantity: 2 })]
   const packer = await staffOf(app, selling, 'FULFILMENT')
   const visitor = await open({ as: packer, at: at(selling, '/orders'), width: 'phone' })
@@ -27,7 +27,7 @@ test('selected orders are fulfilled by the keyboard on a phone, and leave the li
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Select all on this page', { role: 'checkbox' })
   await visitor.text('2 selected')
-  // Another person sends one of them meanwhile.
+  // Another person fulfils one of them in the meantime.
   await visitor.press('Fulfil', { role: 'button' })
   await visitor.there('Fulfil 2 orders', { role: 'dialog' })
   ok(await selling.post(`/v2/orders/${one.id}/fulfil`, {}))
@@ -42,7 +42,7 @@ test('selected orders are fulfilled by the keyboard on a phone, and leave the li
   expect((await selling.order(two.id)).tracking).toEqual({ number: null, carrier: 'Post' })
 })
 
-test('packing slips of a selection are shown without prices, one sheet an order', async ({ open, data: { selling } }) => {
+test('packing slips of a selection have no prices, and one sheet per order', async ({ open, data: { selling } }) => {
   const [one, two] = [await selling.placeOrder(), await selling.placeOrder({ quantity: 3 })]
   const visitor = await open({ as: selling, at: at(selling, '/orders?toFulfil=true') })
   await visitor.press(`Select order #${one.number}`, { role: 'checkbox' })
@@ -56,7 +56,7 @@ test('packing slips of a selection are shown without prices, one sheet an order'
   expect(await visitor.axe()).toEqual([])
 })
 
-test('tracking numbers of a CSV file are shown first, and then sent', async ({ open, data: { selling } }) => {
+test('tracking numbers of a CSV file are previewed and then saved', async ({ open, data: { selling } }) => {
   const [one, two] = [await selling.placeOrder(), await selling.placeOrder()]
   const file = join(temporaryDir(), 'tracking.csv')
   writeFileSync(file, `Order number;Tracking number;Carrier\n#${one.number};T-1;Post\n${two.number};<b>T-2</b>;\n9999;T-3;\nx;T-4;\n`)

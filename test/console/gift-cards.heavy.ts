@@ -1,4 +1,4 @@
-/** Replaces a gift card whose code was lost, in the console. */
+/** Tests the replacement of a gift card whose code was lost, in the console. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { customerOf, ok, sellingIn } from '../support/selling.ts'

@@ -1,4 +1,4 @@
-/** What the tests of the console stand on: that a visitor sees and presses what a person would, and that no mishap goes unnoticed. */
+/** Tests the console's test harness: a visitor sees and presses what a person would, and every error is noticed. */
 import { describe, expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { consoleTests } from '../support/console-tests.ts'
@@ -10,7 +10,7 @@ setDefaultTimeout(longTestMs)
 const { test } = consoleTests()
 
 describe('a visitor', () => {
-  test('logs in by the keyboard where the address says, and finds things by their names', async ({ open, shop }) => {
+  test('logs in by keyboard on the requested page, and finds elements by their names', async ({ open, shop }) => {
     const visitor = await open({ at: `s/${shop.shop.name}/orders` })
     await visitor.heading('Log in to souk')
     await visitor.signIn(shop)
@@ -23,7 +23,7 @@ describe('a visitor', () => {
     await visitor.keyboardAt(/^(Search|Jump to)/, { role: 'combobox' })
     await visitor.type('disc')
     await visitor.there(/Discounts$/, { role: 'option' })
-    // The first one clears what was typed, as in every field to search in.
+    // The first Escape clears the field, as in every search field.
     await visitor.key('Escape')
     await visitor.key('Escape')
     await visitor.until(`!document.querySelector('[role=listbox]')`, 'no palette')
@@ -33,9 +33,9 @@ describe('a visitor', () => {
     await visitor.heading('Orders')
   })
 
-  test('has the width, the scheme, the language and the clock that it is given', async ({ open }) => {
+  test('has the requested width, scheme, language and clock', async ({ open }) => {
     const visitor = await open({ width: 'phone', scheme: 'dark', language: 'ar', timeZone: 'Asia/Ulaanbaatar', clockOffMs: 86_400_000 })
-    const seen = await visitor.page.evaluate(`({
+    const actual = await visitor.page.evaluate(`({
       width: innerWidth,
       dark: matchMedia('(prefers-color-scheme: dark)').matches,
       still: matchMedia('(prefers-reduced-motion: reduce)').matches,
@@ -44,28 +44,28 @@ describe('a visitor', () => {
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       day: Date.now() - performance.timeOrigin > 86_000_000,
     })`)
-    expect(seen).toEqual({ width: 360, dark: true, still: true, language: 'ar', direction: 'rtl', zone: 'Asia/Ulaanbaatar', day: true })
+    expect(actual).toEqual({ width: 360, dark: true, still: true, language: 'ar', direction: 'rtl', zone: 'Asia/Ulaanbaatar', day: true })
     await visitor.scheme('light', { 'forced-colors': 'active' })
     expect(await visitor.page.evaluate(`matchMedia('(forced-colors: active)').matches`)).toBe(true)
     await visitor.width('desk')
     expect(await visitor.page.evaluate('innerWidth')).toBe(1280)
   })
 
-  test('is told what to do without scripts', async ({ open }) => {
+  test('sees instructions without scripts', async ({ open }) => {
     const visitor = await open({ scripts: false })
     await visitor.there('souk', { role: 'heading' })
     await visitor.there(/This page requires JavaScript/, {})
     expect(visitor.requests().filter((one) => one.startsWith('POST'))).toEqual([])
   })
 
-  test('opens another tab of the same browser, which is logged in as well', async ({ open, shop }) => {
+  test('opens another tab of the same browser, which is also logged in', async ({ open, shop }) => {
     const first = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
     await first.heading('Orders')
     const second = await open({ beside: first, at: `s/${shop.shop.name}/orders` })
     await second.heading('Orders')
   })
 
-  test('fills fields, chooses, ticks and uploads, with a pointer and by the keyboard', async ({ open }) => {
+  test('fills fields, chooses, ticks and uploads, by pointer and by keyboard', async ({ open }) => {
     const visitor = await open()
     await visitor.page.evaluate(`(() => {
       const make = (name, more, ...inside) => { const one = Object.assign(document.createElement(name), more); one.append(...inside); return one }
@@ -103,7 +103,9 @@ describe('a visitor', () => {
     expect(visitor.tabTo('Things')).rejects.toThrow('the Tab key does not come to Things')
   })
 
-  test('notices what goes wrong: policies, errors, refusals, other origins, and what was expected in vain', async ({ open }) => {
+  test('notices policy violations, errors, refusals, requests to other origins, and expected errors that did not occur', async ({
+    open,
+  }) => {
     const visitor = await open()
     const { page } = visitor
     const provoke: [what: RegExp, by: string][] = [

@@ -1,80 +1,80 @@
-/** Keys of what is to happen once. */
+/** Tests the idempotency keys of forms. */
 import { describe, expect, test } from 'bun:test'
 import { ApiError, noResponseError } from '../../src/console/lib/api/api-error.ts'
 import { createIdempotentSend, type IdempotencyHeader, type PendingSend } from '../../src/console/lib/api/idempotent-send.ts'
 
-/** Sends by a form of its own: what came of each, and the keys that were sent. */
-function form() {
+/** Creates a form. Returns its send function, and the keys that it sent. */
+function createForm() {
   let nth = 0
   const keys: string[] = []
   const send = createIdempotentSend(() => `key-${++nth}`)
-  const sent = (what: unknown, error?: unknown) =>
+  const trySend = (what: unknown, error?: unknown) =>
     send(what, async ({ 'idempotency-key': key }) => {
       keys.push(key)
       if (error !== undefined) throw error
     }).catch(() => undefined)
-  return { keys, sent }
+  return { keys, trySend }
 }
 const refused = (status: number, retryAfter: number | null = null) => new ApiError(status, 'no', undefined, null, retryAfter)
 
-describe('what is to happen once', () => {
-  test('is sent again under its key while nobody knows what became of it', async () => {
-    const { keys, sent } = form()
+describe('an idempotent send', () => {
+  test('repeats its key while the outcome is unknown', async () => {
+    const { keys, trySend } = createForm()
     for (const error of [noResponseError(), refused(500), refused(503, 5), refused(409, 3), refused(429, 1), undefined])
-      await sent({ all: true }, error)
+      await trySend({ all: true }, error)
     expect(keys).toEqual(Array(6).fill('key-1'))
   })
 
-  test('has another key after it was answered, and after it was refused', async () => {
-    const { keys, sent } = form()
-    for (const error of [undefined, refused(409), refused(422), refused(404), undefined]) await sent({ all: true }, error)
+  test('uses a new key after a response or a refusal', async () => {
+    const { keys, trySend } = createForm()
+    for (const error of [undefined, refused(409), refused(422), refused(404), undefined]) await trySend({ all: true }, error)
     expect(keys).toEqual(['key-1', 'key-2', 'key-3', 'key-4', 'key-5'])
   })
 
-  test('is the same after a login, or a refusal that says nothing of what was sent before', async () => {
-    const { keys, sent } = form()
+  test('repeats its key after a login, or a refusal that says nothing about the earlier request', async () => {
+    const { keys, trySend } = createForm()
     for (const error of [noResponseError(), refused(401), refused(403), refused(429), refused(400), undefined])
-      await sent({ all: true }, error)
+      await trySend({ all: true }, error)
     expect(keys).toEqual(Array(6).fill('key-1'))
   })
 
-  test('is something else with another body', async () => {
-    const { keys, sent } = form()
-    await sent({ amount: 1 }, noResponseError())
-    await sent({ amount: 2 }, noResponseError())
-    await sent({ amount: 2 }, noResponseError())
+  test('uses a new key for another body', async () => {
+    const { keys, trySend } = createForm()
+    await trySend({ amount: 1 }, noResponseError())
+    await trySend({ amount: 2 }, noResponseError())
+    await trySend({ amount: 2 }, noResponseError())
     expect(keys).toEqual(['key-1', 'key-2', 'key-2'])
   })
 
-  test('goes by what was seen when it was sent first, for as long as nobody knows what became of it', async () => {
+  test('repeats the version of its first request while the outcome is unknown', async () => {
     let nth = 0
     const send = createIdempotentSend(() => `key-${++nth}`)
-    const sent: unknown[] = []
-    for (const [seen, error] of [
+    const attempts: unknown[] = []
+    for (const [version, error] of [
       [100, noResponseError()],
       [90, refused(409)],
       [90, undefined],
     ] as const)
       await send(
         { amount: 10 },
-        async ({ 'idempotency-key': key }, was: number) => {
-          sent.push([key, was])
+        async ({ 'idempotency-key': key }, sentVersion: number) => {
+          attempts.push([key, sentVersion])
           if (error) throw error
         },
-        () => seen,
+        () => version,
       ).catch(() => undefined)
-    expect(sent).toEqual([
+    expect(attempts).toEqual([
       ['key-1', 100],
       ['key-1', 100],
       ['key-2', 90],
     ])
   })
 
-  test('is the same again in a window that was closed and opened, on the page of the same record alone', async () => {
+  test('repeats its key in a dialog that is closed and reopened, only on the page of the same record', async () => {
     const undecided = new Map<string, PendingSend>()
     let [nth, page] = [0, '/orders/1']
     const keys: string[] = []
-    const opened = () =>
+    const openDialog = () =>
       createIdempotentSend(
         () => `key-${++nth}`,
         undecided,
@@ -86,7 +86,7 @@ describe('what is to happen once', () => {
     }
     for (const at of ['/orders/1', '/orders/2', '/orders/1', '/orders/1']) {
       page = at
-      await opened()({ all: true }, send).catch(() => undefined)
+      await openDialog()({ all: true }, send).catch(() => undefined)
     }
     expect(keys).toEqual(['key-1', 'key-2', 'key-1', 'key-3'])
   })

@@ -1,4 +1,4 @@
-/** Invoices and credit notes in the console, in a real browser. */
+/** Tests invoices and credit notes in the console, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { ok, type Selling, sellingIn } from '../support/selling.ts'

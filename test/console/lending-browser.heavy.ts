@@ -1,4 +1,4 @@
-/** An application for a loan, from its beginning to its end, in a real browser. */
+/** Tests a loan application from creation to decision, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { consoleTests } from '../support/console-tests.ts'
@@ -22,7 +22,7 @@ const { test } = consoleTests({
   },
 })
 
-test('a merchant without KYB is led to the verification', async ({ open, shop }) => {
+test('a merchant without KYB is directed to the verification', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/lending` })
   visitor.expects('GET /kyb 404')
   visitor.expects('POST /lending-application 403')
@@ -32,7 +32,7 @@ test('a merchant without KYB is led to the verification', async ({ open, shop })
   await visitor.there('Verify business', { role: 'link' })
 })
 
-test('an application is begun by the keyboard, and says what is missing', async ({ open, app, data: { borrower, at } }) => {
+test('an application is created by keyboard, and shows what is missing', async ({ open, app, data: { borrower, at } }) => {
   const visitor = await open({ as: borrower, at })
   await visitor.heading('Lending')
   await visitor.text('Repayment record')
@@ -66,7 +66,7 @@ test('an application is begun by the keyboard, and says what is missing', async 
   await visitor.heading('Lending')
 })
 
-test('documents are handed in, refused, taken back and fetched on a phone', async ({ open, app, data: { borrower, at } }) => {
+test('documents are uploaded, refused, removed and downloaded on a phone', async ({ open, app, data: { borrower, at } }) => {
   const { id } = ok(await app.call('POST', '/lending-application', { token: borrower.token, body: {} }), 201).body
   const folder = await temporaryDir()
   const file = async (name: string, content: Buffer) => {
@@ -144,7 +144,7 @@ test('two editors of an application see the conflict', async ({ open, app, data:
   expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.requestedTermMonths).toBe(24)
 })
 
-test('who withdraws what somebody else changed meanwhile sees it, and then withdraws that', async ({
+test('withdrawing an application that was changed in the meantime shows the change, and then withdraws it', async ({
   open,
   app,
   data: { borrower, at },
@@ -157,7 +157,7 @@ test('who withdraws what somebody else changed meanwhile sees it, and then withd
   visitor.expects(/POST \/lending-application\/\S+\/withdraw 412/)
   await visitor.press('Withdraw', { role: 'button', within: 'Withdraw application?' })
   await visitor.text('Someone else changed this')
-  await visitor.until(`[...document.querySelectorAll('input')].some(({ value }) => value === '36')`, 'what is there by now')
+  await visitor.until(`[...document.querySelectorAll('input')].some(({ value }) => value === '36')`, 'the stored value')
   await visitor.press('Withdraw', { role: 'button', within: 'Withdraw application?' })
   await visitor.there('Application withdrawn', {})
   expect((await app.call('GET', `/lending-application/${id}`, { token: borrower.token })).body.status).toBe('WITHDRAWN')

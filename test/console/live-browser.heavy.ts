@@ -1,4 +1,4 @@
-/** What pages follow while they are open, and what becomes of what was asked, said or typed when they change. */
+/** Tests live updates of open pages, and what happens to dialogs, messages and typed text when pages change. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests, type OpenOptions } from '../support/console-tests.ts'
 import type { ConsoleVisitor, Login } from '../support/console-visitor.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 50 }) }) })
 
-/** In the page, before anything else: the stream of events can be cut, and the next one waits until it may begin. */
+/** A script for the page: the event stream can be cut, and the next stream waits until it may begin. */
 const cuttable = `{
   const before = globalThis.fetch
   const said = (globalThis.streams = [])
@@ -44,7 +44,7 @@ const cuttable = `{
   }
 }`
 
-/** Opens the orders of a shop, whose stream can be cut and has said where it is. */
+/** Opens the orders of a shop with a stream that can be cut, and waits for its first position. */
 async function openCuttable(open: (options: OpenOptions) => Promise<ConsoleVisitor>, selling: Login & { shop: { name: string } }) {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
@@ -55,7 +55,7 @@ async function openCuttable(open: (options: OpenOptions) => Promise<ConsoleVisit
   return visitor
 }
 
-test('a shop in which nothing has happened misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
+test('a shop without events misses nothing when its stream is cut', async ({ open, data: { selling } }) => {
   const visitor = await openCuttable(open, selling)
   await visitor.page.evaluate('cut()')
   const { number } = await selling.placeOrder()
@@ -65,7 +65,7 @@ test('a shop in which nothing has happened misses nothing when its stream is cut
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string', 'string'])
 })
 
-/** In the page: lists of orders cannot be read until it says so. */
+/** A script for the page: lists of orders cannot be read until `readable` is called. */
 const unreadable = `{
   const before = globalThis.fetch
   globalThis.readable = () => (globalThis.fetch = before)
@@ -83,7 +83,7 @@ test('a failed read is repeated', async ({ open, data: { selling } }) => {
   await visitor.page.evaluate('readable()')
   await visitor.there(`#${first.number}`, { role: 'link' })
   expect(await visitor.has('Can’t reach the server')).toBe(false)
-  // The server away and back: a read fails while there is no stream, and the stream is back before the next one.
+  // The server is briefly unreachable: a read fails without a stream, and the stream returns before the next read.
   await visitor.page.evaluate(unreadable)
   await visitor.page.evaluate('cut()')
   await visitor.text('Can’t reach the server')
@@ -94,10 +94,7 @@ test('a failed read is repeated', async ({ open, data: { selling } }) => {
   await visitor.gone('Can’t reach the server')
 })
 
-test('whoever logs in long after somebody has left is told what happens from then on, and nothing from before', async ({
-  open,
-  data: { selling },
-}) => {
+test('a login long after a logout shows later events only', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
@@ -122,7 +119,7 @@ test('whoever logs in long after somebody has left is told what happens from the
   expect(await visitor.page.evaluate('streams[1].from === standsAt && streams[1].from !== streams[0].from')).toBe(true)
 })
 
-test('what happens between the reading of a page and its stream of events is shown, by a stream that goes on from before the reading', async ({
+test('events between the read of a page and its stream are shown, because the stream starts before the read', async ({
   open,
   data: { selling },
 }) => {
@@ -131,7 +128,7 @@ test('what happens between the reading of a page and its stream of events is sho
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
   await visitor.page.evaluate(`sessionStorage.setItem('waits', 'yes')`)
   await visitor.reload()
-  // Not before: a list that is read only after the sale shows it without a stream.
+  // The sale must follow the read of the list: a later read would show it without a stream.
   await visitor.until('globalThis.isStreamAsked === true', 'the page that waits with its stream')
   await visitor.heading('Orders')
   await visitor.settled()
@@ -141,7 +138,7 @@ test('what happens between the reading of a page and its stream of events is sho
   expect(await visitor.page.evaluate('streams.map(({ from }) => typeof from)')).toEqual(['string'])
 })
 
-test('what is typed into a window stays behind the login, which can be used', async ({ open, app, data: { selling } }) => {
+test('text in a dialog stays behind the login, which can be used', async ({ open, app, data: { selling } }) => {
   const { id } = await selling.placeOrder()
   const at = `s/${selling.shop.name}/orders/${id}`
   const visitor = await open({ as: selling, at: `${at}?do=cancel` })
@@ -186,7 +183,7 @@ test('a write with a lost response is reported as unknown and applied once', asy
   expect(notes).toMatchObject([{ text: 'Gift wrapped' }])
 })
 
-test('a question about one page is not answered on another', async ({ open, data: { selling } }) => {
+test('a confirmation on one page does not apply to another', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/orders` })
   await visitor.heading('Orders')
   await visitor.press('API keys')
@@ -219,12 +216,12 @@ test('a session cookie of another site is not accepted', async ({ open, app, url
   await visitor.reload()
   await visitor.heading('Orders')
   const { email, password } = attacker
-  const begun = await fetch(`${url}/console/session`, {
+  const otherSession = await fetch(`${url}/console/session`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: url },
     body: JSON.stringify({ email, password }),
   })
-  const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? []
+  const [name = '', value = ''] = (otherSession.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? []
   await visitor.page.command('Network.setCookie', { name, value, url: `${url}/console/session`, path: '/console/session' })
   await visitor.reload()
   await visitor.heading('Log in to souk')
@@ -246,14 +243,14 @@ test('a plot fits a screen that became narrower', async ({ open, app, data: { se
   expect(await visitor.axe()).toEqual([])
 })
 
-test('the home of a shop comes without the library that draws, until one points at a plot', async ({ open, data: { selling } }) => {
+test('the home of a shop loads without the chart library, until the pointer is over a chart', async ({ open, data: { selling } }) => {
   await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
   await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
   const hasStream = () => pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   await hasStream()
   await visitor.settled()
-  // It asks once who is there, and once for what it shows, however early.
+  // The page requests the session once, and each record once.
   visitor.page.events.length = 0
   await visitor.reload()
   await hasStream()
@@ -264,7 +261,7 @@ test('the home of a shop comes without the library that draws, until one points 
     'GET /shops/v2/overview 200',
     'GET /v2/events 200',
   ])
-  // And what came first is not all that it ever shows.
+  // Later data is shown as well.
   const toSend = `Number(/(\\d+)\\s+orders? to fulfil/.exec(document.body.innerText)?.[1])`
   const waiting = Number(await visitor.page.evaluate(toSend))
   await selling.placeOrder()
@@ -282,44 +279,41 @@ test('the home of a shop comes without the library that draws, until one points 
   expect(visitor.requests().filter((one) => one.includes('/console/assets/') && !before.has(one))).toHaveLength(1)
 })
 
-test('a page that stays open shows that its shop was suspended, restored, went live, and what one may there by now', async ({
-  open,
-  app,
-}) => {
+test('an open page shows that its shop was suspended, restored or went live, and a change of the own role', async ({ open, app }) => {
   const [selling, operator] = [await sellingIn(app), await app.superAdmin()]
   await approveBusiness(app, selling, operator)
   const manager = await staffOf(app, selling, 'MANAGER')
   const at = `s/${selling.shop.name}`
-  const [owner, beside] = [await open({ as: selling, at: `${at}/settings/keys` }), await open({ as: manager, at })]
+  const [owner, managerTab] = [await open({ as: selling, at: `${at}/settings/keys` }), await open({ as: manager, at })]
   await owner.text('Test mode: no real money')
-  for (const visitor of [owner, beside]) await pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
+  for (const visitor of [owner, managerTab]) await pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   const shopIs = (status: string) =>
     app.call('PATCH', `/admin/shops/${selling.shop.id}`, { token: operator.token, body: { status } }).then((answer) => ok(answer))
   await shopIs('SUSPENDED')
   await owner.text('This shop is suspended')
-  await beside.text('This shop is suspended')
+  await managerTab.text('This shop is suspended')
   await shopIs('KYB_VERIFIED')
   await owner.until(`!document.body.innerText.includes('This shop is suspended')`, 'a shop that is restored')
   const live = ok(await app.call('POST', '/shops/v2/go-live', { token: selling.token })).body
-  for (const visitor of [owner, beside])
+  for (const visitor of [owner, managerTab])
     await visitor.until(`!document.body.innerText.includes('Test mode: no real money')`, 'a shop that is live')
   await owner.text(live.publishableKey)
 
   // A changed role requires a new authorisation, which ends the stream.
-  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
-  await beside.reload()
-  await beside.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
-  await beside.there('Shipping', { role: 'link' })
+  await managerTab.page.command('Page.addScriptToEvaluateOnNewDocument', { source: cuttable })
+  await managerTab.reload()
+  await managerTab.until('globalThis.streams?.[0]?.isPlaced === true', 'the stream has said where it is')
+  await managerTab.there('Shipping', { role: 'link' })
   ok(await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: selling.token, body: { role: 'READ_ONLY' } }))
-  await beside.page.evaluate('cut()')
-  await beside.page.evaluate('mend()')
-  await beside.until(
+  await managerTab.page.evaluate('cut()')
+  await managerTab.page.evaluate('mend()')
+  await managerTab.until(
     `![...document.querySelectorAll('nav a')].some(({ innerText }) => innerText.includes('Shipping'))`,
     'the menu of a reader',
   )
 })
 
-test('a list of what changes without being told of is read anew by whoever comes back to it', async ({ open, data: { selling } }) => {
+test('a list without live events is read again when a user returns to it', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/customers` })
   await visitor.heading('Customers')
   await visitor.settled()
@@ -337,16 +331,13 @@ test('a list of what changes without being told of is read anew by whoever comes
   await visitor.text('meanwhile@example.com')
 })
 
-test('whoever goes to another of their shops sees how that is by now, though its stream goes on from the one before', async ({
-  open,
-  app,
-}) => {
-  const [mine, operator] = [await sellingIn(app), await app.superAdmin()]
+test('switching to another shop shows its current state, although the stream continues from the previous shop', async ({ open, app }) => {
+  const [ownShop, operator] = [await sellingIn(app), await app.superAdmin()]
   const other = await sellingIn(app)
-  const both = await staffOf(app, other, 'MANAGER')
-  const { token } = await invitePerson(app, mine, 'MANAGER', both.email)
-  ok(await app.call('POST', '/auth/invitation', { body: { token, password: both.password } }))
-  const visitor = await open({ as: both, at: `s/${mine.shop.name}` })
+  const managerOfBoth = await staffOf(app, other, 'MANAGER')
+  const { token } = await invitePerson(app, ownShop, 'MANAGER', managerOfBoth.email)
+  ok(await app.call('POST', '/auth/invitation', { body: { token, password: managerOfBoth.password } }))
+  const visitor = await open({ as: managerOfBoth, at: `s/${ownShop.shop.name}` })
   await visitor.until(`document.querySelector('main h1') !== null`, 'the home of a shop')
   await pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   ok(await app.call('PATCH', `/admin/shops/${other.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
@@ -360,7 +351,7 @@ test('whoever goes to another of their shops sees how that is by now, though its
   await visitor.text('This shop is suspended')
 })
 
-test('of many tabs of one browser three hold a stream, which leaves connections to all: each works, and shows what happens', async ({
+test('of many tabs of one browser three hold a stream, so that every tab has connections and shows events', async ({
   open,
   app,
   data: { selling },

@@ -1,4 +1,4 @@
-/** Who comes in, who is put out, and what becomes of what they typed meanwhile. */
+/** Tests logins, ended sessions, and what happens to typed text. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { ok } from '../support/selling.ts'
@@ -16,7 +16,7 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
   await visitor.keyFill('Shop name', 'A long thought')
   await app.call('DELETE', '/auth/sessions', { token: shop.token })
-  // Its stream may begin before that or after it.
+  // The stream may start before or after the session ends.
   visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events) 401/)
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.heading('Log in to souk')
@@ -27,7 +27,7 @@ test('a session that ends in the middle of an edit keeps what was typed behind t
   await visitor.key('Enter')
   await visitor.heading('Shop details')
   expect(await visitor.value('Shop name')).toBe('A long thought')
-  // What was refused of the session before is no refusal any more.
+  // The error of the ended session is no longer shown.
   expect(await visitor.has('Something went wrong')).toBe(false)
 })
 
@@ -43,7 +43,7 @@ test('the login asks for the second factor and focuses its field', async ({ open
   await visitor.keyboardAt('Authentication code', { role: 'textbox' })
   await visitor.text('Enter the code from your authenticator app.')
   expect(await visitor.axe()).toEqual([])
-  // That of the step at hand is used up.
+  // The code of the current step is used up.
   await visitor.type(codeAt(secret, clock.now(), 1))
   await visitor.key('Enter')
   await visitor.heading('Orders')
@@ -53,14 +53,14 @@ test('another account in a second tab inherits nothing', async ({ open, app }) =
   const [first, second] = [await app.merchant(), await app.merchant()]
   const visitor = await open({ as: first, at: `s/${first.shop.name}/products/new` })
   await visitor.keyFill('Title', 'Of the first')
-  const beside = await open({ beside: visitor })
-  await beside.heading(/./)
-  await beside.press('Log out', { role: 'button' })
+  const secondTab = await open({ beside: visitor })
+  await secondTab.heading(/./)
+  await secondTab.press('Log out', { role: 'button' })
   await visitor.heading('Log in to souk')
-  await beside.keyFill('Email', second.email)
-  await beside.keyFill('Password', second.password)
-  await beside.key('Enter')
-  await beside.until(`!document.querySelector('input[type=password]')`, 'the second is in')
+  await secondTab.keyFill('Email', second.email)
+  await secondTab.keyFill('Password', second.password)
+  await secondTab.key('Enter')
+  await secondTab.until(`!document.querySelector('input[type=password]')`, 'the second is in')
   await visitor.until(`!document.querySelector('input[type=password]')`, 'the page follows')
   expect(await visitor.has('Of the first')).toBe(false)
 })
@@ -79,25 +79,24 @@ test('a screen that fails to load shows an error and recovers', async ({ open, a
   await visitor.heading('Discounts')
 })
 
-test('a screen that does not come while somebody logs in takes nothing from them, and comes by itself once they are in', async ({
-  open,
-  app,
-}) => {
+test('a screen that fails to load during a login does not disturb it, and loads by itself afterwards', async ({ open, app }) => {
   const shop = await app.merchant()
   const at = `s/${shop.shop.name}`
   const before = await open({ as: shop, at: `${at}/orders` })
   await before.heading('Orders')
   await before.settled()
-  const known = new Set(before.requests())
+  const loadedBefore = new Set(before.requests())
   await before.press('Discounts')
   await before.heading('Discounts')
-  const parts = before.requests().flatMap((one) => (known.has(one) ? [] : (/^GET (\/console\/assets\/\S+\.js) /.exec(one)?.[1] ?? [])))
-  expect(parts).not.toEqual([])
+  const screenFiles = before
+    .requests()
+    .flatMap((one) => (loadedBefore.has(one) ? [] : (/^GET (\/console\/assets\/\S+\.js) /.exec(one)?.[1] ?? [])))
+  expect(screenFiles).not.toEqual([])
 
   const visitor = await open()
   await visitor.heading('Log in to souk')
   const block = (urls: readonly string[]) => visitor.page.command('Network.setBlockedURLs', { urls })
-  await block(parts.map((part) => `*${part}`))
+  await block(screenFiles.map((file) => `*${file}`))
   visitor.expects(/^GET \/console\/assets\/\S+\.js inspector/)
   await visitor.page.evaluate('globalThis.isBefore = true')
   await visitor.go(`${at}/discounts`)
@@ -113,7 +112,7 @@ test('a screen that does not come while somebody logs in takes nothing from them
   expect(await visitor.page.evaluate(`performance.getEntriesByType('navigation')[0].type`)).toBe('navigate')
 })
 
-test('a page whose files do not come, or do not run, says so in every language, and says nothing of it where they do', async ({ open }) => {
+test('a page whose files are missing or fail shows that in every language, and a working page does not', async ({ open }) => {
   const visitor = await open()
   await visitor.heading('Log in to souk')
   const { command, evaluate } = visitor.page
@@ -135,27 +134,27 @@ test('a page whose files do not come, or do not run, says so in every language, 
     await visitor.until(`!globalThis.isBefore && document.readyState !== 'loading'`, 'the page anew')
   }
 
-  // At once if the browser reports that they are missing,
+  // The page shows it at once if the browser reports missing files,
   for (const file of [main, core]) {
     await reload(file)
     await saysSo()
   }
   expect(await visitor.axe()).toEqual([])
-  // also where it is not the first script that sees it,
+  // also if the first script is missing,
   await reload(begin, main)
   await saysSo()
 
-  // or that they do not run: here in a browser that lacks something they take for granted.
+  // or if a script fails, here because the browser lacks a required API.
   visitor.expects(/BroadcastChannel is not a constructor/)
   const { identifier } = await command('Page.addScriptToEvaluateOnNewDocument', { source: 'globalThis.BroadcastChannel = undefined' })
   await reload()
   await saysSo()
-  // The page may know before the browser has told of it, and to another page it would not tell.
-  const isTold = async () => visitor.page.events.some(({ params }) => JSON.stringify(params).includes('BroadcastChannel is not'))
-  expect(await pollUntilFound(isTold)).toBe(true)
+  // Waits for the browser's report, which would be lost after a reload.
+  const isReported = async () => visitor.page.events.some(({ params }) => JSON.stringify(params).includes('BroadcastChannel is not'))
+  expect(await pollUntilFound(isReported)).toBe(true)
   await command('Page.removeScriptToEvaluateOnNewDocument', { identifier })
 
-  // By itself, after a while, where there is no script that could say it.
+  // Without any script, the message appears after a while.
   await reload(begin, late)
   await visitor.until(`document.querySelector('.not-begun')?.getAnimations().length === 1`, 'a page that waits')
   expect(await evaluate(`getComputedStyle(document.querySelector('.not-begun')).visibility`)).toBe('hidden')
@@ -166,13 +165,16 @@ test('a page whose files do not come, or do not run, says so in every language, 
   await visitor.heading('Log in to souk')
 })
 
-test('without the script that asks ahead, or while that does not come, the page asks by itself', async ({ open, shop }) => {
+test('without the script that requests the session early, or while it loads, the page requests the session itself', async ({
+  open,
+  shop,
+}) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
   const { command, evaluate, events } = visitor.page
   const begin = new URL((await evaluate(`document.scripts[0].src`)) as string).pathname
   await command('Network.setCacheDisabled', { cacheDisabled: true })
-  const again = async () => {
+  const reload = async () => {
     await evaluate('globalThis.isBefore = true')
     await command('Page.reload')
     await visitor.until('!globalThis.isBefore', 'the page anew')
@@ -180,22 +182,22 @@ test('without the script that asks ahead, or while that does not come, the page 
   }
   visitor.expects(/^GET \/console\/assets\/bootstrap-\S+\.js inspector/)
   await command('Network.setBlockedURLs', { urls: [`*${begin}`] })
-  await again()
+  await reload()
   await command('Network.setBlockedURLs', { urls: [] })
 
   await command('Fetch.enable', { patterns: [{ urlPattern: `*${begin}` }] })
-  await again()
-  // Where it comes after all, it asks for nothing more.
-  const asked = () => visitor.requests().filter((one) => one.startsWith('POST /console/session ')).length
-  const before = asked()
-  const held = events.filter(({ method }) => method === 'Fetch.requestPaused')
-  expect(held.length).toBe(1)
+  await reload()
+  // If the script arrives later, it makes no further request.
+  const countRequests = () => visitor.requests().filter((one) => one.startsWith('POST /console/session ')).length
+  const before = countRequests()
+  const pausedRequests = events.filter(({ method }) => method === 'Fetch.requestPaused')
+  expect(pausedRequests.length).toBe(1)
   await evaluate(`document.scripts[0].addEventListener('load', () => { globalThis.isLate = true })`)
-  for (const { params } of held) await command('Fetch.continueRequest', { requestId: params['requestId'] })
+  for (const { params } of pausedRequests) await command('Fetch.continueRequest', { requestId: params['requestId'] })
   await visitor.until('globalThis.isLate === true', 'the script that came late')
   await command('Fetch.disable')
   await visitor.settled()
-  expect(asked()).toBe(before)
+  expect(countRequests()).toBe(before)
 })
 
 test('the session is requested without a lock if the browser refuses or never grants it', async ({ open, shop }) => {
@@ -219,10 +221,10 @@ test('a slow screen shows progress and finally an error', async ({ open, shop })
   await visitor.settled()
   const { command, evaluate, events } = visitor.page
   await command('Fetch.enable', { patterns: [{ urlPattern: '*/console/assets/*.js' }] })
-  const held = () => events.filter(({ method }) => method === 'Fetch.requestPaused')
+  const pausedRequests = () => events.filter(({ method }) => method === 'Fetch.requestPaused')
   await visitor.press('Discounts')
   await visitor.until(`document.querySelector('.coming.on') !== null`, 'a sign that it is on its way')
-  for (const { params } of held()) await command('Fetch.continueRequest', { requestId: params['requestId'] })
+  for (const { params } of pausedRequests()) await command('Fetch.continueRequest', { requestId: params['requestId'] })
   await command('Fetch.disable')
   await visitor.heading('Discounts')
   expect(await evaluate(`document.querySelector('.coming.on')`)).toBeNull()
@@ -237,7 +239,7 @@ test('a slow screen shows progress and finally an error', async ({ open, shop })
   await visitor.press('Gift cards')
   await visitor.text('Can’t reach the server')
   await command('Fetch.disable')
-  // It is asked for again by itself; whoever presses first may find the button gone.
+  // The page retries by itself, so the button may already be gone.
   await visitor.heading('Gift cards')
 })
 
@@ -251,7 +253,7 @@ test('without mails the password reset does not claim to have sent one', async (
   expect(await visitor.axe()).toEqual([])
 })
 
-test('a merchant at an operator page is told and can go home', async ({ open, shop }) => {
+test('a merchant on an operator page sees a message and can go home', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: 'net/jobs' })
   await visitor.text('Only the administrator of this installation can see these pages.')
   expect(await visitor.has('Ask the shop’s owner to change your role')).toBe(false)
@@ -259,7 +261,7 @@ test('a merchant at an operator page is told and can go home', async ({ open, sh
   await visitor.until(`location.pathname === '/console/s/${shop.shop.name}'`, 'their shop')
 })
 
-test('a removed staff member is told while working', async ({ open, app, shop }) => {
+test('a removed staff member sees a message on the open page', async ({ open, app, shop }) => {
   const packer = await staffOf(app, shop, 'FULFILMENT')
   const visitor = await open({ as: packer, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')

@@ -1,4 +1,4 @@
-/** Answers that never come to who asked: what was asked is not done twice, and what was done is not taken for somebody else's. */
+/** Tests lost responses: a repeated request has one effect, and is not taken for another user's change. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
@@ -13,7 +13,7 @@ setDefaultTimeout(longTestMs)
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
 
-test('a provider’s secret whose answer was lost is replaced once, and the one that counts is shown when it is asked for again', async ({
+test('a provider’s secret whose response was lost is replaced once, and a retry shows the valid one', async ({
   open,
   app,
   data: { operator },
@@ -45,7 +45,7 @@ test('a provider’s secret whose answer was lost is replaced once, and the one 
   await visitor.heading('Lenders')
 })
 
-test('a decision about a business whose answer was lost is one’s own when it is sent again', async ({ open, app, data: { operator } }) => {
+test('a KYB decision whose response was lost counts as the user’s own when it is repeated', async ({ open, app, data: { operator } }) => {
   const { id } = await fileBusiness(app, await app.merchant(), { legalName: 'Lost and Found' })
   const visitor = await open({ as: operator, at: `net/kyb/${id}` })
   await visitor.heading('Lost and Found')
@@ -59,7 +59,11 @@ test('a decision about a business whose answer was lost is one’s own when it i
   expect(await visitor.has('your decision was not saved')).toBe(false)
 })
 
-test('who turned a second factor on without seeing the answer is told that its codes are to be made anew', async ({ open, app, clock }) => {
+test('a second factor whose response was lost is shown as on, with a message that the recovery codes were not shown', async ({
+  open,
+  app,
+  clock,
+}) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
@@ -80,7 +84,7 @@ test('who turned a second factor on without seeing the answer is told that its c
   expect(await visitor.axe()).toEqual([])
 })
 
-test('what somebody in between answers in souk’s place says that nobody knows whether it was done', async ({ open, app }) => {
+test('a response of a proxy instead of souk is reported as an unknown outcome', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/discounts/new` })
   await visitor.heading(/./)
@@ -97,18 +101,15 @@ test('what somebody in between answers in souk’s place says that nobody knows 
   expect(await visitor.has('Bad Gateway')).toBe(false)
 })
 
-test('settings whose answer was lost are saved when they are sent again, and nobody else is said to have changed them', async ({
-  open,
-  app,
-}) => {
-  const own = await shopIn(app)
+test('settings whose response was lost are saved by a retry, without a conflict message', async ({ open, app }) => {
+  const owner = await shopIn(app)
   const method = { code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates: [{ upToGrams: 1_000, amount: usd(450) }] }
-  ok(await own.put('/shops/v2/shipping-methods', { data: [method] }))
-  ok(await own.put('/shops/v2/tax-rates', { data: [{ country: 'US', region: 'CA', rateBps: 725, inclusive: false }] }))
-  const at = `s/${own.shop.name}/settings`
-  const visitor = await open({ as: own, at })
+  ok(await owner.put('/shops/v2/shipping-methods', { data: [method] }))
+  ok(await owner.put('/shops/v2/tax-rates', { data: [{ country: 'US', region: 'CA', rateBps: 725, inclusive: false }] }))
+  const at = `s/${owner.shop.name}/settings`
+  const visitor = await open({ as: owner, at })
   visitor.expects(/^(PATCH|PUT) \/shops\/v2\S* 412/)
-  /** Saves, hears nothing, and saves again. */
+  /** Saves, loses the response, and saves again. */
   async function saveTwice(path: string): Promise<void> {
     await loseNextResponse(visitor, path)
     await visitor.press('Save', { role: 'button' })
@@ -134,14 +135,14 @@ test('settings whose answer was lost are saved when they are sent again, and nob
   await visitor.fill('State / province', 'NY')
   await visitor.fill('Rate (%)', '8')
   await saveTwice('/shops/v2/tax-rates')
-  const now = async (path: string) => ok(await app.call('GET', path, { token: own.token })).body
+  const now = async (path: string) => ok(await app.call('GET', path, { token: owner.token })).body
   expect((await now('/shops/v2')).title).toBe('Quay Street')
   expect((await now('/shops/v2/mail')).senderName).toBe('Quay')
   expect((await now('/shops/v2/shipping-methods')).data).toMatchObject([{ rates: [{ amount: usd(500) }] }])
   expect((await now('/shops/v2/tax-rates')).data).toMatchObject([{ region: 'CA' }, { region: 'NY' }])
 })
 
-test('a gift card whose answer was lost is issued once, also where one logs in anew before it is sent again', async ({ open, app }) => {
+test('a gift card whose response was lost is issued once, also after a new login before the retry', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards?new=1` })
   await visitor.fill(/^Amount/, '31')

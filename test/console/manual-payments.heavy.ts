@@ -1,4 +1,4 @@
-/** Manual payments in the console: setting them up, marking an order as paid, and refunding it by hand. */
+/** Tests manual payments in the console: their setup, marking an order as paid, and a refund by hand. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { manualOrderOf } from '../support/manual-payments.ts'

@@ -1,4 +1,4 @@
-/** The menu of a shop at the size of a laptop's screen. */
+/** Tests the menu of a shop at the size of a laptop screen. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { longTestMs } from '../support/timeouts.ts'

@@ -12,8 +12,8 @@ test('a handle is derived from the title, and is empty where too little of the t
 })
 
 test('the usual currency of a country is one that the API accepts', () => {
-  const found = countryCodes.map(currencyOf).filter((one) => one !== '')
-  expect(found.length).toBeGreaterThan(50)
-  expect(found.filter((code) => !isCurrency(code))).toEqual([])
+  const currencies = countryCodes.map(currencyOf).filter((one) => one !== '')
+  expect(currencies.length).toBeGreaterThan(50)
+  expect(currencies.filter((code) => !isCurrency(code))).toEqual([])
   expect([currencyOf('AE'), currencyOf('DE'), currencyOf('XX')]).toEqual(['AED', 'EUR', ''])
 })

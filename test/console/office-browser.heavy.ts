@@ -1,4 +1,4 @@
-/** What an owner sees to now and then, in a real browser: webhooks, staff, mails, the business behind the shop, one's own account. */
+/** Tests an owner's occasional tasks in a browser: webhooks, staff, mails, business verification and the account. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import decodeQR from 'qr/decode.js'
 import { consoleTests } from '../support/console-tests.ts'
@@ -18,7 +18,7 @@ const long = (length: number) => (evil + 'W'.repeat(length)).slice(0, length)
 
 const { test } = consoleTests({ settings: { LENDING_PLATFORM_ENABLED: 'false', ...loopbackAllowed } })
 
-/** What a camera reads where something is shown. */
+/** Reads a QR code from a screenshot of an element, as a camera does. */
 async function readCode({ page }: ConsoleVisitor, selector: string): Promise<string> {
   const clip = await page.evaluate(`(() => {
     const one = document.querySelector('${selector}')
@@ -29,7 +29,7 @@ async function readCode({ page }: ConsoleVisitor, selector: string): Promise<str
   const { data: png } = (await page.command('Page.captureScreenshot', { format: 'png', clip, captureBeyondViewport: true })) as {
     data: string
   }
-  const seen = (await page.evaluate(`(async () => {
+  const decoded = (await page.evaluate(`(async () => {
     const bytes = Uint8Array.from(atob('${png}'), (one) => one.charCodeAt(0))
     const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
     const { width, height } = bitmap
@@ -37,10 +37,10 @@ async function readCode({ page }: ConsoleVisitor, selector: string): Promise<str
     context.drawImage(bitmap, 0, 0)
     return { width, height, data: [...context.getImageData(0, 0, width, height).data] }
   })()`)) as { width: number; height: number; data: number[] }
-  return decodeQR({ ...seen, data: Uint8Array.from(seen.data) }, { timeLimit: 60_000 })
+  return decodeQR({ ...decoded, data: Uint8Array.from(decoded.data) }, { timeLimit: 60_000 })
 }
 
-test('an endpoint is registered by the keyboard, and its secret is shown once', async ({ open, app, shop }) => {
+test('an endpoint is registered by keyboard, and its secret is shown once', async ({ open, app, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/webhooks` })
   await visitor.heading('Webhooks')
   await visitor.keyPress('Add endpoint', { role: 'link' })
@@ -75,7 +75,7 @@ test('an endpoint is registered by the keyboard, and its secret is shown once', 
   expect((await app.call('GET', '/webhook-endpoints', { token: shop.token })).body.data).toEqual([])
 })
 
-test('a delivery that was given up is sent again on a phone, and what comes back is seen', async ({ open, app, shop }) => {
+test('a failed delivery is resent on a phone, and its response is shown', async ({ open, app, shop }) => {
   let status = 410
   await using server = receiver(() => new Response('no', { status }))
   const endpoint = await registerEndpoint(app, shop, `${server.url}hook`)
@@ -96,13 +96,17 @@ test('a delivery that was given up is sent again on a phone, and what comes back
   expect(new Set(server.received.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
 })
 
-test('whoever is gone from the staff meanwhile is gone from the list once one presses anything of theirs', async ({ open, app, shop }) => {
+test('a staff member who was removed in the meantime disappears from the list when one of their buttons is pressed', async ({
+  open,
+  app,
+  shop,
+}) => {
   const people = [await invitePerson(app, shop, 'READ_ONLY'), await invitePerson(app, shop, 'READ_ONLY')]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
   const isListed = ({ email }: { email: string }) =>
     `[...document.querySelectorAll('tr')].some(({ innerText }) => innerText.includes(${JSON.stringify(email)}))`
-  for (const [person, action] of people.map((one, place) => [one, place === 0 ? 'Remove' : 'Change role'] as const)) {
+  for (const [person, action] of people.map((one, at) => [one, at === 0 ? 'Remove' : 'Change role'] as const)) {
     await visitor.until(isListed(person), 'the row')
     ok(await app.call('DELETE', `/shops/v2/staff/${person.id}`, { token: shop.token }), 204)
     visitor.expects(`GET /shops/v2/staff/${person.id} 404`)
@@ -111,7 +115,7 @@ test('whoever is gone from the staff meanwhile is gone from the list once one pr
   }
 })
 
-test('somebody is invited by the keyboard, gets another role and is removed', async ({ open, app, shop }) => {
+test('a person is invited by keyboard, gets another role and is removed', async ({ open, app, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
   await visitor.keyFill('Email', 'newcomer@example.com')
@@ -134,7 +138,7 @@ test('somebody is invited by the keyboard, gets another role and is removed', as
   expect(data.map(({ email }: { email: string }) => email)).not.toContain('newcomer@example.com')
 })
 
-test('the only owner is told why they stay one, and two who change a role at once see both', async ({ open, app, shop }) => {
+test('the only owner cannot be removed, and of two concurrent role changes the second sees the conflict', async ({ open, app, shop }) => {
   const other = await invitePerson(app, shop, 'READ_ONLY')
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
@@ -154,7 +158,7 @@ test('the only owner is told why they stay one, and two who change a role at onc
   await visitor.there(/is now Manager/, {})
 })
 
-test('whose role is taken away in the middle is told so', async ({ open, app, shop }) => {
+test('an owner who loses the role during an edit sees a message', async ({ open, app, shop }) => {
   const second = await staffOf(app, shop, 'OWNER')
   const visitor = await open({ as: second, at: `s/${shop.shop.name}/settings/staff` })
   await reloadWithoutEvents(visitor)
@@ -167,7 +171,7 @@ test('whose role is taken away in the middle is told so', async ({ open, app, sh
   await visitor.text('Something went wrong')
 })
 
-test('mails are changed by the keyboard on a phone, and seen in each language', async ({ open, app, shop }) => {
+test('mail settings are changed by keyboard on a phone, and previewed in each language', async ({ open, app, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/mail`, width: 'phone' })
   await visitor.heading('Email notifications')
   await visitor.text('Email isn’t set up')
@@ -177,7 +181,7 @@ test('mails are changed by the keyboard on a phone, and seen in each language', 
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.there('Saved', {})
   expect((await app.call('GET', '/shops/v2/mail', { token: shop.token })).body.senderName).toBe('<b>Shop</b> of A')
-  // Of what is typed here nothing is used where nothing is.
+  // An empty field shows its default.
   await visitor.text(`Default: “${shop.shop.title}”`)
   await visitor.press('العربية', { role: 'link' })
   await visitor.until(`document.querySelector('.mail-preview pre')?.innerText.match(/[\u0600-\u06ff]/)`, 'Arabic')
@@ -191,7 +195,7 @@ test('mails are changed by the keyboard on a phone, and seen in each language', 
   await visitor.until(`!location.search.includes('width=phone')`, 'back')
 })
 
-test('the texts of a mail are edited, previewed and reset on a phone, in a language of their own', async ({ open, app, shop }) => {
+test('the texts of a mail are edited, previewed and reset on a phone, in another language', async ({ open, app, shop }) => {
   const at = '/shops/v2/mail/templates/new_order/ar'
   const stored = async () => ok(await app.call('GET', at, { token: shop.token })).body
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/mail?mail=new_order&in=ar`, width: 'phone' })
@@ -223,7 +227,7 @@ test('the texts of a mail are edited, previewed and reset on a phone, in a langu
   expect(await visitor.axe()).toEqual([])
 })
 
-test('where souk sends no mails, a draft’s link is not offered to be mailed', async ({ open, app }) => {
+test('without a mail server, a draft’s link cannot be mailed', async ({ open, app }) => {
   const selling = await sellingIn(app)
   const lines = [{ variantId: selling.variantId, quantity: 1 }]
   const draft = ok(await selling.post('/v2/orders/drafts', { lines, email: 'ann@example.com' }), 201).body
@@ -232,7 +236,7 @@ test('where souk sends no mails, a draft’s link is not offered to be mailed', 
   expect(await visitor.all('button', { within: 'Payment link' })).not.toContain('Email payment link')
 })
 
-test('two who change the mails at once see what differs', async ({ open, app, shop }) => {
+test('of two concurrent changes of the mail settings the second sees the difference', async ({ open, app, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/mail` })
   await visitor.heading('Email notifications')
   await visitor.fill('Reply-to', 'mine@example.com')
@@ -245,7 +249,7 @@ test('two who change the mails at once see what differs', async ({ open, app, sh
   await visitor.until(`document.querySelector('input[inputmode=email]').value === 'theirs@example.com'`, 'theirs')
 })
 
-test('a business is filed by the keyboard, rejected, filed again, and the shop goes live', async ({ open, app }) => {
+test('a business is submitted by keyboard, rejected and submitted again, and the shop goes live', async ({ open, app }) => {
   const [shop, operator] = [await app.merchant(), await app.superAdmin()]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/verification` })
   // Nothing was filed yet.
@@ -276,15 +280,15 @@ test('a business is filed by the keyboard, rejected, filed again, and the shop g
   await visitor.keyFill('Registration number', '4712')
   await visitor.keyPress('Submit for review', { role: 'button' })
   await visitor.text('In review')
-  const again = (await app.call('GET', '/kyb', { token: shop.token })).body
-  expect(again).toMatchObject({ status: 'PENDING', registrationNumber: '4712', owners: [{ share: 60 }, { name: 'B', share: 33.3333 }] })
+  const refiled = (await app.call('GET', '/kyb', { token: shop.token })).body
+  expect(refiled).toMatchObject({ status: 'PENDING', registrationNumber: '4712', owners: [{ share: 60 }, { name: 'B', share: 33.3333 }] })
   // An impossible action asks for no confirmation.
   await visitor.press('Go live', { role: 'button' })
   await visitor.there(/Complete the required steps/, {})
   expect(await visitor.all('dialog')).toEqual([])
-  ok(await decide(again.id, { decision: 'APPROVED' }))
+  ok(await decide(refiled.id, { decision: 'APPROVED' }))
   await visitor.text('The business is verified.')
-  // What the approval changes above the button moves it: the keyboard finds it wherever it stands.
+  // The approval changes the page above the button and moves it, so the test uses the keyboard.
   await visitor.keyPress('Go live', { role: 'button' })
   await visitor.press('Go live', { role: 'button', within: 'Go live?' })
   await visitor.text('Your shop is live')
@@ -293,10 +297,10 @@ test('a business is filed by the keyboard, rejected, filed again, and the shop g
   expect((await app.call('GET', '/shops/v2', { token: shop.token })).body.mode).toBe('LIVE')
 })
 
-test('a password is changed, and a wrong one is tried once', async ({ open, app }) => {
+test('a password is changed, and a wrong current password is sent once', async ({ open, app }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
-  // Not at its own address: the page has a field for the password, by which a login is known to wait.
+  // Opens another page first: the test detects a login by a password field, which the account page also has.
   await visitor.heading('Orders')
   await visitor.go('account')
   await visitor.heading('Account')
@@ -321,7 +325,7 @@ test('a password is changed, and a wrong one is tried once', async ({ open, app 
 test('a second factor is set up on a phone, shows its codes once, and is turned off', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders`, width: 'phone', scheme: 'dark' })
-  // Not at its own address: the page has a field for the password, by which a login is known to wait.
+  // Opens another page first: the test detects a login by a password field, which the account page also has.
   await visitor.heading('Orders')
   await visitor.go('account')
   await visitor.heading('Account')
@@ -336,7 +340,7 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
   for (const scheme of ['light', 'dark'] as const) {
     await visitor.scheme(scheme)
     expect(await visitor.axe()).toEqual([])
-    // As a camera has it: what is read of the picture is what an app is to know.
+    // The QR code contains the URI.
     expect(await readCode(visitor, '.qr-code')).toBe(String(uri))
   }
   const secret = await visitor.page.evaluate(`document.querySelector('.copyable code').textContent`)
@@ -366,7 +370,7 @@ test('a second factor is set up on a phone, shows its codes once, and is turned 
   expect((await app.call('GET', '/merchant/me', { token: shop.token })).status).toBe(401)
 })
 
-test('an operator sees at once that a second factor is on, with how many recovery codes are left', async ({ open, app, clock }) => {
+test('an operator sees that the second factor is on, and how many recovery codes are left', async ({ open, app, clock }) => {
   const operator = await app.superAdmin()
   const code = codeAt(await beginTotp(app, operator), clock.now())
   const confirmed = ok(await app.call('POST', '/auth/totp/confirm', { token: operator.token, body: { code } }))
@@ -388,13 +392,13 @@ test('an operator sees at once that a second factor is on, with how many recover
   await visitor.text('Only 3 recovery codes left. Turn two-factor authentication off and on again')
 })
 
-test('sessions are ended, one and all others', async ({ open, app }) => {
+test('one session is ended, and then all others', async ({ open, app }) => {
   const shop = await app.merchant()
   const login = () => app.call('POST', '/merchant/login', { body: { email: shop.email, password: shop.password } })
   await login()
   await login()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
-  // Not at its own address: the page has a field for the password, by which a login is known to wait.
+  // Opens another page first: the test detects a login by a password field, which the account page also has.
   await visitor.heading('Orders')
   await visitor.go('account')
   await visitor.heading('Account')

@@ -1,4 +1,4 @@
-/** What is typed of a business, a loan and mails, and what of it the API takes. */
+/** Tests the form values of a business, a loan and mails, and the request bodies made of them. */
 import { describe, expect, test } from 'bun:test'
 import {
   findFileProblem,
@@ -36,13 +36,13 @@ describe('a business', () => {
   const typed = { ...textsOfKyb(undefined, { country: 'MN', title: '' }), legalName: ' Steppe ', registrationNumber: ' 1 ' }
   const owners = (...shares: string[]) => ({ ...typed, owners: shares.map((share) => ({ name: ' O ', share })) })
 
-  test('is of the kind that is usual in the country, until one chooses', () => {
+  test('has the usual kind of its country by default', () => {
     expect(typed).toMatchObject({ cohort: 'MN_LLC', country: 'MN', owners: [{ name: '', share: '100' }] })
     expect(textsOfKyb(undefined, { country: 'DE', title: '' }).cohort).toBe('EU_COMPANY')
     expect(textsOfKyb(undefined, { country: 'JP', title: '' }).cohort).toBe('INTL_OTHER')
   })
 
-  test('is filed without spaces around, with shares that add up exactly', () => {
+  test('is submitted with trimmed texts, and shares that add up exactly', () => {
     expect(kybBody(owners('33.3333', '33.3333', '33.3334'))).toEqual({
       body: {
         ...{ cohort: 'MN_LLC', legalName: 'Steppe', registrationNumber: '1', country: 'MN' },
@@ -53,7 +53,7 @@ describe('a business', () => {
     expect(kybBody(owners('60', 'all'))).toEqual({ wrong: 'share' })
   })
 
-  test('that was rejected is filed again as it was', () => {
+  test('that was rejected is submitted again unchanged', () => {
     const body = {
       cohort: 'US_COMPANY',
       legalName: 'A',
@@ -97,7 +97,7 @@ describe('a loan', () => {
     selectedTier2Partner: 'Some bank',
   } as Parameters<typeof textsOfLoan>[0]
 
-  test('sends what was changed alone, and takes back what is empty', () => {
+  test('sends only changed fields, and clears empty ones', () => {
     const from = textsOfLoan(application)
     expect(loanChange(from, from)).toEqual({ body: {} })
     expect(loanChange(from, { ...from, amount: '', term: '12', purpose: '', partner2: ' ' })).toEqual({
@@ -116,9 +116,9 @@ describe('a loan', () => {
     maxSizeMb: 5,
   }
 
-  test('has the documents that are said to be uploaded, whatever else is said of them', () => {
+  test('has the documents that are marked as uploaded, whatever other fields they have', () => {
     const items = [item, { ...item, key: 'other' }, { ...item, key: 'third', required: false }]
-    const there = uploadedKeys({
+    const uploaded = uploadedKeys({
       documentationCompleted: {
         items: [
           { key: 'owner_id', status: 'UPLOADED' },
@@ -126,12 +126,12 @@ describe('a loan', () => {
         ],
       },
     })
-    expect(missingItems(items, there).map(({ key }) => key)).toEqual(['other'])
+    expect(missingItems(items, uploaded).map(({ key }) => key)).toEqual(['other'])
     expect(uploadedKeys({ documentationCompleted: null }).size).toBe(0)
     expect(uploadedKeys({ documentationCompleted: { anything: 1 } }).size).toBe(0)
   })
 
-  test('takes files by type and size, and knows a type by the name where the system does not', () => {
+  test('accepts files by type and size, and derives a missing type from the name', () => {
     expect(typeNames(item)).toBe('PDF, JPG')
     expect(typeOf({ name: 'BOOK.CSV', type: 'application/vnd.ms-excel' })).toBe('text/csv')
     expect(typeOf({ name: 'a.jpeg', type: '' })).toBe('image/jpeg')
@@ -144,17 +144,17 @@ describe('a loan', () => {
   })
 })
 
-test('the look of mails goes through its form unchanged, and what is as usual stays so', () => {
+test('mail settings pass through their form unchanged, and defaults stay defaults', () => {
   const effective = { senderName: 'Shop', address: null, replyTo: null, colours: { accent: '#111111', background: '#ffffff' } }
-  const sent = { sentLastHour: 0, sentLastDay: 0, delayed: 0, refusedLastDay: 0 }
-  const limits = { perHour: 2_000, perDay: 20_000, ...sent, onlyStaff: false }
+  const figures = { sentLastHour: 0, sentLastDay: 0, delayed: 0, refusedLastDay: 0 }
+  const limits = { perHour: 2_000, perDay: 20_000, ...figures, onlyStaff: false }
   const more = { effective, limits, sending: true }
-  const own = {
+  const custom = {
     ...{ senderName: 'A', replyTo: 'a@example.com', colours: { accent: '#123456', background: null }, language: 'ar' as const },
     orderMails: ['b@example.com'],
     abandonedCartMail: { enabled: true, afterHours: 5 },
   }
-  expect(mailBody(textsOfMail({ ...own, ...more }))).toEqual(own)
+  expect(mailBody(textsOfMail({ ...custom, ...more }))).toEqual(custom)
   const usual = {
     ...{ senderName: null, replyTo: null, colours: { accent: null, background: null }, language: 'en' as const, orderMails: [] },
     abandonedCartMail: { enabled: false, afterHours: 10 },
@@ -162,12 +162,12 @@ test('the look of mails goes through its form unchanged, and what is as usual st
   expect(mailBody(textsOfMail({ ...usual, ...more }))).toEqual(usual)
 })
 
-test('texts of a template that are as usual stay souk’s, and own ones go through the form unchanged', () => {
-  const of = { template: 'new_order', language: 'en', placeholders: ['shop'], defaults: { subject: 'New', intro: 'Usual' } } as const
+test('default texts of a template stay defaults, and custom ones pass through the form unchanged', () => {
+  const template = { template: 'new_order', language: 'en', placeholders: ['shop'], defaults: { subject: 'New', intro: 'Usual' } } as const
   const usual = { subject: null, intro: null, closing: null }
-  const record = { ...of, placeholders: [...of.placeholders] }
-  expect(templateTextsBody(textsOfTemplate({ ...record, ...usual }), of.defaults)).toEqual(usual)
-  const own = { subject: 'Mine', intro: 'A\n\nB ', closing: 'Bye' }
-  expect(templateTextsBody(textsOfTemplate({ ...record, ...own }), of.defaults)).toEqual(own)
-  expect(templateTextsBody({ subject: ' ', intro: '', closing: ' ' }, of.defaults)).toEqual(usual)
+  const record = { ...template, placeholders: [...template.placeholders] }
+  expect(templateTextsBody(textsOfTemplate({ ...record, ...usual }), template.defaults)).toEqual(usual)
+  const custom = { subject: 'Mine', intro: 'A\n\nB ', closing: 'Bye' }
+  expect(templateTextsBody(textsOfTemplate({ ...record, ...custom }), template.defaults)).toEqual(custom)
+  expect(templateTextsBody({ subject: ' ', intro: '', closing: ' ' }, template.defaults)).toEqual(usual)
 })

@@ -1,4 +1,4 @@
-/** An operator's day, in a real browser: figures, rankings, shops, and what runs. */
+/** Tests an operator's screens in a browser: figures, rankings, shops, jobs, processors, chains and backups. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ setDefaultTimeout(longTestMs)
 const evil = '\u202eA "><img src=x onerror=alert(1)> <b>bold</b> ='
 const long = (length: number) => (evil.slice(1) + 'W'.repeat(length)).slice(0, length)
 
-/** What the job of the tests does when it runs next. */
+/** The result of the next run of the tests' job. */
 let outcome: { result: 'OK' } | { result: 'FAILED'; error: Error } = { result: 'OK' }
 
 const { test } = consoleTests({
@@ -29,7 +29,7 @@ const { test } = consoleTests({
   },
 })
 
-test('six figures lead to their own pages, and their days go along', async ({ open, data: { operator } }) => {
+test('six figures link to their pages, and the links keep the period', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net' })
   await visitor.heading('Analytics')
   for (const name of ['Gross sales (USD)', 'Orders', 'Sign-ups', 'Verified shops', 'Products created', 'Refund rate'])
@@ -50,7 +50,7 @@ test('six figures lead to their own pages, and their days go along', async ({ op
   expect(await visitor.path()).toBe('/console/net?days=90')
 })
 
-test('days of one’s own stand in the address; too many are refused in souk’s words', async ({ open, data: { operator } }) => {
+test('a custom period is in the URL, and one that is too long shows souk’s error', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/gmv', width: 'phone', scheme: 'dark' })
   await visitor.heading('Gross sales (USD)')
   await visitor.press('Custom', { role: 'link' })
@@ -65,12 +65,12 @@ test('days of one’s own stand in the address; too many are refused in souk’s
   await visitor.text('Request ')
 })
 
-test('what is shown is taken along as CSV, by souk and by the page', async ({ open, data: { operator } }) => {
+test('shown data is downloaded as CSV, from souk and from the page', async ({ open, data: { operator } }) => {
   const folder = temporaryDir()
   const visitor = await open({ as: operator, at: 'net/figures/refund-rate' })
   await visitor.heading('Refund rate')
   await visitor.downloadsTo(folder)
-  const kept = async (start: string) => {
+  const downloaded = async (start: string) => {
     for (let looks = 0; looks < 200; looks++) {
       const name = readdirSync(folder).find((one) => one.startsWith(start) && one.endsWith('.csv'))
       if (name) return readFileSync(join(folder, name), 'utf8')
@@ -79,19 +79,19 @@ test('what is shown is taken along as CSV, by souk and by the page', async ({ op
     throw new Error(`no ${start}: ${readdirSync(folder)}`)
   }
   await visitor.keyPress('Export breakdown CSV')
-  expect(await kept('refund-rate-parts')).toBe('part,refundedUsd,confirmedUsd,rate\r\nsandbox,10,40,0.25\r\n')
+  expect(await downloaded('refund-rate-parts')).toBe('part,refundedUsd,confirmedUsd,rate\r\nsandbox,10,40,0.25\r\n')
   await visitor.keyPress('Export daily CSV', { back: true })
-  expect(await kept('refund-rate-2')).toMatch(/^date,value\r?\n2/)
+  expect(await downloaded('refund-rate-2')).toMatch(/^date,value\r?\n2/)
 })
 
-test('a figure that there is not is said, and the way back', async ({ open, data: { operator } }) => {
+test('an unknown figure shows a message and a link back', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/constructor' })
   await visitor.heading('Page not found')
   await visitor.keyPress('Analytics', { role: 'link' })
   await visitor.heading('Analytics')
 })
 
-test('affiliates are ranked by shop and by product, whatever these are called', async ({ open, data: { operator, selling } }) => {
+test('affiliates are ranked by shop and by product, whatever their names', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/rankings', width: 'phone' })
   await visitor.heading('Affiliate sales')
   await visitor.there(selling.shop.name, { role: 'link' })
@@ -107,11 +107,7 @@ test('affiliates are ranked by shop and by product, whatever these are called', 
   expect(await visitor.path()).toBe(`/console/net/shops?q=${selling.shop.name}`)
 })
 
-test('a shop is found, suspended and restored by the keyboard, and a change of somebody else is shown', async ({
-  open,
-  app,
-  data: { operator },
-}) => {
+test('a shop is found, suspended and restored by keyboard, and a concurrent change is shown', async ({ open, app, data: { operator } }) => {
   const merchant = await app.merchant()
   const title = long(200)
   ok(await app.call('PATCH', '/shops/v2', { token: merchant.token, body: { title, description: `${'x'.repeat(2_000)}\n${evil}` } }))
@@ -139,7 +135,7 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   await visitor.text('This shop is suspended')
   expect(await status()).toBe('SUSPENDED')
   await visitor.there('Undo', { role: 'button' })
-  // On a phone what is said in passing stands above, and lets what lies beside it be pressed.
+  // On a phone, toasts are at the top, and elements beside them can be pressed.
   expect(await visitor.page.evaluate(`document.querySelector('.toast').getBoundingClientRect().bottom < innerHeight / 2`)).toBe(true)
   expect(await visitor.page.evaluate(`getComputedStyle(document.querySelector('.toasts')).pointerEvents`)).toBe('none')
   // Another user restores and changes it; this page does not know.
@@ -152,16 +148,16 @@ test('a shop is found, suspended and restored by the keyboard, and a change of s
   await visitor.keyPress('Overwrite with mine', { role: 'button' })
   await visitor.text('reactivated')
   expect(await status()).toBe('ACTIVE')
-  // What took the suspension back would do so of another by now.
+  // Undo would now revert another suspension, so it is no longer offered.
   expect(await visitor.all('button')).not.toContain('Undo')
 })
 
-test('a job is run, is followed until it is over, and says why it failed', async ({ open, data: { operator } }) => {
+test('a job is run, its progress is shown until it ends, and a failure shows the reason', async ({ open, data: { operator } }) => {
   outcome = { result: 'FAILED', error: new Error(`the disk is full ${evil}${'W'.repeat(400)}`) }
   const visitor = await open({ as: operator, at: 'net/jobs' })
   await visitor.heading('Background jobs')
   await visitor.keyPress('Run now: forget', { role: 'button' })
-  // It cannot be pressed while it runs, and keeps the keyboard.
+  // The button is disabled while the job runs, and keeps the focus.
   await visitor.keyboardAt('Run now: forget', { role: 'button' })
   await visitor.text('the disk is full')
   await visitor.text('1 job failed on its last run:')
@@ -178,7 +174,7 @@ test('a job is run, is followed until it is over, and says why it failed', async
   expect(await visitor.axe()).toEqual([])
 })
 
-test('a processor is isolated after a question, and taken back at once', async ({ open, app, data: { operator } }) => {
+test('a processor is isolated after a confirmation, and restored without one', async ({ open, app, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/breakers', width: 'phone' })
   await visitor.heading('Processor health')
   const isolated = async () =>
@@ -197,7 +193,7 @@ test('a processor is isolated after a question, and taken back at once', async (
   expect(await isolated()).toBe(0)
 })
 
-test('what a provider answered long ago is shown, and that it is stale; titles of others are text', async ({
+test('an old response of a provider is shown as outdated, and titles from providers are text', async ({
   open,
   app,
   data: { operator },
@@ -205,19 +201,19 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
   const { statusCaches } = app.deps
   const before = { ...statusCaches }
   const asOf = '2026-01-06T12:00:00.000Z'
-  const shown = (...items: unknown[]) => ({ show: async () => ({ asOf, stale: true, items }) as never })
+  const staleStatus = (...items: unknown[]) => ({ show: async () => ({ asOf, stale: true, items }) as never })
   Object.assign(statusCaches, {
     services: {
       ...statusCaches.services,
-      ...shown({ service: evil, desired: 2, running: 1, pending: 0, revision: 'W'.repeat(300), state: 'degraded' }),
+      ...staleStatus({ service: evil, desired: 2, running: 1, pending: 0, revision: 'W'.repeat(300), state: 'degraded' }),
     },
     errors: {
       ...statusCaches.errors,
-      ...shown({ project: evil, events: 3, unresolved: 1, top: [{ id: 'e1', title: long(3_000), count: 3, lastSeen: asOf }] }),
+      ...staleStatus({ project: evil, events: 3, unresolved: 1, top: [{ id: 'e1', title: long(3_000), count: 3, lastSeen: asOf }] }),
     },
     deploys: {
       ...statusCaches.deploys,
-      ...shown({
+      ...staleStatus({
         ...{ service: 'souk', environment: 'production', revision: '1', deployedAt: asOf },
         change: { sha: 'abc', title: evil, author: evil, url: 'javascript:alert(1)' },
       }),
@@ -228,7 +224,7 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
     await visitor.heading('System status')
     await visitor.text('Degraded')
     await visitor.text('Errors (last 24 hours)')
-    // Each of the three comes by itself.
+    // Each of the three loads separately.
     await visitor.settled()
     expect((await visitor.page.evaluate(`document.body.innerText.match(/Outdated: last update/g).length`)) as number).toBe(3)
     expect(await visitor.page.evaluate(`document.querySelectorAll('a[href^="javascript"]').length`)).toBe(0)
@@ -241,7 +237,7 @@ test('what a provider answered long ago is shown, and that it is stale; titles o
   }
 })
 
-test('chains and backups are told as they stand, also in Arabic on a phone', async ({ open, data: { operator } }) => {
+test('the state of chains and backups is shown, also in Arabic on a phone', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/chains', language: 'ar', width: 'phone' })
   await visitor.text('8453')
   await visitor.text('127.0.0.1:9')
@@ -255,21 +251,21 @@ test('chains and backups are told as they stand, also in Arabic on a phone', asy
   }
 })
 
-test('a backup that was asked for is not asked for again while it is awaited', async ({ open, data: { operator } }) => {
+test('a requested backup is not requested again while it is awaited', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/backups' })
   await visitor.heading('Backups')
-  const asked = () => visitor.requests().filter((one) => one.startsWith('POST /admin/operations/jobs/back-up/run'))
+  const requestedBackups = () => visitor.requests().filter((one) => one.startsWith('POST /admin/operations/jobs/back-up/run'))
   await visitor.keyPress('Back up now', { role: 'button' })
   await visitor.text('Backup started')
   await visitor.key('Enter')
   await visitor.keyboardAt('Back up now', { role: 'button' })
   await visitor.until(`document.activeElement.getAttribute('aria-busy') === 'true'`, 'a button that waits')
-  expect(asked()).toHaveLength(1)
+  expect(requestedBackups()).toHaveLength(1)
 })
 
-test('a backup that an earlier try had asked for, and that is over, is waited for no more', async ({ open, data: { operator } }) => {
+test('the page stops waiting for a backup that an earlier attempt requested and that has ended', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/backups' })
-  // To this visitor a minute goes by in half a second; the first answer is lost, and by then a backup has ended.
+  // Shortens the polling interval from a minute to half a second. The first response is lost, and a backup ends.
   const source = `{
     const [often, before] = [setInterval, fetch]
     globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given)
@@ -295,7 +291,7 @@ test('a backup that an earlier try had asked for, and that is over, is waited fo
   expect(await visitor.has('In progress')).toBe(false)
 })
 
-test('the figures move when an order becomes a sale, without anybody asking', async ({ open, data: { operator, selling } }) => {
+test('the figures update by themselves when an order is confirmed', async ({ open, data: { operator, selling } }) => {
   const visitor = await open({ as: operator, at: 'net/figures/confirmed-orders' })
   await visitor.heading('Orders')
   await visitor.there('Live updates on', { role: 'image' })
@@ -306,13 +302,10 @@ test('the figures move when an order becomes a sale, without anybody asking', as
   await visitor.until(`${total} === '${before + 1}'`, 'one order more')
 })
 
-test('figures, rankings and backups are looked at anew while nothing is told of them, and say of when they are', async ({
-  open,
-  data: { operator },
-}) => {
+test('figures, rankings and backups are polled without events, and show their age', async ({ open, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net' })
   await visitor.heading('Analytics')
-  // To this visitor a minute goes by in half a second.
+  // Shortens the polling interval from a minute to half a second.
   const source = `{ const often = setInterval; globalThis.setInterval = (what, ms, ...given) => often(what, ms === 60_000 ? 500 : ms, ...given) }`
   await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source })
   for (const [at, path] of [

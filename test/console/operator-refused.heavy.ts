@@ -1,4 +1,4 @@
-/** Where souk does not answer its operators: the page says why, and what can be done. */
+/** Tests screens of operators whom souk refuses: they show the reason and what to do. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { longTestMs } from '../support/timeouts.ts'

@@ -1,4 +1,4 @@
-/** What the operator's screens make of figures, of days and of what is typed into registries. */
+/** Tests the figures, periods and registry forms of the operator's screens. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { csvOf } from '../../src/console/lib/format/csv-text.ts'
@@ -17,10 +17,10 @@ import {
 } from '../../src/console/screens/registries/registry.domain.ts'
 import { jobNames } from '../../src/lib/job-table.ts'
 
-describe('days', () => {
+describe('the days of a period', () => {
   const today = (before: number) => new Date(Date.UTC(2026, 10, 23 - before)).toISOString().slice(0, 10)
 
-  test('are those of the address, else the last thirty, which the API knows by itself', () => {
+  test('are those of the URL, or the API’s default of thirty', () => {
     expect(parseDateRange({}, [7, 30], today)).toEqual({ days: 30 })
     expect(parseDateRange({ days: '7' }, [7, 30], today)).toEqual({ days: 7, startDate: '2026-11-17', endDate: '2026-11-23' })
     expect(parseDateRange({ days: '365' }, [7, 30], today)).toEqual({ days: 30 })
@@ -33,13 +33,13 @@ describe('days', () => {
     expect(rangeDates({ days: 30 })).toEqual({})
   })
 
-  test('go along in links, and nothing else of the address does', () => {
+  test('are the only part of the URL that links keep', () => {
     expect(rangeQuery({ days: '90', page: '3', q: 'x' })).toBe('?days=90')
     expect(rangeQuery({ from: '2026-01-01', to: '2026-01-31', days: '90' })).toBe('?from=2026-01-01&to=2026-01-31')
     expect(rangeQuery({ from: '2026-01-01' })).toBe('')
   })
 
-  test('before some days are as many, over months and years of leap', () => {
+  test('are as many as those of the previous period, across months and leap years', () => {
     expect(previousRange({ startDate: '2026-11-17', endDate: '2026-11-23' })).toEqual({ startDate: '2026-11-10', endDate: '2026-11-16' })
     expect(previousRange({ startDate: '2024-03-01', endDate: '2024-03-01' })).toEqual({ startDate: '2024-02-29', endDate: '2024-02-29' })
     fc.assert(
@@ -56,7 +56,7 @@ describe('figures', () => {
   const series = [{ date: '2026-11-23', value: 3 }]
   const dates = { startDate: '2026-11-23', endDate: '2026-11-23' }
 
-  test('of every route have one shape, the largest part first, and changes as parts of one', () => {
+  test('of every route are converted to one shape, with the largest part first and changes as fractions', () => {
     const gmv = { ...dates, total: 10, previousTotal: 8, percentChange: 25, breakdown: { tap: 1, stripe: 9 }, series }
     expect(toCountKpi({ ...gmv, ofTestMode: 4, unpriced: 2 })).toEqual({
       ...{ ...dates, total: 10, previous: 8, change: 0.25, series, unpriced: 2 },
@@ -68,7 +68,7 @@ describe('figures', () => {
     expect(toCountKpi({ ...gmv, percentChange: null })).toMatchObject({ change: null, unpriced: 0 })
   })
 
-  test('of a rate are those of two questions; a processor that sold nothing has none and stands last', () => {
+  test('of a rate combine two requests, and a processor without sales has no rate and comes last', () => {
     const of = (rate: number | null, refundedUsd: number) => ({
       ...{ ...dates, series, unpriced: 0, network: { rate, refundedUsd, confirmedUsd: 100 } },
       processors: [
@@ -82,7 +82,7 @@ describe('figures', () => {
     expect(toRateKpi(of(null, 0), undefined)).toMatchObject({ total: null, previous: null })
   })
 
-  test('show the parts of which there is anything, and never one more by its number alone', () => {
+  test('show only non-empty parts, and never hide a single one', () => {
     const parts = (...values: (number | null)[]) => values.map((value, at) => ({ name: `${at}`, value }))
     expect(firstParts(parts(3, 2, 0, null), 4)).toEqual({ shown: parts(3, 2), more: 0 })
     expect(firstParts(parts(5, 4, 3), 2)).toMatchObject({ more: 0 })
@@ -90,39 +90,39 @@ describe('figures', () => {
     expect([shareOf(1, 4), shareOf(1, 0), shareOf(null, 4), shareOf(1, null)]).toEqual([0.25, null, null, null])
   })
 
-  test('have names that are in the address, and no others', () => {
+  test('have only the names that URLs accept', () => {
     expect(kpiNames.every(isKpi)).toBe(true)
     for (const name of [undefined, '', 'constructor', 'GMV']) expect([name, isKpi(name)]).toEqual([name, false])
     expect([unitOf('gmv'), unitOf('refund-rate'), unitOf('created-products')]).toEqual(['usd', 'part', 'count'])
   })
 
-  test('are drawn from the ground up, with gaps where there is nothing', () => {
+  test('are drawn from a zero line, with gaps for missing values', () => {
     expect(sparklinePath([0, 10, 5])).toBe('M0 31L50 1L100 16')
     expect(sparklinePath([null, 10, null, 10])).toBe('M33.33 1M100 1')
     expect(sparklinePath([0, 0])).toBe('M0 31L100 31')
     expect([sparklinePath([]), sparklinePath([null]), sparklinePath([7])]).toEqual(['', '', 'M0 1'])
-    // More went back than was sold; and two by the same measure.
+    // A negative value, and two plots of the same scale.
     expect(sparklinePath([10, -5])).toBe('M0 1L100 31')
     expect(sparklinePath([5, 0], [5, 0, 10])).toBe('M0 16L100 31')
   })
 
-  test('as CSV hold no cell that a spreadsheet takes for a formula', () => {
+  test('as CSV have no cell that a spreadsheet reads as a formula', () => {
     const rows = ['=1+1', '+1', '-1', '@x', 'a,"b"\nc'].map((cell) => [cell, -1] as const)
     expect(csvOf(['part', 'value'], rows)).toBe(`part,value\r\n'=1+1,-1\r\n'+1,-1\r\n'-1,-1\r\n'@x,-1\r\n"a,""b""\nc",-1\r\n`)
   })
 })
 
 describe('registries', () => {
-  const was = { address: '0xAb', from: '2026-01-05T10:00:12.345Z', to: null }
+  const stored = { address: '0xAb', from: '2026-01-05T10:00:12.345Z', to: null }
 
-  test('a wallet that nobody touched goes as it came, to the millisecond', () => {
-    expect(walletBody(walletRow(was), 'bad')).toEqual(was)
-    const ended = { ...was, to: '2026-02-01T00:00:59.999Z' }
+  test('an unchanged wallet is sent unchanged, to the millisecond', () => {
+    expect(walletBody(walletRow(stored), 'bad')).toEqual(stored)
+    const ended = { ...stored, to: '2026-02-01T00:00:59.999Z' }
     expect(walletBody(walletRow(ended), 'bad')).toEqual(ended)
   })
 
-  test('a moment is of UTC; none begins now and ends never; what is none is said', () => {
-    const row = { ...walletRow(was), from: '2026-01-06T09:30', to: '2026-03-01T00:00' }
+  test('times are UTC, empty ones mean now and never, and invalid ones are refused', () => {
+    const row = { ...walletRow(stored), from: '2026-01-06T09:30', to: '2026-03-01T00:00' }
     expect(walletBody(row, 'bad')).toEqual({ address: '0xAb', from: '2026-01-06T09:30:00.000Z', to: '2026-03-01T00:00:00.000Z' })
     expect(walletBody({ address: ' 0x1 ', from: '', to: '' }, 'bad')).toEqual({ address: '0x1', to: null })
     expect(() => walletBody({ address: '0x1', from: 'soon', to: '' }, 'bad')).toThrow('bad')
@@ -130,7 +130,7 @@ describe('registries', () => {
     expect(walletBodies([{ address: '', from: '', to: '2026-03-01T00:00' }], 'bad')).toHaveLength(1)
   })
 
-  test('offers no move out of an end, and each state that there is has its moves', () => {
+  test('every state has its transitions, and final states have none', () => {
     for (const [registry, table] of Object.entries(statusMoves))
       for (const [status, next] of Object.entries(table)) {
         expect(movesFrom(registry as 'lender', status as 'ACTIVE')).toEqual([...next] as never)
@@ -149,27 +149,29 @@ describe('partnerships', () => {
 
   const names = { processor: (id: string) => id.toUpperCase(), shop: (id: string) => `The ${id}` }
 
-  test('are sent as a whole, and say which shop stands in two', () => {
+  test('are sent as a whole, and name a shop that is in two', () => {
     expect(bodyOf(typed)[0]).toEqual({ name: 'Kyoto', defaultCardProcessor: 'tap', shopIds: ['shop_tea', 'shop_wool'] })
     expect(findDuplicateShops(typed)).toEqual(['Tea'])
     expect(findDuplicateShops(typed.slice(1))).toEqual([])
   })
 
-  test('differ where somebody else saved meanwhile, in whatever order the shops stand', () => {
+  test('show differences to a concurrent change, whatever the order of shops', () => {
     const [first] = bodyOf(typed)
     if (!first) throw new Error('nothing typed')
     expect(differencesOf([first], [{ ...first, shopIds: first.shopIds.toReversed() }], names)).toEqual([])
     expect(differencesOf([first], [], names)).toEqual([['Kyoto', 'TAP, The shop_tea, The shop_wool', '']])
-    const alike = { ...names, shop: () => 'Corner shop' }
-    const twins = { ...first, shopIds: ['shop_other'] }
-    expect(differencesOf([first], [twins], alike).map(([, ...both]) => both)).toEqual([
+    const equalNames = { ...names, shop: () => 'Corner shop' }
+    const otherShops = { ...first, shopIds: ['shop_other'] }
+    expect(differencesOf([first], [otherShops], equalNames).map(([, ...values]) => values)).toEqual([
       ['TAP, Corner shop, Corner shop', 'TAP, Corner shop'],
     ])
-    expect(differencesOf([{ ...first, shopIds: ['shop_tea'] }], [twins], alike)).toEqual([['Kyoto', 'TAP, shop_tea', 'TAP, shop_other']])
+    expect(differencesOf([{ ...first, shopIds: ['shop_tea'] }], [otherShops], equalNames)).toEqual([
+      ['Kyoto', 'TAP, shop_tea', 'TAP, shop_other'],
+    ])
   })
 })
 
-test('each job says what it does, and nothing is said of a job that is none', () => {
-  const told = Object.keys(jobWords).filter((key) => key.startsWith('does.'))
-  expect(told.map((key) => key.slice('does.'.length)).sort()).toEqual([...jobNames].sort())
+test('every job has a description, and there are no others', () => {
+  const described = Object.keys(jobWords).filter((key) => key.startsWith('does.'))
+  expect(described.map((key) => key.slice('does.'.length)).sort()).toEqual([...jobNames].sort())
 })

@@ -1,4 +1,4 @@
-/** A shopkeeper's day with orders, in a real browser. */
+/** Tests orders in a browser: fulfilments, refunds, cancellations, filters and saved views. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { loseNextResponse, reloadWithoutEvents } from '../support/lost-response.ts'
@@ -16,13 +16,13 @@ const { test } = consoleTests({
   fill: async ({ app }) => ({ selling: await sellingIn(app, { onHand: 1_000 }) }),
 })
 const at = ({ shop }: Selling, rest = '') => `s/${shop.name}${rest}`
-const bought = async (selling: Selling, quantity = 3): Promise<{ id: string; number: number }> => {
+const buyUnits = async (selling: Selling, quantity = 3): Promise<{ id: string; number: number }> => {
   const { id, number } = await selling.placeOrder({ quantity })
   return { id, number }
 }
 
-test('an order is found, and sent in parts by the keyboard alone', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('an order is found, and fulfilled in parts by keyboard only', async ({ open, data: { selling } }) => {
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.heading('Orders')
   await visitor.keyPress(`#${number}`, { role: 'link' })
@@ -52,8 +52,8 @@ test('an order is found, and sent in parts by the keyboard alone', async ({ open
   expect(await visitor.axe()).toEqual([])
 })
 
-test('lines are refunded by the keyboard on a phone, after one has seen what comes of it', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('lines are refunded by keyboard on a phone, after a preview', async ({ open, data: { selling } }) => {
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`), width: 'phone', scheme: 'dark' })
   await visitor.heading(`Order #${number}`)
   await visitor.keyPress('Refund', { role: 'link' })
@@ -65,7 +65,7 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
   await visitor.text('$20.00')
   expect(await visitor.axe()).toEqual([])
   await visitor.keyFill('Reason', 'Broken')
-  // What was typed is not lost by a slip.
+  // Escape does not discard the input without a confirmation.
   await visitor.key('Escape')
   await visitor.there('Leave without saving?', { role: 'dialog' })
   await visitor.press('Stay')
@@ -79,20 +79,20 @@ test('lines are refunded by the keyboard on a phone, after one has seen what com
 })
 
 test('a line that another person refunded is no longer refundable', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.fill(/^Quantity/, '3')
   await visitor.there('Refund $30.00', { role: 'button' })
   const [line] = (await selling.order(id)).lines
-  // The goods went back for less than they cost: something of the order is left to refund.
+  // The refund of the lines is below their price, so part of the order is still refundable.
   ok(await selling.refund(id, { lines: [{ lineId: line.id, quantity: 3 }] }))
   await visitor.text('Fully refunded')
   expect(await visitor.has('More than the refundable amount')).toBe(false)
 })
 
-test('the second of two concurrent refunds is asked again', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('the second of two concurrent refunds must be confirmed again', async ({ open, data: { selling } }) => {
+  const { id, number } = await buyUnits(selling)
   const refunds = async () => (await selling.order(id)).refunds.length
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   visitor.expects(/409/)
@@ -107,7 +107,7 @@ test('the second of two concurrent refunds is asked again', async ({ open, data:
   await visitor.press('Cancel', { role: 'button' })
   await visitor.gone('$10.00 of this order was refunded in the meantime')
   expect([await refunds(), await visitor.value('Amount (USD)')]).toEqual([1, '10'])
-  // Also without an event.
+  // This also works without a live event.
   await visitor.page.evaluate(`{
     const before = globalThis.fetch
     globalThis.fetch = (request, options) => (new URL(request.url ?? request, location.origin).pathname === '/v2/events' ? new Promise(() => {}) : before(request, options))
@@ -121,8 +121,8 @@ test('the second of two concurrent refunds is asked again', async ({ open, data:
   expect(await refunds()).toBe(3)
 })
 
-test('a parcel whose answer was lost is noted once, though less is left to send by then', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('a fulfilment whose response was lost is recorded once, although fewer units are left', async ({ open, data: { selling } }) => {
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
   await visitor.there(`Fulfil order #${number}`, { role: 'dialog' })
   await visitor.fill(/^Quantity/, '2')
@@ -135,11 +135,11 @@ test('a parcel whose answer was lost is noted once, though less is left to send 
   expect((await selling.order(id)).fulfilments).toMatchObject([{ lines: [{ quantity: 2 }] }])
 })
 
-test('a refund whose answer was lost is sent again as the same, though less is left by then, and goes back once', async ({
+test('a refund whose response was lost is repeated unchanged, although less is refundable, and is made once', async ({
   open,
   data: { selling },
 }) => {
-  const { id, number } = await bought(selling)
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.press('Custom amount')
@@ -153,13 +153,16 @@ test('a refund whose answer was lost is sent again as the same, though less is l
   expect((await selling.order(id)).refunds).toHaveLength(1)
 })
 
-test('an amount is typed in major units, and more than is left is refused before it is sent', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('an amount is typed in major units, and one above the refundable amount is refused before it is sent', async ({
+  open,
+  data: { selling },
+}) => {
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=refund`) })
   await visitor.there(`Refund order #${number}`, { role: 'dialog' })
   await visitor.press('Custom amount')
   await visitor.text('$30.00 available for refund')
-  // Nothing typed yet, nothing is wrong.
+  // An empty field shows no error.
   await visitor.text('Select items or an amount to refund.')
   expect(await visitor.has('Not an amount')).toBe(false)
   await visitor.fill('Amount (USD)', '30.01')
@@ -180,7 +183,7 @@ test('an amount is typed in major units, and more than is left is refused before
 })
 
 test('the second of two concurrent fulfilments is refused', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}?do=send`) })
   await visitor.there(`Fulfil order #${number}`, { role: 'dialog' })
   // The record is not reloaded behind the form, so the input stays.
@@ -192,8 +195,8 @@ test('the second of two concurrent fulfilments is refused', async ({ open, data:
   await visitor.gone('Mark as fulfilled')
 })
 
-test('a tracking number that two correct at once is not overwritten unseen', async ({ open, data: { selling } }) => {
-  const { id } = await bought(selling)
+test('of two concurrent corrections of a tracking number the second sees the conflict', async ({ open, data: { selling } }) => {
+  const { id } = await buyUnits(selling)
   const { id: parcel } = ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' })).body
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
   await visitor.press('Edit tracking: Shipment 1')
@@ -211,7 +214,7 @@ test('a tracking number that two correct at once is not overwritten unseen', asy
 })
 
 test('the tracking dialog focuses its first field', async ({ open, data: { selling } }) => {
-  const { id } = await bought(selling)
+  const { id } = await buyUnits(selling)
   ok(await selling.post(`/v2/orders/${id}/fulfilments`, { trackingNumber: 'WRONG' }))
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
   await visitor.keyPress('Edit tracking: Shipment 1')
@@ -221,8 +224,8 @@ test('the tracking dialog focuses its first field', async ({ open, data: { selli
   await visitor.keyboardAt('Edit tracking: Shipment 1')
 })
 
-test('an order is called off after a question, and the back button closes it', async ({ open, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+test('an order is cancelled after a confirmation, which the back button closes', async ({ open, data: { selling } }) => {
+  const { id, number } = await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, `/orders/${id}`) })
   await visitor.press('Cancel order', { role: 'link' })
   await visitor.there(`Cancel order #${number}?`, { role: 'dialog' })
@@ -239,7 +242,7 @@ test('an order is called off after a question, and the back button closes it', a
   expect(await visitor.page.evaluate(`document.querySelector('.subtitle').innerText`)).not.toContain('Unfulfilled')
 })
 
-test('what must be paid by hand is listed, and settled with its reference', async ({ open, data: { selling } }) => {
+test('refunds to be paid by hand are listed, and settled with a reference', async ({ open, data: { selling } }) => {
   const path = await manualRefundOf(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders/refunds?status=MANUAL'), width: 'phone' })
   await visitor.heading('Refunds')
@@ -253,7 +256,7 @@ test('what must be paid by hand is listed, and settled with its reference', asyn
   await visitor.text('No refunds match.')
 })
 
-test('the window for what was paid by hand stays while one types, also where somebody else was faster', async ({
+test('the dialog for a refund paid by hand stays open while the user types, even if another user has settled it', async ({
   open,
   data: { selling },
 }) => {
@@ -270,14 +273,14 @@ test('the window for what was paid by hand stays while one types, also where som
 })
 
 test('order actions follow the role, and a lost role is reported', async ({ open, app, data: { selling } }) => {
-  const { id, number } = await bought(selling)
+  const { id, number } = await buyUnits(selling)
   const packer = await staffOf(app, selling, 'FULFILMENT')
   const visitor = await open({ as: packer, at: at(selling, `/orders/${id}`) })
   await visitor.heading(`Order #${number}`)
   await visitor.there('Fulfil', { role: 'link' })
-  const offered = [...(await visitor.all('link', { within: `Order #${number}` })), ...(await visitor.all('button'))]
-  expect(offered.filter((name) => /^(Refund|Cancel order|Add note)$/.test(name))).toEqual([])
-  // What is paid back by hand they see, and do not settle.
+  const actions = [...(await visitor.all('link', { within: `Order #${number}` })), ...(await visitor.all('button'))]
+  expect(actions.filter((name) => /^(Refund|Cancel order|Add note)$/.test(name))).toEqual([])
+  // A packer sees refunds to be paid by hand, but cannot settle them.
   await manualRefundOf(selling)
   await visitor.go(at(selling, '/orders/refunds?status=MANUAL'))
   await visitor.heading('Refunds')
@@ -294,7 +297,7 @@ test('order actions follow the role, and a lost role is reported', async ({ open
   expect((await selling.order(id)).refunds).toEqual([])
 })
 
-test('hostile texts stand in an order as texts, and break no layout', async ({ open, data: { selling } }) => {
+test('hostile texts in an order are shown as text, and do not break the layout', async ({ open, data: { selling } }) => {
   const hostile = await selling.add({ title: long(255), variants: [{ sku: long(100), price: selling.money(500), onHand: 9 }] })
   const shippingAddress = { ...address, name: long(200), company: long(200), line1: long(200), city: long(100), phone: long(40) }
   const order = await selling.placeOrder({ variants: [hostile.variants[0]?.id ?? ''], shippingAddress, billingAddress: shippingAddress })
@@ -316,8 +319,8 @@ test('hostile texts stand in an order as texts, and break no layout', async ({ o
   }
 })
 
-test('a filter of the address that is none of the choices is refused, and can be cleared', async ({ open, data: { selling } }) => {
-  await bought(selling)
+test('an invalid filter in the URL is refused, and can be cleared', async ({ open, data: { selling } }) => {
+  await buyUnits(selling)
   const visitor = await open({ as: selling })
   visitor.expects(/^GET \/v2\/orders\?status=NO_SUCH_STATE.* 400/)
   await visitor.go(at(selling, '/orders?status=NO_SUCH_STATE'))
@@ -328,7 +331,7 @@ test('a filter of the address that is none of the choices is refused, and can be
 })
 
 test('the cards of the home page fill their rows', async ({ open, data: { selling } }) => {
-  await bought(selling)
+  await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, '') })
   await visitor.text('Top products')
   const ragged = `[...Map.groupBy(document.querySelectorAll('main .figure, main .card'), (one) => Math.round(one.getBoundingClientRect().top)).values()]
@@ -344,7 +347,7 @@ const visibleFilters = `[...document.querySelectorAll('.filter')].filter((one) =
 
 test('the list of orders shows all columns on a laptop', async ({ open, app }) => {
   const selling = await sellingIn(app)
-  const { id } = await bought(selling)
+  const { id } = await buyUnits(selling)
   ok(await selling.refund(id, { amount: selling.money(1_000) }))
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.there(/^#1/, { role: 'link' })
@@ -353,8 +356,8 @@ test('the list of orders shows all columns on a laptop', async ({ open, app }) =
   expect(await visitor.page.evaluate(hidden)).toBe(0)
 })
 
-test('on a phone filters stand folded before a list, unless one is chosen', async ({ open, data: { selling } }) => {
-  await bought(selling)
+test('on a phone, the filters of a list are collapsed unless one is set', async ({ open, data: { selling } }) => {
+  await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders'), width: 'phone' })
   await visitor.there(/^#1/, { role: 'link' })
   expect(await visitor.page.evaluate(visibleFilters)).toEqual([])
@@ -368,7 +371,7 @@ test('on a phone filters stand folded before a list, unless one is chosen', asyn
 })
 
 test('the most used filters are one row, and the others are behind a button unless one is set', async ({ open, data: { selling } }) => {
-  await bought(selling)
+  await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.there(/^#1/, { role: 'link' })
   const rows = `new Set([...document.querySelectorAll('.filters :is(input, select, button)')].filter((one) => one.checkVisibility())
@@ -387,7 +390,7 @@ test('the most used filters are one row, and the others are behind a button unle
   await visitor.there('Tag', { role: 'textbox' })
 })
 
-test('a filter that is chosen while a search is about to go off stays', async ({ open, data: { selling } }) => {
+test('a filter that is chosen just before a search starts stays', async ({ open, data: { selling } }) => {
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.heading('Orders')
   const typed = `const set = (of, value, event) => {
@@ -401,7 +404,7 @@ test('a filter that is chosen while a search is about to go off stays', async ({
 })
 
 test('only the owner sees the names of note authors', async ({ open, app, data: { selling } }) => {
-  const { id } = await bought(selling)
+  const { id } = await buyUnits(selling)
   const manager = await staffOf(app, selling, 'MANAGER')
   ok(await selling.post(`/v2/orders/${id}/notes`, { text: 'of the key' }))
   for (const [token, text] of [
@@ -411,22 +414,22 @@ test('only the owner sees the names of note authors', async ({ open, app, data: 
     ok(await app.call('POST', `/v2/orders/${id}/notes`, { token, body: { text }, headers: { 'x-shop-id': selling.shop.id } }))
   const { notes } = await selling.order(id)
   const [byKey = ''] = notes.map(({ actor }: { actor: string }) => actor)
-  const told = (visitor: Awaited<ReturnType<typeof open>>) =>
+  const authorsShown = (visitor: Awaited<ReturnType<typeof open>>) =>
     visitor.page.evaluate(
       "[...document.querySelectorAll('.timeline .note-text + small')].map((one) => one.textContent.split(' · ').at(-1))",
     )
 
   const owner = await open({ as: selling, at: at(selling, `/orders/${id}`) })
   await owner.text(manager.email)
-  expect(await told(owner)).toEqual([manager.email, 'You', byKey])
+  expect(await authorsShown(owner)).toEqual([manager.email, 'You', byKey])
   expect(await owner.axe()).toEqual([])
   const other = await open({ as: manager, at: at(selling, `/orders/${id}`) })
   await other.text('of the owner')
-  expect(await told(other)).toEqual(['You', selling.id, byKey])
+  expect(await authorsShown(other)).toEqual(['You', selling.id, byKey])
 })
 
 test('a view with filters and hidden columns is saved under a name and restored', async ({ open, data: { selling } }) => {
-  await bought(selling)
+  await buyUnits(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders') })
   await visitor.heading('Orders')
   await visitor.fill('Fulfilment', 'Unfulfilled')

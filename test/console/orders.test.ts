@@ -1,4 +1,4 @@
-/** What the pages of orders reckon by themselves: what a refund would come to, what is sent, and in which order things happened. */
+/** Tests the calculations of the order pages: previews of refunds, request bodies, and timelines. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fulfilmentBody, parseUnits } from '../../src/console/screens/orders/fulfilment.domain.ts'
@@ -47,26 +47,26 @@ const order = (more: Partial<Order> = {}) =>
     ...more,
   }) as unknown as Order
 
-describe('what is left to refund', () => {
-  test('is what came, less what went back or is on its way', () => {
+describe('the refundable amount', () => {
+  test('is the captured amount without completed and pending refunds', () => {
     expect(refundableAmounts(order())).toEqual({ captured: 1_000, onCards: 0 })
     const refunds = [refund(300), refund(200, { status: 'PENDING' }), refund(400, { status: 'FAILED' })]
     expect(refundableAmounts(order({ refunds }))).toEqual({ captured: 500, onCards: 0 })
   })
 
-  test('counts gift cards apart', () => {
+  test('counts gift cards separately', () => {
     const refunds = [refund(700, { giftCardAmount: usd(100) })]
     expect(refundableAmounts(order({ giftCardTotal: usd(400), refunds }))).toEqual({ captured: 400, onCards: 300 })
   })
 
-  test('is not lessened by money that came too late and went back', () => {
+  test('is not reduced by refunds of late captures', () => {
     const events = [{ type: 'LATE_CAPTURE', at: '2026-11-23T00:00:00.000Z', detail: { payment: 'pay_2' } }]
     expect(refundableAmounts(order({ events, refunds: [refund(1_000, { paymentId: 'pay_2' })] }))).toEqual({ captured: 1_000, onCards: 0 })
   })
 })
 
-describe('what lines give back', () => {
-  test('is, refund after refund, what souk gives', () => {
+describe('the refund of lines', () => {
+  test('equals the amount of souk for every series of refunds', () => {
     const lines = fc.record({
       quantity: fc.integer({ min: 1, max: 9 }),
       total: fc.integer({ min: 0, max: 100_000 }),
@@ -80,8 +80,8 @@ describe('what lines give back', () => {
         fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 6 }),
         fc.array(fc.boolean(), { maxLength: 6 }),
         (of, steps, failures) => {
-          const bought = line('a', { ...of, discount: Math.min(of.discount, of.total) })
-          const known = {
+          const orderLine = line('a', { ...of, discount: Math.min(of.discount, of.total) })
+          const storedLine = {
             id: 'a',
             quantity: of.quantity,
             total: of.total,
@@ -89,20 +89,20 @@ describe('what lines give back', () => {
             taxInclusive: of.inclusive,
             taxAmount: of.tax,
           } as Parameters<typeof linesToRefund>[0][number]
-          const shown = order({ lines: [bought] })
-          const kept: Parameters<typeof linesToRefund>[1][number][] = []
+          const shownOrder = order({ lines: [orderLine] })
+          const earlierRefunds: Parameters<typeof linesToRefund>[1][number][] = []
           steps.forEach((quantity, step) => {
-            const mine = lineRefundAmount(shown, bought, quantity)
-            if (quantity > unitsLeft(shown, bought)) {
-              expect(mine).toBeNaN()
+            const preview = lineRefundAmount(shownOrder, orderLine, quantity)
+            if (quantity > unitsLeft(shownOrder, orderLine)) {
+              expect(preview).toBeNaN()
               return
             }
-            const [given] = linesToRefund([known], kept, [{ lineId: 'a', quantity, restock: false }])
-            expect(mine).toBe(given?.amount ?? -1)
+            const [actual] = linesToRefund([storedLine], earlierRefunds, [{ lineId: 'a', quantity, restock: false }])
+            expect(preview).toBe(actual?.amount ?? -1)
             const status = failures[step] ? 'FAILED' : 'SUCCEEDED'
-            const amount = given?.amount ?? 0
-            kept.push({ status, lines: [{ lineId: 'a', quantity, amount, restock: false }] })
-            shown.refunds.push(refund(amount, { status, lines: [{ lineId: 'a', quantity, amount: usd(amount), restock: false }] }))
+            const amount = actual?.amount ?? 0
+            earlierRefunds.push({ status, lines: [{ lineId: 'a', quantity, amount, restock: false }] })
+            shownOrder.refunds.push(refund(amount, { status, lines: [{ lineId: 'a', quantity, amount: usd(amount), restock: false }] }))
           })
         },
       ),
@@ -113,14 +113,14 @@ describe('what lines give back', () => {
 
 describe('the preview of a refund', () => {
   const mixed = order({ capturedTotal: usd(600), giftCardTotal: usd(400) })
-  test('gives back by the way of payment first, and to gift cards then', () => {
+  test('refunds to the payment method first, and then to gift cards', () => {
     expect(previewRefund(mixed, { way: 'all' })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
     expect(previewRefund(mixed, { way: 'amount', amount: usd(700) })).toEqual({ total: 700, captured: 600, onCards: 100, rest: 300 })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
     expect(previewRefund(mixed, { way: 'lines', lines })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
   })
 
-  test('says what cannot be', () => {
+  test('names invalid input', () => {
     expect(previewRefund(mixed, { way: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
     expect(previewRefund(mixed, { way: 'amount', amount: undefined }).problem).toBe('notAmount')
     expect(previewRefund(mixed, { way: 'nothing' }).problem).toBe('nothing')
@@ -131,13 +131,13 @@ describe('the preview of a refund', () => {
     expect(previewRefund(order({ refunds: [refund(1_000)] }), { way: 'all' }).problem).toBe('nothing')
   })
 
-  test('lets goods go back that cost nothing', () => {
+  test('allows a refund of free items', () => {
     const free = order({ lines: [line('a', { total: 0 }), line('b')] })
-    const given = previewRefund(free, { way: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
-    expect(given).toEqual({ total: 0, captured: 0, onCards: 0, rest: 1_000 })
+    const actual = previewRefund(free, { way: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
+    expect(actual).toEqual({ total: 0, captured: 0, onCards: 0, rest: 1_000 })
   })
 
-  test('is sent as the API takes it', () => {
+  test('is converted to the body of the API', () => {
     expect(refundBody({ way: 'all' }, ' ')).toEqual({ all: true })
     expect(refundBody({ way: 'amount', amount: usd(5) }, ' broken ')).toEqual({ amount: usd(5), reason: 'broken' })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
@@ -145,27 +145,27 @@ describe('the preview of a refund', () => {
   })
 })
 
-test('an order says by itself what may be done with it', () => {
+test('the possible actions of an order follow from its state', () => {
   expect([isRefundable(order()), isCancellable(order()), unfulfilledUnits(order())]).toEqual([true, true, 1])
-  const sent = order({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', lines: [line('a', { left: 0 })] })
-  expect([isRefundable(sent), isCancellable(sent), unfulfilledUnits(sent)]).toEqual([true, false, 0])
+  const fulfilled = order({ status: 'FULFILLED', fulfilmentStatus: 'FULFILLED', lines: [line('a', { left: 0 })] })
+  expect([isRefundable(fulfilled), isCancellable(fulfilled), unfulfilledUnits(fulfilled)]).toEqual([true, false, 0])
   const open = order({ status: 'PENDING_PAYMENT', refundableTotal: usd(0) })
   expect([isRefundable(open), isCancellable(open), unfulfilledUnits(open)]).toEqual([false, true, 0])
 })
 
-test('a refund is said to be paid by hand when nobody else is about to pay it', () => {
+test('a refund is shown as to be paid by hand only if no processor will pay it', () => {
   const at = Date.parse('2026-11-23T00:00:00.000Z')
-  const made = (status: Refund['status']) => refund(1, { status, createdAt: new Date(at).toISOString() })
+  const refundOf = (status: Refund['status']) => refund(1, { status, createdAt: new Date(at).toISOString() })
   const dayMs = 86_400_000
-  expect(maySettle(made('MANUAL'), at)).toBe(true)
-  expect([maySettle(made('PENDING'), at + 3 * dayMs - 1), maySettle(made('PENDING'), at + 3 * dayMs)]).toEqual([false, true])
-  expect([maySettle(made('SUCCEEDED'), at + 9 * dayMs), maySettle(made('CLAIMABLE'), at + 9 * dayMs)]).toEqual([false, false])
+  expect(maySettle(refundOf('MANUAL'), at)).toBe(true)
+  expect([maySettle(refundOf('PENDING'), at + 3 * dayMs - 1), maySettle(refundOf('PENDING'), at + 3 * dayMs)]).toEqual([false, true])
+  expect([maySettle(refundOf('SUCCEEDED'), at + 9 * dayMs), maySettle(refundOf('CLAIMABLE'), at + 9 * dayMs)]).toEqual([false, false])
 })
 
-describe('a parcel', () => {
+describe('a fulfilment', () => {
   const two = order({ lines: [line('a', { quantity: 3, left: 2 }), line('b'), line('c', { left: 0 })] })
   const none = { trackingNumber: ' ', carrier: '' }
-  test('names what is in it, and leaves out what is not known', () => {
+  test('has its lines, and omits empty fields', () => {
     expect(fulfilmentBody(two, { a: 1, b: 0, c: 1 }, none)).toEqual({ lines: [{ lineId: 'a', quantity: 1 }] })
     expect(fulfilmentBody(two, { a: 2, b: 1 }, { trackingNumber: ' X1 ', carrier: 'Post' })).toEqual({
       lines: [
@@ -178,7 +178,7 @@ describe('a parcel', () => {
     expect(fulfilmentBody(two, { a: 0 }, none)).toBeUndefined()
   })
 
-  test('holds whole units, and no more than are left', () => {
+  test('has whole units, and no more than are unfulfilled', () => {
     expect(['', '0', ' 2 ', '٢', '3', '-1', '1.5', 'x', '1e1'].map((text) => parseUnits(text, 2))).toEqual([
       0,
       0,
@@ -189,13 +189,13 @@ describe('a parcel', () => {
   })
 })
 
-test('an order that came from an abandoned-cart email says so in its story', () => {
+test('an order that came from an abandoned-cart email says so in its timeline', () => {
   const placed = { type: 'PLACED', at: '2026-11-23T00:00:00.000Z', detail: {} }
   expect(timelineOf({ events: [placed], fromAbandonedCart: true })).toMatchObject([{ type: 'PLACED_FROM_CART' }])
   expect(timelineOf({ events: [placed], fromAbandonedCart: false })).toMatchObject([{ type: 'PLACED' }])
 })
 
-test('an order of an agent says so in its story, with the platform', () => {
+test('an order of an agent says so in its timeline, with the platform', () => {
   const placed = { type: 'PLACED', at: '2026-11-23T00:00:00.000Z', detail: {} }
   const agent = { profile: 'https://platform.example/profile' }
   expect(timelineOf({ events: [placed], fromAbandonedCart: true, agent })).toMatchObject([
@@ -204,9 +204,9 @@ test('an order of an agent says so in its story, with the platform', () => {
   expect(timelineOf({ events: [placed], agent: { profile: null } })).toMatchObject([{ type: 'PLACED_BY_AGENT', details: [] }])
 })
 
-test('events and notes are one story, the newest first', () => {
+test('events and notes are one timeline, newest first', () => {
   const at = (second: number) => `2026-11-23T00:00:0${second}.000Z`
-  const story = timelineOf({
+  const timeline = timelineOf({
     events: [
       { type: 'PLACED', at: at(1), detail: { total: usd(1_000) } },
       { type: 'PAYMENT_CAPTURED', at: at(2), detail: { payment: 'pay_1', processor: 'stripe', amount: usd(1_000) } },
@@ -214,11 +214,11 @@ test('events and notes are one story, the newest first', () => {
     ],
     notes: [{ id: 'note_1', text: '<b>hello</b>', actor: 'mer_1', at: at(3) }],
   })
-  expect(story.map((one) => (one.kind === 'note' ? one.text : one.type))).toEqual([
+  expect(timeline.map((one) => (one.kind === 'note' ? one.text : one.type))).toEqual([
     '<b>hello</b>',
     'CONFIRMED',
     'PAYMENT_CAPTURED',
     'PLACED',
   ])
-  expect(story[2]).toEqual({ kind: 'event', id: '1', at: at(2), type: 'PAYMENT_CAPTURED', details: ['Stripe'], amount: usd(1_000) })
+  expect(timeline[2]).toEqual({ kind: 'event', id: '1', at: at(2), type: 'PAYMENT_CAPTURED', details: ['Stripe'], amount: usd(1_000) })
 })

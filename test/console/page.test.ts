@@ -1,4 +1,4 @@
-/** What the console is served as: one page, its files, and what the browser is told about them. */
+/** Tests how the console is served: one page, its files and their headers. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const filesOf = (page: string) => [...new Set([...page.matchAll(/"(\/console\/as
 const pageOf = async (app: TestApp) => (await app.call('GET', '/console')).text
 
 describe('the page', () => {
-  test('is the same at every path of it', async () => {
+  test('is the same at every path below /console', async () => {
     await using app = await testApp()
     const { status, headers, text } = await app.call('GET', '/console')
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/html;charset=utf-8', 'no-cache'])
@@ -33,7 +33,7 @@ describe('the page', () => {
       expect([path, (await app.call('GET', path)).text]).toEqual([path, text])
   })
 
-  test('is at no path that something else has, nor beside it', async () => {
+  test('is not served at other paths or for other methods', async () => {
     await using app = await testApp()
     for (const path of ['/consolex', '/console/assets', '/console/assets/', '/console/assets/a/b.js'])
       expect([path, (await app.call('GET', path)).status]).toEqual([path, 404])
@@ -41,7 +41,7 @@ describe('the page', () => {
       expect([method, (await app.call(method, '/console')).status]).toEqual([method, 405])
   })
 
-  test('names its script, its style, its version and its language, and holds nothing inline', async () => {
+  test('names its script, its style, its version and its language, and has no inline code', async () => {
     await using app = await testApp()
     const page = await pageOf(app)
     expect(page).toStartWith('<!doctype html>\n<html lang="en">')
@@ -49,13 +49,13 @@ describe('the page', () => {
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
     expect(page).toMatch(/<link rel="stylesheet" href="\/console\/assets\/index-[a-z0-9]+\.css">/)
     const at = (name: string) => `"/console/assets/${name}-[a-z0-9]+\\.js"`
-    for (const ahead of ['bootstrap', 'bootstrap-fallback'])
-      expect(page).toMatch(new RegExp(`<script async src=${at(ahead)} data-then=${at('index')}`))
+    for (const name of ['bootstrap', 'bootstrap-fallback'])
+      expect(page).toMatch(new RegExp(`<script async src=${at(name)} data-then=${at('index')}`))
     expect(page).toMatch(new RegExp(`<link rel="modulepreload" href=${at('index')}>`))
     expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/i)
   })
 
-  test('may load and ask this origin alone, and is shown in no other page', async () => {
+  test('may load and request this origin only, and cannot be framed', async () => {
     await using app = await testApp()
     const { headers } = await app.call('GET', '/console')
     expect(headers.get('content-security-policy')?.split('; ')).toEqual([
@@ -77,7 +77,7 @@ describe('the page', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('and its files may be read by pages of no other origin, and neither may their refusals', async () => {
+  test('cannot be read by pages of other origins, nor can its files and errors', async () => {
     await using app = await testApp()
     const paths = ['/console', '/console/x', '/console/session', '/console/assets/no-1.js', ...filesOf(await pageOf(app))]
     for (const path of paths) {
@@ -86,22 +86,22 @@ describe('the page', () => {
     }
   })
 
-  test('tells a browser without scripts what to do, in every language', async () => {
+  test('has instructions for browsers without scripts, in every language', async () => {
     await using app = await testApp()
     const [, text = ''] = /<noscript>([\s\S]+)<\/noscript>/.exec(await pageOf(app)) ?? []
     expect(text).toContain('This page requires JavaScript')
     for (const language of ['en', 'ar', 'mn']) expect(text).toContain(`lang="${language}"`)
   })
 
-  test('is told to be the same to who holds it, and is asked for by HEAD', async () => {
+  test('responds 304 to its ETag, and to HEAD', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const page = await fetch(`${server.url}/console/orders`)
     const etag = page.headers.get('etag') ?? ''
     expect(etag).not.toBe('')
-    const again = await fetch(`${server.url}/console`, { headers: { 'if-none-match': etag } })
-    expect([again.status, await again.text(), again.headers.get('cache-control')]).toEqual([304, '', 'no-cache'])
-    expect(again.headers.get('content-security-policy')).toBe(page.headers.get('content-security-policy'))
+    const conditional = await fetch(`${server.url}/console`, { headers: { 'if-none-match': etag } })
+    expect([conditional.status, await conditional.text(), conditional.headers.get('cache-control')]).toEqual([304, '', 'no-cache'])
+    expect(conditional.headers.get('content-security-policy')).toBe(page.headers.get('content-security-policy'))
     const head = await fetch(`${server.url}/console`, { method: 'HEAD' })
     expect([head.status, await head.text(), head.headers.get('etag'), head.headers.get('content-length')]).toEqual([
       200,
@@ -111,7 +111,7 @@ describe('the page', () => {
     ])
   })
 
-  test('is nowhere where CONSOLE_ENABLED says so, nor are its files', async () => {
+  test('is not served if CONSOLE_ENABLED is false, nor are its files', async () => {
     await using on = await testApp()
     await using app = await testApp({ CONSOLE_ENABLED: 'false' })
     for (const path of ['/console', '/console/', '/console/orders', ...filesOf(await pageOf(on))]) {
@@ -121,14 +121,14 @@ describe('the page', () => {
     expect((await app.call('GET', '/')).text).not.toContain('/console')
   })
 
-  test('is led to by the home page', async () => {
+  test('is linked from the home page', async () => {
     await using app = await testApp()
     expect((await app.call('GET', '/')).text).toContain('<a href="/console">')
   })
 })
 
 describe('a file', () => {
-  test('is kept for ever, because its name changes with what it holds', async () => {
+  test('is cached forever, because its name changes with its content', async () => {
     await using app = await testApp()
     const files = filesOf(await pageOf(app))
     expect(files.length).toBeGreaterThan(1)
@@ -137,13 +137,17 @@ describe('a file', () => {
       expect([path, status, headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable'])
       expect(headers.get('content-type')).toBe(path.endsWith('.js') ? 'text/javascript;charset=utf-8' : 'text/css;charset=utf-8')
       const etag = headers.get('etag') ?? ''
-      const held = await app.call('GET', path, { headers: { 'if-none-match': etag } })
-      expect([held.status, held.text, held.headers.get('cache-control')]).toEqual([304, '', headers.get('cache-control')])
+      const conditional = await app.call('GET', path, { headers: { 'if-none-match': etag } })
+      expect([conditional.status, conditional.text, conditional.headers.get('cache-control')]).toEqual([
+        304,
+        '',
+        headers.get('cache-control'),
+      ])
       expect(text.length).toBeGreaterThan(0)
     }
   })
 
-  test('comes compressed as the browser takes it, each with an ETag of its own', async () => {
+  test('is sent in an encoding that the browser accepts, with an ETag for each', async () => {
     await using app = await testApp()
     await using server = serveTestApp(app)
     const script = filesOf(await pageOf(app)).find((path) => /\/index-\w+\.js$/.test(path)) ?? ''
@@ -151,17 +155,17 @@ describe('a file', () => {
       const answer = await fetch(`${server.url}${script}`, { headers: { 'accept-encoding': accept, ...more }, decompress: false })
       return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
     }
-    const whole = await get('identity')
+    const identity = await get('identity')
     const br = await get('gzip, deflate, br, zstd')
     const gzip = await get('gzip')
-    expect([whole, br, gzip].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'br', 'gzip'])
-    expect(brotliDecompressSync(br.bytes).equals(whole.bytes)).toBe(true)
-    expect(gunzipSync(gzip.bytes).equals(whole.bytes)).toBe(true)
-    for (const { headers, bytes } of [whole, br, gzip]) {
+    expect([identity, br, gzip].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'br', 'gzip'])
+    expect(brotliDecompressSync(br.bytes).equals(identity.bytes)).toBe(true)
+    expect(gunzipSync(gzip.bytes).equals(identity.bytes)).toBe(true)
+    for (const { headers, bytes } of [identity, br, gzip]) {
       expect(headers.get('vary')).toBe('accept-encoding')
       expect(Number(headers.get('content-length'))).toBe(bytes.length)
     }
-    const etags = [whole, br, gzip].map(({ headers }) => headers.get('etag') ?? '')
+    const etags = [identity, br, gzip].map(({ headers }) => headers.get('etag') ?? '')
     expect(new Set(etags).size).toBe(3)
     expect((await get('br', { 'if-none-match': etags[1] ?? '' })).status).toBe(304)
     expect((await get('gzip', { 'if-none-match': etags[1] ?? '' })).status).toBe(200)
@@ -173,7 +177,7 @@ describe('a file', () => {
     ])
   })
 
-  test('that there is not is never the page', async () => {
+  test('that does not exist is 404, not the page', async () => {
     await using app = await testApp()
     for (const name of ['index.js', 'index-0.js', 'entry.json', 'constructor', '..%2f..%2fpackage.json', `${'a'.repeat(3_000)}.js`]) {
       const { status, headers } = await app.call('GET', `/console/assets/${name}`)
@@ -182,7 +186,7 @@ describe('a file', () => {
   })
 })
 
-test('what does not compile is answered for with 500 and a line in the log, and is tried again', async () => {
+test('a console that does not compile responds 500, is logged, and is compiled again', async () => {
   await using app = await testApp()
   const { open } = app.deps.consoleFiles
   app.deps.consoleFiles.open = () => Promise.reject(new AggregateError([new Error('a bracket too many')], 'Bundle failed'))
@@ -197,7 +201,7 @@ test('what does not compile is answered for with 500 and a line in the log, and 
 })
 
 test('an encoding is chosen as RFC 9110 says', () => {
-  const chosen: [accept: string | null, encoding: 'br' | 'gzip' | undefined][] = [
+  const cases: [accept: string | null, encoding: 'br' | 'gzip' | undefined][] = [
     [null, undefined],
     ['', undefined],
     ['gzip, deflate, br, zstd', 'br'],
@@ -212,20 +216,20 @@ test('an encoding is chosen as RFC 9110 says', () => {
     ['br;q=nonsense', undefined],
     ['deflate', undefined],
   ]
-  for (const [accept, encoding] of chosen) expect([accept, encodingFor(accept)]).toEqual([accept, encoding])
+  for (const [accept, encoding] of cases) expect([accept, encodingFor(accept)]).toEqual([accept, encoding])
 })
 
-describe('what is bundled', () => {
+describe('the bundle', () => {
   const folder = temporaryDir()
-  /** A console of a few lines. */
+  /** Bundles a console of a few lines. */
   const bundleOf = (source: string) => {
     writeFileSync(join(folder, 'index.tsx'), source)
     writeFileSync(join(folder, 'on-demand.ts'), 'export const onDemand = 1')
-    for (const ahead of ['bootstrap', 'bootstrap-fallback']) writeFileSync(join(folder, `${ahead}.ts`), `document.title = "${ahead}"`)
+    for (const name of ['bootstrap', 'bootstrap-fallback']) writeFileSync(join(folder, `${name}.ts`), `document.title = "${name}"`)
     return bundleConsole(join(folder, 'index.tsx'))
   }
 
-  test('is named by what it holds', async () => {
+  test('has names that depend on its content', async () => {
     const one = await bundleOf('document.title = "one"; import("./on-demand.ts")')
     const same = await bundleOf('document.title = "one"; import("./on-demand.ts")')
     const other = await bundleOf('document.title = "two"; import("./on-demand.ts")')
@@ -234,19 +238,19 @@ describe('what is bundled', () => {
     expect(one.files.size).toBe(4)
   })
 
-  test('draws by what Preact has for those who use the page, not for those who write it', async () => {
+  test('contains the production build of Preact', async () => {
     const { entry, files } = await openConsoleFiles()
     const text = new TextDecoder().decode(files.get(entry.script)?.body as Uint8Array)
     expect(text).not.toMatch(/index\.tsx|fileName:|__source:|jsxDEV|process\.env/)
   })
 
-  test('is carried as one file, and comes out of it as it went in', async () => {
-    const made = await openConsoleFiles()
-    const { entry, files } = await unpackFiles(new Blob([packFiles(made)]))
-    expect(entry).toEqual(made.entry)
-    expect([...files.keys()].sort()).toEqual([...made.files.keys()].sort())
+  test('is packed into one file, and unpacked unchanged', async () => {
+    const packed = await openConsoleFiles()
+    const { entry, files } = await unpackFiles(new Blob([packFiles(packed)]))
+    expect(entry).toEqual(packed.entry)
+    expect([...files.keys()].sort()).toEqual([...packed.files.keys()].sort())
     const bytesOf = async (body: Blob | Uint8Array<ArrayBuffer> | undefined) => Buffer.from(await new Response(body ?? null).arrayBuffer())
-    for (const [name, { body, contentType, encoded }] of made.files) {
+    for (const [name, { body, contentType, encoded }] of packed.files) {
       const out = files.get(name)
       expect([name, out?.contentType]).toEqual([name, contentType])
       expect((await bytesOf(out?.body)).equals(await bytesOf(body))).toBe(true)
@@ -256,21 +260,21 @@ describe('what is bundled', () => {
     expect(files.size).toBeGreaterThan(50)
   })
 
-  test('has all that the page loads at once in one script and its core, and before them one that waits for no other', async () => {
+  test('loads one script and its core at once, after a small script that waits for no other', async () => {
     const { entry, files } = await openConsoleFiles()
     expect(entry.preloads.length).toBe(1)
     const [begin, late] = [entry.begin, entry.late].map((name) => new TextDecoder().decode(files.get(name)?.body as Uint8Array))
     expect(begin).toContain('/console/session')
-    for (const ahead of [begin, late]) {
+    for (const name of [begin, late]) {
       // It runs as a classic script, not as a module.
-      expect(ahead).not.toMatch(/\b(import(?!\()|export)\b/)
-      expect(ahead?.length).toBeLessThan(700)
+      expect(name).not.toMatch(/\b(import(?!\()|export)\b/)
+      expect(name?.length).toBeLessThan(700)
     }
     const first = [entry.script, ...entry.preloads, ...entry.styles].map((name) => files.get(name)?.encoded?.br as Uint8Array)
     expect(first.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(60_000)
   })
 
-  test('is not made of what does not compile', async () => {
+  test('is not created if the source does not compile', async () => {
     await expect(bundleOf('import "./on-demand.ts"\nconst a = (')).rejects.toThrow(/index\.tsx:2:\d+: Unexpected end of file/)
     await expect(bundleOf('import "./gone.ts"')).rejects.toThrow(/index\.tsx:1:\d+: Could not resolve: "\.\/gone\.ts"/)
   })

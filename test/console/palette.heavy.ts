@@ -1,4 +1,4 @@
-/** The palette: goes where one means to go, however fast one types and however slow souk answers. */
+/** Tests the palette: it opens the intended entry, however fast the user types and however slowly souk responds. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
@@ -15,8 +15,8 @@ const { test } = consoleTests({
   },
 })
 
-/** In the page: nothing that is searched for is asked for until `letGo` is called. */
-const heldBack = `{
+/** A script for the page: searches wait until `letGo` is called. */
+const holdSearches = `{
   const { promise, resolve } = Promise.withResolvers()
   const before = globalThis.fetch
   globalThis.letGo = resolve
@@ -26,14 +26,14 @@ const heldBack = `{
   }
 }`
 
-test('Enter goes to what is found by the words that stand there, and to nothing that was found by others', async ({ open, data }) => {
+test('Enter opens a result of the current text, and never one of an earlier text', async ({ open, data }) => {
   const visitor = await open({ as: data.selling, at: data.at })
   await visitor.heading('Orders')
   await visitor.key('Control+k')
   await visitor.keyboardAt(/^(Search|Jump to)/, { role: 'combobox' })
   await visitor.type('copper')
   await visitor.there(/Kettle of copper/, { role: 'option' })
-  await visitor.page.evaluate(heldBack)
+  await visitor.page.evaluate(holdSearches)
   await visitor.key('Control+a')
   await visitor.type('clay')
   await visitor.there('Searching…', {})
@@ -76,7 +76,7 @@ test('the palette reports an unreachable server and still opens pages', async ({
   await visitor.heading('Discounts')
 })
 
-test('an operator finds the network’s shops, and is told what is searched', async ({ open, app, data }) => {
+test('an operator finds the network’s shops, and sees what is searched', async ({ open, app, data }) => {
   const visitor = await open({ as: await app.superAdmin(), at: 'net/jobs' })
   await visitor.heading('Background jobs')
   await visitor.key('Control+k')

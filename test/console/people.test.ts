@@ -1,4 +1,4 @@
-/** What is typed about discounts, gift cards and articles, and what of it the API is sent. */
+/** Tests the form values of discounts, gift cards and articles, and the request bodies made of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { pickChanges, withoutNulls } from '../../src/console/lib/api/changed-fields.ts'
@@ -40,12 +40,12 @@ const names = {
 }
 const typed = textOf(discount, names)
 const wrongOf = (change: Partial<typeof blankDiscount>) => {
-  const said = bodyOf({ ...typed, ...change }, { currency: 'USD', zone })
-  return 'wrong' in said ? said.wrong : {}
+  const result = bodyOf({ ...typed, ...change }, { currency: 'USD', zone })
+  return 'wrong' in result ? result.wrong : {}
 }
 
 describe('a percentage', () => {
-  test('is read as it is shown, and no other text is one', () => {
+  test('is parsed as it is shown, and other texts are refused', () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 10_000 }), (bps) => expect(parsePercent(percentText(bps))).toBe(bps)))
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (hundredths) =>
@@ -64,16 +64,16 @@ describe('a percentage', () => {
 })
 
 describe('a discount', () => {
-  test('that nobody touched is sent as it is: nothing has changed, not even a second that the field does not show', () => {
-    const said = bodyOf(typed, { currency: 'USD', zone, before: discount })
-    if ('wrong' in said) throw new Error('not wrong')
-    expect(pickChanges(said.body, discount)).toEqual({})
+  test('without edits has no changes, not even of seconds that the field does not show', () => {
+    const result = bodyOf(typed, { currency: 'USD', zone, before: discount })
+    if ('wrong' in result) throw new Error('not wrong')
+    expect(pickChanges(result.body, discount)).toEqual({})
   })
 
-  test('is changed by what was touched alone, so that an end that has passed needs not lie ahead', () => {
-    const said = bodyOf({ ...typed, kind: 'FIXED', amount: '10,50', title: ' Sale ' }, { currency: 'USD', zone, before: discount })
-    if ('wrong' in said) throw new Error('not wrong')
-    expect(pickChanges(said.body, discount)).toEqual({
+  test('sends only edited fields, so that an end in the past need not change', () => {
+    const result = bodyOf({ ...typed, kind: 'FIXED', amount: '10,50', title: ' Sale ' }, { currency: 'USD', zone, before: discount })
+    if ('wrong' in result) throw new Error('not wrong')
+    expect(pickChanges(result.body, discount)).toEqual({
       title: 'Sale',
       kind: 'FIXED',
       valueBps: null,
@@ -81,13 +81,13 @@ describe('a discount', () => {
     })
   })
 
-  test('is typed by the clock of the shop', () => {
+  test('is typed in the shop’s time zone', () => {
     expect([typed.startsAt, typed.endsAt]).toEqual(['2026-03-01T08:00', '2026-04-01T08:00'])
-    const said = bodyOf({ ...typed, endsAt: '2026-05-01T00:00' }, { currency: 'USD', zone, before: discount })
-    expect('body' in said && said.body.endsAt).toBe('2026-04-30T16:00:00.000Z')
+    const result = bodyOf({ ...typed, endsAt: '2026-05-01T00:00' }, { currency: 'USD', zone, before: discount })
+    expect('body' in result && result.body.endsAt).toBe('2026-04-30T16:00:00.000Z')
   })
 
-  test('says which field is wrong, and how', () => {
+  test('names invalid fields with the reason', () => {
     expect(wrongOf({ title: ' ', code: '', percent: '0' })).toEqual({ title: 'required', code: 'required', percent: 'percent' })
     expect(wrongOf({ kind: 'FIXED', amount: '0' })).toEqual({ amount: 'amount' })
     expect(wrongOf({ kind: 'FIXED', amount: '1.005' })).toEqual({ amount: 'amount' })
@@ -101,13 +101,13 @@ describe('a discount', () => {
     expect(wrongOf({ kind: 'FREE_SHIPPING', percent: 'x', amount: 'y' })).toEqual({})
   })
 
-  test('that is new says only what it has', () => {
-    const said = bodyOf({ ...blankDiscount, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
-    if ('wrong' in said) throw new Error('not wrong')
-    expect(withoutNulls(said.body) as object).toEqual({ title: 'All', kind: 'PERCENT', valueBps: 1_000, status: 'ACTIVE' })
+  test('that is new sends only filled fields', () => {
+    const result = bodyOf({ ...blankDiscount, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
+    if ('wrong' in result) throw new Error('not wrong')
+    expect(withoutNulls(result.body) as object).toEqual({ title: 'All', kind: 'PERCENT', valueBps: 1_000, status: 'ACTIVE' })
   })
 
-  test('says why it does not count, the shop’s own word first', () => {
+  test('shows why it does not apply, the shop’s own choice first', () => {
     const now = Date.parse('2026-03-15T00:00:00Z')
     const states = [
       {},
@@ -128,23 +128,23 @@ describe('a discount', () => {
 
 describe('a gift card', () => {
   const now = Date.parse('2026-11-23T12:00:00Z')
-  const given = (amount: string, expiresAt = '', currency = 'KWD') => cardBody({ amount, expiresAt, note: ' ' }, { currency, zone, now })
+  const cardOf = (amount: string, expiresAt = '', currency = 'KWD') => cardBody({ amount, expiresAt, note: ' ' }, { currency, zone, now })
 
-  test('is typed in major units and sent in minor ones, exactly', () => {
-    expect(given('10.005')).toEqual({ body: { amount: { amount: 10_005, currency: 'KWD' }, expiresAt: null, note: null } })
-    expect(given('1000', '', 'JPY')).toEqual({ body: { amount: { amount: 1_000, currency: 'JPY' }, expiresAt: null, note: null } })
-    for (const amount of ['0', '-1', '1.0005', 'ten', '']) expect(given(amount)).toEqual({ wrong: { amount: 'amount' } })
+  test('is typed in major units and sent in exact minor units', () => {
+    expect(cardOf('10.005')).toEqual({ body: { amount: { amount: 10_005, currency: 'KWD' }, expiresAt: null, note: null } })
+    expect(cardOf('1000', '', 'JPY')).toEqual({ body: { amount: { amount: 1_000, currency: 'JPY' }, expiresAt: null, note: null } })
+    for (const amount of ['0', '-1', '1.0005', 'ten', '']) expect(cardOf(amount)).toEqual({ wrong: { amount: 'amount' } })
   })
 
-  test('expires ahead, by the clock of the shop', () => {
-    expect(given('1', '2026-11-23T20:01')).toEqual({
+  test('expires in the future, in the shop’s time zone', () => {
+    expect(cardOf('1', '2026-11-23T20:01')).toEqual({
       body: { amount: { amount: 1_000, currency: 'KWD' }, expiresAt: '2026-11-23T12:01:00.000Z', note: null },
     })
-    expect(given('1', '2026-11-23T20:00')).toEqual({ wrong: { expiresAt: 'past' } })
-    expect(given('x', 'soon')).toEqual({ wrong: { amount: 'amount', expiresAt: 'moment' } })
+    expect(cardOf('1', '2026-11-23T20:00')).toEqual({ wrong: { expiresAt: 'past' } })
+    expect(cardOf('x', 'soon')).toEqual({ wrong: { amount: 'amount', expiresAt: 'moment' } })
   })
 
-  test('shows its code in fours, and why it cannot be used', () => {
+  test('shows its code in groups of four, and why it cannot be used', () => {
     expect(groupCode('0123456789ABCDEF')).toBe('0123 4567 89AB CDEF')
     const all = { status: 'DISABLED' as const, expired: true, usedUp: true }
     expect(
@@ -169,7 +169,7 @@ describe('an article', () => {
     ...times,
   }
 
-  test('that nobody touched changes nothing, and an emptied slug keeps the one that is there', () => {
+  test('without edits changes nothing, and an empty slug keeps the stored one', () => {
     const body = bodyOf_({})
     expect(pickChanges(body, blog)).toEqual({})
     expect(pickChanges(bodyOf_({ slug: '', tags: [], publishedAt: '' }), blog)).toEqual({ tags: [], publishedAt: null })
@@ -180,7 +180,7 @@ describe('an article', () => {
     return body
   }
 
-  test('whose day has not come is not seen yet', () => {
+  test('with a future date is shown as scheduled', () => {
     const now = Date.parse('2026-07-01T00:00:00Z')
     expect([blog, { ...blog, publishedAt: null }, { ...blog, status: 'DRAFT' as const }].map((one) => blogState(one, now))).toEqual([
       'SCHEDULED',

@@ -1,4 +1,4 @@
-/** What the console makes of what is typed about products, without a browser. */
+/** Tests the product form without a browser: variants of options, request bodies and stock. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { wholeNumber } from '../../src/console/lib/forms/number-input.ts'
@@ -43,7 +43,7 @@ describe('variants of options', () => {
     expect(combinations([{ key: 'a', name: 'Empty', values: [] }])).toEqual([{}])
   })
 
-  test('stay what they are when a value is called otherwise', () => {
+  test('keep their ids when a value is renamed', () => {
     const renamed = [size, { ...colour, values: colour.values.map((one) => (one.text === 'Red' ? { ...one, text: 'Crimson' } : one)) }]
     const { rows, gone } = refitRows(renamed, all)
     expect(gone).toEqual([])
@@ -51,14 +51,14 @@ describe('variants of options', () => {
     expect(names(renamed, rows)[0]).toBe('S / Crimson')
   })
 
-  test('go with their value, and only they', () => {
+  test('are removed with their value, and no others are', () => {
     const fewer = [size, { ...colour, values: colour.values.filter(({ text }) => text !== 'Blue') }]
     const { rows, gone } = refitRows(fewer, all)
     expect(names(fewer, rows)).toEqual(['S / Red', 'S / Sand', 'M / Red', 'M / Sand'])
     expect(gone.map(({ id }) => id)).toEqual(['var_1', 'var_4'])
   })
 
-  test('of an option that goes: one of those that are alike then stays, and it is one that souk knows', () => {
+  test('that become equal when an option is removed are reduced to one, preferably a stored one', () => {
     const mixed = all.map((one, at) => (at === 0 ? { ...one, id: undefined } : one))
     const { rows, gone } = refitRows([size], mixed)
     expect(rows.map(({ id }) => id)).toEqual(['var_1', 'var_3'])
@@ -72,7 +72,7 @@ describe('variants of options', () => {
     expect(missingCombinations([...options, cut], rows).length).toBe(6)
   })
 
-  test('keep one in any case: it is what the product is', () => {
+  test('always keep one, because a product needs a variant', () => {
     const one = [row('a', {}, 'var_a')]
     const other = optionsOf([{ name: 'Size', values: ['XL'] }])
     expect(refitRows(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], gone: [] })
@@ -82,24 +82,24 @@ describe('variants of options', () => {
     expect(rows.length + gone.length).toBe(6)
   })
 
-  test('are never two of one combination, never lost, and fit, whatever becomes of the options', () => {
+  test('are unique, complete and valid combinations after any change of options', () => {
     const option = fc.record({
       name: fc.string({ maxLength: 5 }),
       values: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 4 }),
     })
     fc.assert(
-      fc.property(fc.array(option, { maxLength: 3 }), fc.infiniteStream(fc.boolean()), (made, stays) => {
-        const before = optionsOf(made)
+      fc.property(fc.array(option, { maxLength: 3 }), fc.infiniteStream(fc.boolean()), (optionList, stays) => {
+        const before = optionsOf(optionList)
         const rows = combinations(before).map((places, at) => row(`k${at}`, places, at % 3 === 0 ? undefined : `var_${at}`))
         const after = before
           .filter(() => stays.next().value)
           .map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
-        const { rows: kept, gone } = refitRows(after, rows)
-        const places = kept.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
-        expect(new Set(places).size).toBe(kept.length)
-        expect(new Set([...kept, ...gone].map(({ key }) => key)).size).toBe(rows.length)
-        expect(kept.length + missingCombinations(after, kept).length).toBe(combinations(after).length)
-        expect(kept.length).toBeGreaterThan(0)
+        const { rows: keptRows, gone } = refitRows(after, rows)
+        const places = keptRows.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
+        expect(new Set(places).size).toBe(keptRows.length)
+        expect(new Set([...keptRows, ...gone].map(({ key }) => key)).size).toBe(rows.length)
+        expect(keptRows.length + missingCombinations(after, keptRows).length).toBe(combinations(after).length)
+        expect(keptRows.length).toBeGreaterThan(0)
       }),
     )
   })
@@ -152,12 +152,12 @@ const terms = { currency: 'USD', zone: 'Asia/Ulaanbaatar', now }
 const before = textOf(product, 'Asia/Ulaanbaatar')
 const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...change }, before, terms)
 
-describe('what is sent of a product', () => {
-  test('is nothing where nothing was typed: not even the seconds of its publication go', () => {
+describe('the request body of a product', () => {
+  test('is empty without edits, even if the publication time has seconds', () => {
     expect(changed({})).toEqual({ body: {}, wrong: {} })
   })
 
-  test('is what was changed, and no more', () => {
+  test('has only changed fields', () => {
     expect(changed({ title: 'Shirts', seoTitle: ' Shirts of linen ' }).body).toEqual({
       title: 'Shirts',
       seo: { title: 'Shirts of linen', description: null },
@@ -166,27 +166,27 @@ describe('what is sent of a product', () => {
     expect(changed({ showing: 'never' }).body).toEqual({ publishedAt: null })
   })
 
-  test('of one that is to be shown as soon as it is active, says from now on where it is, and takes its date away where it is not', () => {
+  test('has the current date if an active product is shown at once, and no date for a draft', () => {
     const of = (change: { publishedAt: string | null; status?: 'DRAFT' }, text: Partial<ProductText>) => {
-      const was = textOf({ ...product, ...change }, terms.zone)
-      return changeBody({ ...was, showing: 'auto', ...text }, was, terms).body
+      const stored = textOf({ ...product, ...change }, terms.zone)
+      return changeBody({ ...stored, showing: 'auto', ...text }, stored, terms).body
     }
     expect(of({ publishedAt: null }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
     expect(of({ publishedAt: '2027-01-01T00:00:00.000Z' }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
     expect(of({ publishedAt: '2027-01-01T00:00:00.000Z', status: 'DRAFT' }, {})).toEqual({ publishedAt: null })
-    // It is shown already with the same version.
+    // A product that is already shown keeps its date.
     expect(of({ publishedAt: '2026-01-02T03:04:05.678Z' }, {})).toEqual({})
     expect(of({ publishedAt: null, status: 'DRAFT' }, { status: 'ACTIVE' })).toEqual({ status: 'ACTIVE' })
   })
 
-  test('of variants are all, in their order, each with what was changed', () => {
+  test('has all variants in their order, each with its changed fields', () => {
     const rows = before.rows.map((one, at) => (at === 1 ? { ...one, price: '70,5', lowStockAt: '' } : one))
     expect(changed({ rows: rows.toReversed() }).body).toEqual({
       variants: [{ id: 'var_M', price: { amount: 7050, currency: 'USD' }, lowStockAt: null }, { id: 'var_S' }],
     })
   })
 
-  test('names what is wrong by its field, in every row', () => {
+  test('names invalid fields of every row', () => {
     const rows = [
       { ...before.rows[0], price: '1.234', weight: 'much' },
       { ...before.rows[1], price: '', onHand: '-1' },
@@ -204,7 +204,7 @@ describe('what is sent of a product', () => {
     expect(changed({ rows: [] }).wrong).toEqual({ rows: 'required' })
   })
 
-  test('of a draft without prices needs none; a price of 0 that is typed is sent, and to be active it needs one', () => {
+  test('needs no prices for a draft, needs them to activate it, and sends a typed price of 0', () => {
     const [first] = product.variants
     if (!first) throw new Error('no variant')
     const draft = {
@@ -227,18 +227,18 @@ describe('what is sent of a product', () => {
     expect(Object.values(changeBody({ ...full, rows: cleared }, full, terms).wrong)).toContain('required')
   })
 
-  test('refuses options that are alike, and values without a name', () => {
+  test('refuses equal options, and values without a name', () => {
     const [one] = before.options as [OptionText]
-    const twice = { ...one, key: 'other', name: ' size ' }
+    const duplicate = { ...one, key: 'other', name: ' size ' }
     const unnamed = { ...one, key: 'third', name: '', values: [{ key: 'v', text: ' ' }] }
-    expect(changed({ options: [one, twice, unnamed] }).wrong).toMatchObject({
+    expect(changed({ options: [one, duplicate, unnamed] }).wrong).toMatchObject({
       'options.other.name': 'twice',
       'options.third.name': 'required',
       'options.third.values': 'empty',
     })
   })
 
-  test('of a new one is whole; without a number its stock is left to souk', () => {
+  test('is complete for a new product, and omits stock without a number', () => {
     const text: ProductText = {
       ...blankBase,
       title: 'Mug',
@@ -253,7 +253,7 @@ describe('what is sent of a product', () => {
     expect('handle' in body || 'publishedAt' in body).toBe(false)
   })
 
-  test('of pictures that variants show and that are new, comes later, by their ids', () => {
+  test('assigns new pictures to variants in a second request, by their ids', () => {
     const pictures = [...before.pictures, { key: 'new-1', url: 'http://127.0.0.1/media/y', alt: '', width: 1, height: 1 }]
     const rows = before.rows.map((one) => ({ ...one, picture: 'new-1' }))
     const text = { ...before, pictures, rows }
@@ -265,7 +265,7 @@ describe('what is sent of a product', () => {
     ])
   })
 
-  test('holds no amount that was guessed: what may be thousands is none, in every field of every row', () => {
+  test('has no guessed amounts: texts that may have thousands separators are refused in every field of every row', () => {
     const rows = before.rows.map((one) => ({ ...one, price: '45,000', compareAt: '1,250', cost: '٤٥٬٠٠٠' }))
     const [first, second] = before.rows
     expect(changed({ rows }).wrong).toEqual(
@@ -275,7 +275,7 @@ describe('what is sent of a product', () => {
     )
   })
 
-  test('where all variants go, is first the new ones beside them, each under a name of its own', () => {
+  test('first adds new variants with unique names if all stored variants are removed', () => {
     const fresh = (key: string, places: VariantPlacement['places']) => ({ ...blankVariant, key, places, price: '9' })
     const [one] = before.options as [OptionText]
     const large = { ...one, values: [{ key: 'l', text: 'L' }] }
@@ -285,14 +285,14 @@ describe('what is sent of a product', () => {
       options: [{ name: 'Size', values: ['L', 'S', 'M'] }],
       variants: [{ optionValues: ['L'] }, { id: 'var_S', optionValues: ['S'] }, { id: 'var_M', optionValues: ['M'] }],
     })
-    // The same again as new ones, by two options.
+    // The same with new variants of two options.
     const [, colours] = options as [OptionText, OptionText]
-    const both = [one, colours]
-    const rows = combinations(both).map((places, at) => fresh(String(at), places))
-    const again = { ...before, options: both, rows }
-    const beside = addBeforeRemoveBody(changeBody(again, before, terms).body, again, before)
-    expect(beside?.options?.[0]?.values).toEqual(['S', 'M', 'S –', 'M –'])
-    expect(beside?.variants?.slice(-2)).toEqual([
+    const twoOptions = [one, colours]
+    const rows = combinations(twoOptions).map((places, at) => fresh(String(at), places))
+    const replacedText = { ...before, options: twoOptions, rows }
+    const additions = addBeforeRemoveBody(changeBody(replacedText, before, terms).body, replacedText, before)
+    expect(additions?.options?.[0]?.values).toEqual(['S', 'M', 'S –', 'M –'])
+    expect(additions?.variants?.slice(-2)).toEqual([
       { id: 'var_S', optionValues: ['S –', 'Red'] },
       { id: 'var_M', optionValues: ['M –', 'Red'] },
     ])
@@ -305,11 +305,11 @@ describe('what is sent of a product', () => {
   })
 })
 
-describe('what is typed about a product', () => {
+describe('the product editor', () => {
   const variant = (id: string, value: string) =>
     ({ ...product.variants[0], id, title: value, optionValues: [value] }) as (typeof product.variants)[number]
 
-  test('goes on from what a refused save has come to: what is new in the product is known by its id', () => {
+  test('continues after a partly refused save, and knows new variants by their ids', () => {
     const editor = createProductEditor(product, terms.zone)
     const [size] = editor.options.value as [OptionText]
     editor.addValue(size.key, 'L')
@@ -323,12 +323,16 @@ describe('what is typed about a product', () => {
     expect([body.variants?.map(({ id }) => id), wrong]).toEqual([['var_S', 'var_M', 'var_L'], {}])
   })
 
-  test('about a variant that somebody else removed makes a new one of it; without that it is gone', () => {
+  test('creates a variant again that another user removed, if it was edited, and drops it otherwise', () => {
     const editor = createProductEditor(product, terms.zone)
     const [, medium] = editor.rows.value
-    const theirs = { ...product, options: [{ name: 'Size', values: ['S'] }], variants: [product.variants[0]] as typeof product.variants }
+    const concurrent = {
+      ...product,
+      options: [{ name: 'Size', values: ['S'] }],
+      variants: [product.variants[0]] as typeof product.variants,
+    }
     if (medium) medium.draft.price.value = '70'
-    editor.meet(theirs)
+    editor.meet(concurrent)
     const { body } = changeBody(editor.text.value, editor.before(), terms)
     expect(body.options).toEqual([{ name: 'Size', values: ['S', 'M'] }])
     expect(body.variants).toMatchObject([{ id: 'var_S' }, { optionValues: ['M'], price: { amount: 7_000 } }])
@@ -336,11 +340,11 @@ describe('what is typed about a product', () => {
 
     const other = createProductEditor(product, terms.zone)
     other.base.title.value = 'Shirts'
-    other.meet(theirs)
+    other.meet(concurrent)
     expect(other.rows.value.map(({ id }) => id)).toEqual(['var_S'])
   })
 
-  test('takes a removed variant back with its value', () => {
+  test('restores a removed variant with its value', () => {
     const editor = createProductEditor(product, terms.zone)
     const [size] = editor.options.value as [OptionText]
     editor.setOptions([{ ...size, values: size.values.slice(0, 1) }])
@@ -353,7 +357,7 @@ describe('what is typed about a product', () => {
 })
 
 describe('stock', () => {
-  test('is what is counted: on hand, and free of promises', () => {
+  test('has the units on hand and the units that are not reserved', () => {
     expect(stockOf(product.variants)).toEqual({ counted: 2, onHand: 6, free: 4 })
     expect(stockOf([{ trackInventory: false, onHand: 5, reserved: 0 }])).toEqual({ counted: 0, onHand: 0, free: 0 })
   })
@@ -365,7 +369,7 @@ describe('stock', () => {
     for (const quantity of ['', '-1', '1.5', 'x', '0']) expect(stockBody({ way: 'fewer', quantity, reason: '' })).toBeUndefined()
   })
 
-  test('is a whole number in any digits', () => {
+  test('is a whole number in any script', () => {
     const read = (text: string) => wholeNumber(text)
     expect(['12', ' ٣٤', '۵', '007'].map(read)).toEqual([12, 34, 5, 7])
     expect(['', '1.0', '1٬000', '12345678901', '1e2'].map(read)).toEqual(Array<undefined>(5).fill(undefined))

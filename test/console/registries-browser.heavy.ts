@@ -1,4 +1,4 @@
-/** The registries of the trust fabric and the partnerships, in a real browser. */
+/** Tests the registries of the trust fabric and the partnerships, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { ok } from '../support/selling.ts'
@@ -11,7 +11,7 @@ const name = 'Lender "><img src=x onerror=alert(1)> <b>bold</b> '.padEnd(200, 'W
 
 const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.superAdmin() }) })
 
-test('a lender is registered by the keyboard, activated, and seen to have been', async ({ open, app, data: { operator } }) => {
+test('a lender is registered by keyboard and activated, and its history shows that', async ({ open, app, data: { operator } }) => {
   const visitor = await open({ as: operator, at: 'net/lenders' })
   await visitor.text('No lenders yet')
   expect(await visitor.axe()).toEqual([])
@@ -41,7 +41,7 @@ test('a lender is registered by the keyboard, activated, and seen to have been',
   expect(await visitor.axe()).toEqual([])
 })
 
-test('what somebody else did to a record meanwhile is shown, and a move that is not possible any more is refused', async ({
+test('a concurrent change of a record is shown, and a transition that is no longer possible is refused', async ({
   open,
   app,
   data: { operator },
@@ -61,7 +61,7 @@ test('what somebody else did to a record meanwhile is shown, and a move that is 
   expect(ok(await app.call('GET', `/admin/lenders/${id}`, { token })).body.status).toBe('ARCHIVED')
 })
 
-test('a provider’s secret is shown once, and replaced after a question', async ({ open, app, data: { operator } }) => {
+test('a provider’s secret is shown once, and replaced after a confirmation', async ({ open, app, data: { operator } }) => {
   const { token } = operator
   const visitor = await open({ as: operator, at: 'net/providers/new' })
   await visitor.heading('Add provider')
@@ -88,7 +88,7 @@ test('a provider’s secret is shown once, and replaced after a question', async
   await visitor.gone('whsec_')
 })
 
-test('a version of a methodology supersedes the one before, and is revoked for good', async ({ open, app, data: { operator } }) => {
+test('a version of a methodology supersedes the previous one, and its revocation is final', async ({ open, app, data: { operator } }) => {
   const { token } = operator
   const { id: lenderId } = ok(await app.call('POST', '/admin/lenders', { token, body: { displayName: 'Methodical' } }), 201).body
   const first = { lenderId, version: '1', contentHash: `0x${'a'.repeat(64)}`, documentUrl: 'https://docs.example/1' }
@@ -102,7 +102,7 @@ test('a version of a methodology supersedes the one before, and is revoked for g
   await visitor.keyFill(/^Document URL/, 'https://docs.example/2')
   await visitor.keyPress('Add', { role: 'button' })
   await visitor.heading('2')
-  // No other than the one that is asked for.
+  // An unknown lender is not replaced by another one.
   visitor.expects('GET /admin/lenders/lend_1 404')
   await visitor.go('net/methodologies/new?lenderId=lend_1')
   await visitor.text('Something went wrong')
@@ -119,7 +119,11 @@ test('a version of a methodology supersedes the one before, and is revoked for g
   ])
 })
 
-test('a wallet of the platform is registered and ended, by UTC whatever clock one lives by', async ({ open, app, data: { operator } }) => {
+test('a wallet of the platform is registered and ended in UTC, whatever the user’s time zone', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
   const visitor = await open({ as: operator, at: 'net/wallets/new', timeZone: 'Asia/Kuwait', width: 'phone' })
   await visitor.heading('Add wallet')
   await visitor.fill(/^Address/, address(2))
@@ -134,7 +138,7 @@ test('a wallet of the platform is registered and ended, by UTC whatever clock on
   expect(data).toMatchObject([{ from: '2026-01-05T10:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }])
 })
 
-test('a partnership is drawn up with shops that are searched for; one in two is said before it is sent', async ({
+test('a partnership is created with shops from a search, and a shop in two partnerships is reported before saving', async ({
   open,
   app,
   shop,
@@ -155,7 +159,7 @@ test('a partnership is drawn up with shops that are searched for; one in two is 
   await visitor.press('Save', { role: 'button' })
   await visitor.text('A shop can belong to only one partnership')
   expect(await visitor.axe()).toEqual([])
-  // What is being looked for in one stays there when another goes.
+  // The search text of a partnership stays when another partnership is removed.
   await visitor.press('Add partnership', { role: 'button' })
   await visitor.fill('Shops', 'looked for', { within: 'Partnership 3' })
   await visitor.press('Remove: Oslo', { role: 'button' })
@@ -165,7 +169,7 @@ test('a partnership is drawn up with shops that are searched for; one in two is 
   await visitor.key('Enter')
   await visitor.text('Saved')
   await visitor.keyboardAt('Save', { role: 'button' })
-  // What was chosen by its name is not asked for it again.
+  // Shops that were chosen by name are not requested again.
   expect((await visitor.requests()).filter((one) => /GET \/admin\/shops\/\S/.test(one))).toEqual([])
   const { data } = ok(await app.call('GET', '/admin/partnerships', { token: operator.token })).body
   expect(data).toEqual([{ name: 'Kyoto', defaultCardProcessor: 'stripe', shopIds: [shop.shop.id] }])

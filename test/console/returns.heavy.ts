@@ -1,4 +1,4 @@
-/** A return is requested on the order's page, and approved and received at the console, in a real browser. */
+/** Tests returns in the console, in a browser: the list, the approval, and the receipt with a refund. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { consoleTests } from '../support/console-tests.ts'
 import { requestedReturnOf, returnableOf } from '../support/returns.ts'
@@ -12,7 +12,7 @@ const { test } = consoleTests({ fill: async ({ app }) => ({ selling: await selli
 const at = ({ shop }: Selling, rest: string) => `s/${shop.name}/${rest}`
 
 for (const width of ['desk', 'phone'] as const)
-  test(`returns are listed by status and lead to their order (${width})`, async ({ open, data: { selling } }) => {
+  test(`returns are listed by status and link to their order (${width})`, async ({ open, data: { selling } }) => {
     const { orderId, order, path } = await requestedReturnOf(selling, { quantity: 2 })
     const visitor = await open({ as: selling, at: at(selling, ''), width })
     await visitor.press(/to approve or reject/, { role: 'link' })
@@ -28,7 +28,7 @@ for (const width of ['desk', 'phone'] as const)
   })
 
 for (const width of ['desk', 'phone'] as const)
-  test(`a return is asked for, approved and received with its refund (${width})`, async ({ open, data: { selling } }) => {
+  test(`a requested return is approved and received with its refund (${width})`, async ({ open, data: { selling } }) => {
     const { orderId, lineId, path } = await returnableOf(selling, { quantity: 3 })
     const { id } = ok(await selling.post(path, { lines: [{ lineId, quantity: 1, reason: evil }] }), 201).body
     const visitor = await open({ as: selling, at: at(selling, `orders/${orderId}`), width })

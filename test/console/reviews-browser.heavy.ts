@@ -1,4 +1,4 @@
-/** An operator's day with businesses, loans, repayments and the audit trail, in a real browser. */
+/** Tests an operator's reviews of businesses, loans, repayments and the audit trail, in a browser. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,8 +23,8 @@ const { test: testWithoutLending } = consoleTests({ settings: { LENDING_PLATFORM
 
 const only = "document.querySelectorAll('.picks:not([hidden]) [role=option]').length === 1"
 
-/** An application that waits, of a merchant of its own, with a picture and a document under a name that is hard to show. */
-async function waiting(app: TestApp, operator: { token: string }, change: object = {}) {
+/** Creates a submitted application of a new merchant, with a picture and a document whose name is hard to display. */
+async function createApplication(app: TestApp, operator: { token: string }, change: object = {}) {
   const merchant = await app.merchant()
   await approveBusiness(app, merchant, operator)
   const { id } = await createSubmitted(app, merchant, {
@@ -46,7 +46,7 @@ async function waiting(app: TestApp, operator: { token: string }, change: object
   return { id, merchant, put }
 }
 
-test('a business is approved by the keyboard alone, after one has read what that sets free', async ({ open, app, data: { operator } }) => {
+test('a business is approved by keyboard only, after its consequences are shown', async ({ open, app, data: { operator } }) => {
   const merchant = await app.merchant()
   const { id } = await fileBusiness(app, merchant, { legalName: 'Planted Tea LLC' })
   const visitor = await open({ as: operator, at: 'net/kyb' })
@@ -69,12 +69,12 @@ test('a business is approved by the keyboard alone, after one has read what that
     reason: 'Papers seen',
   })
   expect(await visitor.all('link')).not.toContain('Approve')
-  // Back goes over the dialog to the list, and nothing is decided again.
+  // Back skips the dialog and returns to the list, so nothing is decided twice.
   await visitor.keyPress('Business verification', { role: 'link' })
   await visitor.text('No businesses to review')
 })
 
-test('who waits longest for a review comes first, with since when', async ({ open, app, data: { operator } }) => {
+test('the longest waiting business comes first, with its waiting time', async ({ open, app, data: { operator } }) => {
   const names = ['First Tea LLC', 'Second Tea LLC', 'Third Tea LLC']
   for (const legalName of names) await fileBusiness(app, await app.merchant(), { legalName })
   const visitor = await open({ as: operator, at: 'net/kyb' })
@@ -89,7 +89,7 @@ test('who waits longest for a review comes first, with since when', async ({ ope
   expect(all.filter((name) => names.includes(name))).toEqual(names.toReversed())
 })
 
-test('of two operators the second is told, keeps what was typed until then, and sees the first one’s decision', async ({
+test('of two operators the second keeps the typed text, and sees a message with the first one’s decision', async ({
   open,
   app,
   data: { operator },
@@ -122,12 +122,12 @@ test('of two operators the second is told, keeps what was typed until then, and 
   expect(await visitor.axe()).toEqual([])
 })
 
-test('an application is looked through with its picture and decided with figures, by the keyboard alone', async ({
+test('an application is reviewed with its picture and decided with figures, by keyboard only', async ({
   open,
   app,
   data: { operator },
 }) => {
-  const { id, merchant } = await waiting(app, operator, { selectedTier2Partner: long(200).trim() })
+  const { id, merchant } = await createApplication(app, operator, { selectedTier2Partner: long(200).trim() })
   const visitor = await open({ as: operator, at: 'net/lending' })
   await visitor.heading('Loan applications')
   await visitor.there('$25,000.00', { role: 'cell' })
@@ -183,7 +183,7 @@ test('an application is looked through with its picture and decided with figures
 })
 
 test('a decision shows newer documents first', async ({ open, app, data: { operator } }) => {
-  const { id, put } = await waiting(app, operator)
+  const { id, put } = await createApplication(app, operator)
   const visitor = await open({ as: operator, at: `net/lending/${id}?do=decide`, width: 'phone', scheme: 'dark' })
   await visitor.there('Decide', { role: 'dialog' })
   await visitor.fill('Reason', 'A guarantor is looked for')
@@ -199,7 +199,7 @@ test('a decision shows newer documents first', async ({ open, app, data: { opera
   expect(await visitor.axe()).toEqual([])
 })
 
-test('an instalment is recorded by the keyboard, and reversed with a reason', async ({ open, app, data: { operator } }) => {
+test('an instalment is recorded by keyboard, and reversed with a reason', async ({ open, app, data: { operator } }) => {
   const { id: merchantId, shop } = await app.merchant()
   await lenderIn(app, operator, 'Another Bank')
   await lenderIn(app, operator, 'Harbour & <b>Sons</b>')
@@ -237,11 +237,7 @@ test('an instalment is recorded by the keyboard, and reversed with a reason', as
   expect(data).toMatchObject([{ amountUsd: 1_250.5, dueAt: '2026-01-31T00:00:00.000Z', reversal: { reason: 'Told twice' } }])
 })
 
-test('where a merchant stands is read anew once an instalment is reversed, and what was typed is asked about by Cancel too', async ({
-  open,
-  app,
-  data: { operator },
-}) => {
+test('the merchant’s tier is read again after a reversal, and Cancel asks about typed text', async ({ open, app, data: { operator } }) => {
   const { id: merchantId } = await app.merchant()
   const lenderId = await lenderIn(app, operator, 'Standing Bank')
   await createRepayment(app, operator, { merchantId, lenderId, loanRef: 'S-1' })
@@ -261,7 +257,7 @@ test('where a merchant stands is read anew once an instalment is reversed, and w
   expect(await reads()).toBe(before + 1)
 })
 
-test('a loan tape says which rows were left out, and changes nothing when it is sent again', async ({ open, app, data: { operator } }) => {
+test('an imported loan tape shows skipped rows, and importing it again changes nothing', async ({ open, app, data: { operator } }) => {
   const { id: merchantId } = await app.merchant()
   const lenderId = await lenderIn(app, operator, long(200).trim().replaceAll('\u202e', ''))
   await createRepayment(app, operator, { merchantId, lenderId, loanRef: long(100).trim().replaceAll('\u202e', ' ') })
@@ -289,8 +285,8 @@ test('a loan tape says which rows were left out, and changes nothing when it is 
   await visitor.text('0 repayments imported')
 })
 
-test('the audit trail is searched by what is typed, and says field by field what changed', async ({ open, app, data: { operator } }) => {
-  const { id, merchant } = await waiting(app, operator)
+test('the audit trail is searched by text, and shows changes by field', async ({ open, app, data: { operator } }) => {
+  const { id, merchant } = await createApplication(app, operator)
   ok(await decide(app, operator, id, 'REJECTED', { reason: evil.trim() }))
   const visitor = await open({ as: operator, at: 'net/audit' })
   await visitor.heading('Audit log')
@@ -312,7 +308,7 @@ test('the audit trail is searched by what is typed, and says field by field what
     await visitor.settled()
     await visitor.there('lending.rejected', { role: 'link' })
   }
-  // Who did it is said by the address that one knows them by, and found by their id.
+  // Actors are shown by e-mail address, and filtered by id.
   await visitor.press(operator.email, { role: 'link' })
   await visitor.until(`/actor=usr_/.test(location.search)`, 'the filter')
   await visitor.there('lending.rejected', { role: 'link' })
@@ -336,25 +332,25 @@ test('the audit trail is searched by what is typed, and says field by field what
 })
 
 test('the review screens fit a phone in Arabic', async ({ open, app, data: { operator } }) => {
-  const { id, merchant } = await waiting(app, operator)
+  const { id, merchant } = await createApplication(app, operator)
   await fileBusiness(app, await app.merchant(), { legalName: long(200).trim() })
   const visitor = await open({ as: operator, at: 'net/kyb', width: 'phone', language: 'ar' })
-  const places = [
+  const screens = [
     'net/kyb',
     'net/lending',
     `net/lending/${id}?do=decide`,
     `net/repayments?merchantId=${merchant.id}&do=tape`,
     `net/audit?actor=${merchant.id}`,
   ]
-  for (const place of places) {
-    await visitor.go(place)
+  for (const screen of screens) {
+    await visitor.go(screen)
     await visitor.heading(/\p{Script=Arabic}/u)
     await visitor.settled()
-    expect([place, await visitor.axe()]).toEqual([place, []])
+    expect([screen, await visitor.axe()]).toEqual([screen, []])
   }
 })
 
-testWithoutLending('where lending is switched off, the page says so and how it is switched on', async ({ open, app }) => {
+testWithoutLending('with lending disabled, the page says so and how to enable it', async ({ open, app }) => {
   const visitor = await open({ as: await app.superAdmin() })
   visitor.expects(/^GET \/admin\/lending-application\S* 404/)
   await visitor.go('net/lending')

@@ -1,4 +1,4 @@
-/** What operators type of applications and repayments, what the API is sent of it, and what of the audit trail is asked for. */
+/** Tests the forms of decisions and repayments, their request bodies, and the display of the audit trail. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { differencesOf, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
@@ -10,7 +10,7 @@ import { amountMax } from '../../src/lib/money.ts'
 import { allowedIn, decisions, lendingStatuses } from '../../src/modules/lending/application/domain.ts'
 
 describe('dollars', () => {
-  test('are the number that was typed, to the cent, and nothing else is one', () => {
+  test('are parsed exactly to the cent, and other texts are refused', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: amountMax }), (cents) => {
         const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
@@ -23,7 +23,7 @@ describe('dollars', () => {
 })
 
 describe('an application', () => {
-  test('is offered what souk lets be decided of it in each of its states', () => {
+  test('offers the decisions that souk allows in each state', () => {
     for (const status of lendingStatuses) {
       const allowed = decisions.filter(
         (one) => (allowedIn[one] as readonly string[]).includes(status) || (one === 'UNDER_REVIEW' && status === 'UNDER_REVIEW'),
@@ -32,7 +32,7 @@ describe('an application', () => {
     }
   })
 
-  test('is judged by figures that are amounts, and the wrong ones are named', () => {
+  test('is decided with figures that are amounts, and invalid ones are named', () => {
     const figures = { cohort: 'US_COMPANY', revenue: '33000.5', collateral: '0', risk: 'LOW', flags: ['sanctions'] } as const
     expect(parseAssessment(figures)).toEqual({
       body: {
@@ -46,9 +46,9 @@ describe('an application', () => {
     expect(parseAssessment({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrong: ['revenue', 'collateral'] })
   })
 
-  test('names the documents of which there is no file, whatever form the merchant gave to what they say', () => {
-    const said = { items: [{ key: 'a', status: 'UPLOADED' }, { key: 'b', status: 'LATER' }, { key: 'c' }, null, 'd', { key: 5 }] }
-    expect(withoutFile(said, ['a'])).toEqual([
+  test('names the documents without a file, whatever the form of the merchant’s list', () => {
+    const listed = { items: [{ key: 'a', status: 'UPLOADED' }, { key: 'b', status: 'LATER' }, { key: 'c' }, null, 'd', { key: 5 }] }
+    expect(withoutFile(listed, ['a'])).toEqual([
       { key: 'b', status: 'LATER' },
       { key: 'c', status: '' },
     ])
@@ -73,12 +73,12 @@ describe('a repayment', () => {
     })
   })
 
-  test('that was never settled is a default', () => {
+  test('without a settlement date is a default', () => {
     expect(bodyOf({ ...typed, settled: '' }, of)).toEqual({ wrong: { settled: 'required' } })
     expect(bodyOf({ ...typed, settled: '', outcome: 'DEFAULT' }, of)).toMatchObject({ body: { settledAt: null } })
   })
 
-  test('says what is missing', () => {
+  test('names missing fields', () => {
     expect(bodyOf({ ...blankRepayment, amount: '0' }, {})).toEqual({
       wrong: { merchant: 'required', lender: 'required', loanRef: 'required', amount: 'amount', due: 'required', settled: 'required' },
     })
@@ -86,7 +86,7 @@ describe('a repayment', () => {
 })
 
 describe('the audit trail', () => {
-  test('says field by field what was and what is', () => {
+  test('shows old and new values by field', () => {
     expect(
       differencesOf({
         before: { status: 'PENDING', owners: [1], left: true },
@@ -101,31 +101,31 @@ describe('the audit trail', () => {
     expect(differencesOf({ before: null, after: null })).toEqual([])
   })
 
-  test('leads to a page where operators have one', () => {
+  test('links to a page if operators have one', () => {
     expect([pageOf('loan_1'), pageOf('shop_9')]).toEqual(['/net/lending/loan_1', '/net/shops/shop_9'])
-    // What no page of theirs shows; names of an object's own are none of ours.
+    // Subjects without a page, and names of properties that every object has.
     for (const subject of ['order_1', 'ses_1', 'constructor_1', '../x']) expect([subject, pageOf(subject)]).toEqual([subject, undefined])
   })
 })
 
-test('a decision is one’s own where oneself decided the same last', () => {
+test('a decision counts as the user’s own if the last event is the same decision by this user', () => {
   const filed = { type: 'FILED', at: '2026-01-05T10:00:00Z', actor: 'mer_1', reason: null } as const
   const by = (actor: string, type: 'APPROVED' | 'REJECTED', reason: string | null) => ({
     events: [filed, { type, at: '2026-01-05T11:00:00Z', actor, reason }],
   })
-  const mine = { actor: 'usr_1', decision: 'APPROVED', reason: null } as const
-  expect(isOwnDecision(by('usr_1', 'APPROVED', null), mine)).toBe(true)
+  const ownDecision = { actor: 'usr_1', decision: 'APPROVED', reason: null } as const
+  expect(isOwnDecision(by('usr_1', 'APPROVED', null), ownDecision)).toBe(true)
   for (const other of [
     by('usr_2', 'APPROVED', null),
     by('usr_1', 'REJECTED', null),
     by('usr_1', 'APPROVED', 'Before'),
     { events: [filed] },
   ])
-    expect(isOwnDecision(other, mine)).toBe(false)
-  expect(isOwnDecision({ events: [] }, { ...mine, actor: undefined })).toBe(false)
+    expect(isOwnDecision(other, ownDecision)).toBe(false)
+  expect(isOwnDecision({ events: [] }, { ...ownDecision, actor: undefined })).toBe(false)
 })
 
-test('what owners leave of a business is exact', () => {
+test('the share that owners leave of a business is exact', () => {
   expect([remainingShare([33.3333, 33.3333, 33.3333]), remainingShare([60, 40]), remainingShare([0.0001]), remainingShare([])]).toEqual([
     0.0001, 0, 99.9999, 100,
   ])

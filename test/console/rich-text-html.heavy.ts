@@ -1,4 +1,4 @@
-/** Reads random HTML into the editor in Chromium. Its output passes the sanitiser, and it reports what it removes. */
+/** Tests reading random HTML into the editor in Chromium: the output passes the sanitiser, and losses are reported. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** The editor of descriptions in Chromium: keyboard, paste, unchanged bytes, and HTML that the API keeps as it is. */
+/** Tests the editor of descriptions in Chromium: keyboard, paste, and HTML whose bytes stay unchanged. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** One dot. */
+/** A picture of one pixel. */
 const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
-/** Bytes that no serializer writes: the order, spaces and quotes are of a person. */
+/** Hand-written HTML, with an order, spaces and quotes that no serializer writes. */
 const untouched = '<div>Plain   text<br />and more</div>\n<ul>\n<li><p>One</p></li>\n</ul><table><tr><td colspan="2">Size</td></tr></table>'
 const { test } = consoleTests({
   fill: async ({ shop }) => {
@@ -40,7 +40,7 @@ const paste = (visitor: ConsoleVisitor, html: string) =>
     document.querySelector('${text}').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
   })()`)
 
-test('a description is written by the keyboard alone, and the API keeps it unchanged', async ({ open, shop }) => {
+test('a description is written by keyboard only, and the API stores it unchanged', async ({ open, shop }) => {
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products/new` })
   await visitor.heading('Add product')
   await visitor.keyFill('Title', 'Kettle')

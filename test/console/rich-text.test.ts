@@ -1,4 +1,4 @@
-/** The editor of descriptions writes what the server's sanitiser keeps, whatever the document. */
+/** Tests that the editor of descriptions writes only what the server's sanitiser keeps. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { openConsoleFiles } from '../../src/clients/console/files.ts'
@@ -24,16 +24,16 @@ test('what the editor writes passes the sanitiser unchanged', () => {
 test('marks of white space at the edges of a block are not written, except in pre', () => {
   const strong = [schema.mark('strong')]
   const inline = [schema.text('\n', strong), schema.text('a'), schema.text(' ', strong), schema.text('b'), schema.text(' \t', strong)]
-  const written = (tag: string, content = inline) => writeHtml(schema.node('doc', null, [schema.node(tag, { bare: false }, content)]))
-  expect(written('p')).toBe('<p>\na<strong> </strong>b \t</p>')
-  expect(written('h2', inline.slice(0, 1))).toBe('<h2>\n</h2>')
-  expect(written('p', [schema.text('\u00a0', strong)])).toBe('<p><strong>\u00a0</strong></p>')
-  expect(written('pre')).toBe('<pre><strong>\n</strong>a<strong> </strong>b<strong> \t</strong></pre>')
+  const htmlOf = (tag: string, content = inline) => writeHtml(schema.node('doc', null, [schema.node(tag, { bare: false }, content)]))
+  expect(htmlOf('p')).toBe('<p>\na<strong> </strong>b \t</p>')
+  expect(htmlOf('h2', inline.slice(0, 1))).toBe('<h2>\n</h2>')
+  expect(htmlOf('p', [schema.text('\u00a0', strong)])).toBe('<p><strong>\u00a0</strong></p>')
+  expect(htmlOf('pre')).toBe('<pre><strong>\n</strong>a<strong> </strong>b<strong> \t</strong></pre>')
 })
 
 test('the editor knows every element that the sanitiser keeps, and no other', () => {
-  const known = [...Object.keys(schema.nodes), ...Object.keys(schema.marks)].filter((name) => name !== 'doc' && name !== 'text')
-  expect([...known, 'b', 'i'].toSorted()).toEqual([...allowedTags].toSorted())
+  const elements = [...Object.keys(schema.nodes), ...Object.keys(schema.marks)].filter((name) => name !== 'doc' && name !== 'text')
+  expect([...elements, 'b', 'i'].toSorted()).toEqual([...allowedTags].toSorted())
 })
 
 test('a URL that the sanitiser would remove is refused', () => {

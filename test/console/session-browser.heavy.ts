@@ -1,4 +1,4 @@
-/** How long one is in: a browser that takes no cookies, tokens that end, a machine that slept, a cookie that is there twice. */
+/** Tests the session of the console in browsers without cookies, after a sleep, with duplicate cookies, and in tabs. */
 import { test as bunTest, expect, setDefaultTimeout } from 'bun:test'
 import { desktopChromium } from '../support/chromium.ts'
 import { consoleTests, type InConsole } from '../support/console-tests.ts'
@@ -14,25 +14,25 @@ const isAtLogin = 'Log in to souk'
 
 type In = InConsole<undefined>
 type Visitor = Awaited<ReturnType<In['open']>>
-/** Logs in again at the page as it stands. */
-async function again(visitor: Visitor, { email, password }: { email: string; password: string }): Promise<void> {
+/** Logs in again on the current page. */
+async function logInAgain(visitor: Visitor, { email, password }: { email: string; password: string }): Promise<void> {
   await visitor.keyFill('Email', email)
   await visitor.keyFill('Password', password)
   await visitor.key('Enter')
   await visitor.until(`!document.querySelector('input[autocomplete="current-password"]')`, 'in again')
 }
 
-const withoutCookies = desktopChromium ? test : (name: string, _: (given: In) => Promise<void>) => bunTest.skip(name, () => undefined)
+const withoutCookies = desktopChromium ? test : (name: string, _: (inConsole: In) => Promise<void>) => bunTest.skip(name, () => undefined)
 
 withoutCookies(
-  'where the browser takes no cookies one is told once, works until the token ends, and keeps what was typed',
+  'without cookies, the user sees one notice, can work until the token ends, and keeps typed text',
   async ({ open, app, clock }) => {
     const shop = await app.merchant()
     const visitor = await open({ cookies: false, at: `s/${shop.shop.name}/settings` })
     await visitor.heading(isAtLogin)
     await visitor.text('Cookies are blocked')
     expect(await visitor.axe()).toEqual([])
-    await again(visitor, shop)
+    await logInAgain(visitor, shop)
     await visitor.heading('Shop details')
     expect(await visitor.has('Cookies are blocked')).toBe(false)
     // Locks are unavailable too, and events still arrive.
@@ -42,24 +42,24 @@ withoutCookies(
     await visitor.back()
     await visitor.heading('Shop details')
     await visitor.keyFill('Shop name', 'Of an hour ago')
-    // Another tab begins at the login, and takes nothing from this one.
-    const beside = await open({ beside: visitor, cookies: false, at: `s/${shop.shop.name}` })
-    await beside.heading(isAtLogin)
+    // Another tab starts at the login, and does not affect this one.
+    const secondTab = await open({ beside: visitor, cookies: false, at: `s/${shop.shop.name}` })
+    await secondTab.heading(isAtLogin)
     expect(await visitor.value('Shop name')).toBe('Of an hour ago')
     clock.advance(hourMs + 60_000)
-    // Whichever asks first.
+    // Any of these requests may be the first.
     visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
     await visitor.keyPress('Save', { role: 'button' })
     await visitor.heading(isAtLogin)
     await visitor.text('Your session has expired. Log in again.')
-    await again(visitor, shop)
+    await logInAgain(visitor, shop)
     await visitor.heading('Shop details')
     expect(await visitor.value('Shop name')).toBe('Of an hour ago')
     await visitor.keyPress('Save', { role: 'button' })
     await visitor.text('Saved')
-    const sessions = async () => ok(await app.call('GET', '/auth/sessions', { token: mine.data.accessToken })).body.total
+    const sessions = async () => ok(await app.call('GET', '/auth/sessions', { token: otherLogin.data.accessToken })).body.total
     const { email, password } = shop
-    const { body: mine } = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
+    const { body: otherLogin } = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
     const before = await sessions()
     await visitor.press('Log out', { role: 'button' })
     await visitor.heading(isAtLogin)
@@ -70,26 +70,26 @@ withoutCookies(
   },
 )
 
-withoutCookies('where the browser keeps nothing another language can be chosen still', async ({ open }) => {
+withoutCookies('without browser storage, the language can still be changed', async ({ open }) => {
   const visitor = await open({ cookies: false })
   await visitor.heading(isAtLogin)
   await visitor.fill('Language', 'Монгол')
   await visitor.until(`document.documentElement.lang === 'mn' && document.querySelector('main h1') !== null`, 'the page in Mongolian')
 })
 
-test('a token that ends after an hour is renewed unseen, and what was typed is saved', async ({ open, app, clock }) => {
+test('a token that ends after an hour is renewed in the background, and typed text is saved', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
   await visitor.keyFill('Shop name', 'An hour later')
   clock.advance(hourMs + 60_000)
-  // Whichever asks first.
+  // Any of these requests may be the first.
   visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.text('Saved')
   expect(await visitor.has(isAtLogin)).toBe(false)
 })
 
-test('a machine that slept for three hours asks for the password, and keeps what was typed', async ({ open, app, clock }) => {
+test('a machine that slept for three hours asks for the password, and keeps typed text', async ({ open, app, clock }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings` })
   await visitor.keyFill('Shop name', 'Before the night')
@@ -101,14 +101,14 @@ test('a machine that slept for three hours asks for the password, and keeps what
   await visitor.heading(isAtLogin)
   await visitor.text('You were logged out after 30 minutes')
   expect(await visitor.has('Before the night')).toBe(false)
-  await again(visitor, shop)
+  await logInAgain(visitor, shop)
   await visitor.heading('Shop details')
   expect(await visitor.value('Shop name')).toBe('Before the night')
   await visitor.keyPress('Save', { role: 'button' })
   await visitor.text('Saved')
 })
 
-test('a cookie that something else on the host has put beside ours is taken away, and one comes in again', async ({ open, app, url }) => {
+test('a duplicate cookie of another program on the host is removed, and the user can log in again', async ({ open, app, url }) => {
   const shop = await app.merchant()
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/orders` })
   await visitor.heading('Orders')
@@ -117,7 +117,7 @@ test('a cookie that something else on the host has put beside ours is taken away
     await visitor.page.command('Network.setCookie', { name, value: 'x', path, url: `${url}${path}`, httpOnly: true })
   await visitor.reload()
   await visitor.heading(isAtLogin)
-  await again(visitor, shop)
+  await logInAgain(visitor, shop)
   await visitor.heading('Orders')
   await visitor.page.evaluate('globalThis.isBefore = true')
   await visitor.reload()
@@ -125,7 +125,7 @@ test('a cookie that something else on the host has put beside ours is taken away
   await visitor.heading('Orders')
 })
 
-/** In a page, before all else: what its first request for the session is answered comes through this. */
+/** Returns a script for the page, which replaces the first response to the session request. */
 const firstAnswer = (through: string) => `{
   const before = globalThis.fetch
   let isFirst = true
@@ -135,17 +135,17 @@ const firstAnswer = (through: string) => `{
     ${through}
   }
 }`
-const nobody = `return new Response('{"statusCode":401,"message":"","error":"Unauthorized"}', { status: 401, headers: { 'content-type': 'application/json' } })`
+const unauthorized = `return new Response('{"statusCode":401,"message":"","error":"Unauthorized"}', { status: 401, headers: { 'content-type': 'application/json' } })`
 
-test('that nobody was in is asked once more before it is believed: another tab may have logged in since', async ({ open, app }) => {
+test('a missing session is requested again before the login, because another tab may have logged in', async ({ open, app }) => {
   const shop = await app.merchant()
   const at = `s/${shop.shop.name}/orders`
   const visitor = await open({ as: shop, at })
   await visitor.heading('Orders')
-  const beside = await open({ beside: visitor, at })
-  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', { source: firstAnswer(nobody) })
-  await beside.reload()
-  await beside.heading('Orders')
+  const secondTab = await open({ beside: visitor, at })
+  await secondTab.page.command('Page.addScriptToEvaluateOnNewDocument', { source: firstAnswer(unauthorized) })
+  await secondTab.reload()
+  await secondTab.heading('Orders')
   await visitor.press('Discounts')
   await visitor.heading('Discounts')
 })
@@ -155,41 +155,41 @@ test('a log-out wins over a sign-in in another tab', async ({ open, app }) => {
   const at = `s/${shop.shop.name}/orders`
   const visitor = await open({ as: shop, at })
   await visitor.heading('Orders')
-  const beside = await open({ beside: visitor, at })
-  await beside.page.command('Page.addScriptToEvaluateOnNewDocument', {
+  const secondTab = await open({ beside: visitor, at })
+  await secondTab.page.command('Page.addScriptToEvaluateOnNewDocument', {
     source: firstAnswer(`const answer = await before(request, options)
     await new Promise((resume) => (globalThis.go = resume))
     return answer`),
   })
-  await beside.reload()
-  await beside.until('globalThis.go !== undefined', 'an answer that waits')
+  await secondTab.reload()
+  await secondTab.until('globalThis.go !== undefined', 'an answer that waits')
   await visitor.press('Log out', { role: 'button' })
   await visitor.heading(isAtLogin)
-  await beside.page.evaluate('go()')
-  await beside.heading(isAtLogin)
+  await secondTab.page.evaluate('go()')
+  await secondTab.heading(isAtLogin)
   await visitor.settled()
   await visitor.heading(isAtLogin)
 })
 
-test('a page that begins while another tab renews the session waits for its turn', async ({ open, app }) => {
+test('a page that starts while another tab renews the session waits for it', async ({ open, app }) => {
   const shop = await app.merchant()
   const at = `s/${shop.shop.name}/orders`
   const visitor = await open({ as: shop, at })
   await visitor.heading('Orders')
-  const beside = await open({ beside: visitor })
+  const secondTab = await open({ beside: visitor })
   await visitor.page.evaluate(
     `new Promise((held) => void navigator.locks.request('souk-console-session', () => (held(), new Promise((resume) => (globalThis.letGo = resume)))))`,
   )
-  await beside.page.open('about:blank')
-  beside.page.events.length = 0
-  await beside.go(at)
-  await beside.until(`document.querySelector('.splash') !== null`, 'that it loads')
-  expect(beside.requests().filter((one) => one.startsWith('POST'))).toEqual([])
+  await secondTab.page.open('about:blank')
+  secondTab.page.events.length = 0
+  await secondTab.go(at)
+  await secondTab.until(`document.querySelector('.splash') !== null`, 'that it loads')
+  expect(secondTab.requests().filter((one) => one.startsWith('POST'))).toEqual([])
   await visitor.page.evaluate('letGo()')
-  await beside.heading('Orders')
+  await secondTab.heading('Orders')
 })
 
-test('a browser that has no locks, as away from TLS and loopback, begins all the same, and asks once', async ({ open, app }) => {
+test('a browser without locks, as without TLS, starts and requests the session once', async ({ open, app }) => {
   const shop = await app.merchant()
   const at = `s/${shop.shop.name}/orders`
   const visitor = await open({ as: shop, at })

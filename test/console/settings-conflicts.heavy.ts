@@ -1,4 +1,4 @@
-/** A shop's settings while others save them, another shop is shown, or the shop is suspended. */
+/** Tests a shop's settings during changes by others, after a switch of the shop, and while the shop is suspended. */
 import { afterAll, expect, setDefaultTimeout } from 'bun:test'
 import { startStripe } from '../clients/processors/stripe-server.ts'
 import { shopIn, usd } from '../support/catalog.ts'
@@ -17,15 +17,15 @@ const { test } = consoleTests({ settings: { STRIPE_API_URL: stripe.url, OUTGOING
 const rate = (region: string, rateBps: number) => ({ country: 'US', region, rateBps, inclusive: false })
 const conflict = 'Someone else changed this'
 
-test('a tax rate that was typed stays where one closes the question about somebody else’s', async ({ open, app }) => {
-  const own = await shopIn(app)
-  ok(await own.put('/shops/v2/tax-rates', { data: [rate('CA', 725)] }))
-  const visitor = await open({ as: own, at: `s/${own.shop.name}/settings/taxes?new=1` })
+test('a typed tax rate stays when the conflict dialog is closed', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  ok(await owner.put('/shops/v2/tax-rates', { data: [rate('CA', 725)] }))
+  const visitor = await open({ as: owner, at: `s/${owner.shop.name}/settings/taxes?new=1` })
   await visitor.heading('Add tax rate')
   await visitor.fill('Country', 'United States')
   await visitor.fill('State / province', 'NY')
   await visitor.fill('Rate (%)', '8')
-  ok(await own.put('/shops/v2/tax-rates', { data: [rate('CA', 800)] }))
+  ok(await owner.put('/shops/v2/tax-rates', { data: [rate('CA', 800)] }))
   visitor.expects('PUT /shops/v2/tax-rates 412')
   await visitor.press('Save')
   await visitor.there(conflict, { role: 'dialog' })
@@ -35,11 +35,11 @@ test('a tax rate that was typed stays where one closes the question about somebo
   await visitor.press('Save')
   await visitor.press('Overwrite with mine')
   await visitor.heading('Taxes')
-  const { data } = ok(await own.get('/shops/v2/tax-rates')).body
+  const { data } = ok(await owner.get('/shops/v2/tax-rates')).body
   expect(data).toMatchObject([{ region: 'CA', rateBps: 800 }, { region: 'NY' }])
 })
 
-test('a removed tax rate comes back in its shop, though another one is shown by then', async ({ open, app }) => {
+test('undo restores a removed tax rate in its shop, even if another shop is shown', async ({ open, app }) => {
   const [one, other] = [await shopIn(app), await shopIn(app)]
   const person = await staffOf(app, one, 'MANAGER', 'both@example.com')
   await staffOf(app, other, 'MANAGER', person.email)
@@ -56,11 +56,11 @@ test('a removed tax rate comes back in its shop, though another one is shown by 
   expect(ok(await other.get('/shops/v2/tax-rates')).body.data).toEqual([])
 })
 
-test('ways to send keep the keyboard when the first one is moved, and again', async ({ open, app }) => {
-  const own = await shopIn(app)
+test('shipping methods keep the focus when the first one is moved repeatedly', async ({ open, app }) => {
+  const owner = await shopIn(app)
   const flat = (code: string) => ({ code, title: code, countries: ['US'], price: usd(100) })
-  ok(await own.put('/shops/v2/shipping-methods', { data: ['one', 'two', 'three'].map(flat) }))
-  const visitor = await open({ as: own, at: `s/${own.shop.name}/settings/shipping` })
+  ok(await owner.put('/shops/v2/shipping-methods', { data: ['one', 'two', 'three'].map(flat) }))
+  const visitor = await open({ as: owner, at: `s/${owner.shop.name}/settings/shipping` })
   await visitor.tabTo('Move three')
   await visitor.page.evaluate('globalThis.before = document.activeElement')
   await visitor.key('ArrowUp')
@@ -69,20 +69,17 @@ test('ways to send keep the keyboard when the first one is moved, and again', as
   await visitor.key('ArrowUp')
   await visitor.press('Save order', { role: 'button' })
   await visitor.gone('Save order')
-  const { data } = ok(await own.get('/shops/v2/shipping-methods')).body
+  const { data } = ok(await owner.get('/shops/v2/shipping-methods')).body
   expect(data.map(({ code }: { code: string }) => code)).toEqual(['three', 'one', 'two'])
 })
 
-test('keys that were typed for a processor stay while the account before is removed, also after somebody has changed it', async ({
-  open,
-  app,
-}) => {
-  const own = await shopIn(app)
+test('typed keys of a processor stay while the previous account is removed, also after a concurrent change', async ({ open, app }) => {
+  const owner = await shopIn(app)
   const keys = { publishableKey: 'pk_test_standin', secretKey: 'sk_test_standin' }
   const path = '/shops/v2/processor-accounts/stripe'
-  const put = async () => ok(await app.call('PUT', path, { token: own.token, body: keys }))
+  const put = async () => ok(await app.call('PUT', path, { token: owner.token, body: keys }))
   await put()
-  const visitor = await open({ as: own, at: `s/${own.shop.name}/settings/payments/stripe` })
+  const visitor = await open({ as: owner, at: `s/${owner.shop.name}/settings/payments/stripe` })
   await visitor.there('Your test account', { role: 'region' })
   await visitor.fill('Publishable key', 'pk_test_other')
   await put()
@@ -94,19 +91,19 @@ test('keys that were typed for a processor stay while the account before is remo
   await visitor.press('Remove', { within: conflict })
   await visitor.there('Not connected', { role: 'heading' })
   expect(await visitor.value('Publishable key')).toBe('pk_test_other')
-  expect((await app.call('GET', path, { token: own.token })).status).toBe(404)
+  expect((await app.call('GET', path, { token: owner.token })).status).toBe(404)
 })
 
-test('a suspended shop is said to be so on each of its pages, in the place of what cannot be read of it', async ({ open, app }) => {
-  const [own, operator] = [await shopIn(app), await app.superAdmin()]
-  ok(await app.call('PATCH', `/admin/shops/${own.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
-  const visitor = await open({ as: own, at: `s/${own.shop.name}/settings/payments`, width: 'phone' })
+test('every page of a suspended shop says so instead of showing unreadable data', async ({ open, app }) => {
+  const [owner, operator] = [await shopIn(app), await app.superAdmin()]
+  ok(await app.call('PATCH', `/admin/shops/${owner.shop.id}`, { token: operator.token, body: { status: 'SUSPENDED' } }))
+  const visitor = await open({ as: owner, at: `s/${owner.shop.name}/settings/payments`, width: 'phone' })
   visitor.expects(/^GET \/checkout\/\S+ 404/)
   await visitor.text('This shop is suspended')
   await visitor.text('The shop is suspended: no payment methods are offered.')
   expect(await visitor.axe()).toEqual([])
   visitor.expects(/^GET \/shops\/v2\/public\/name\/\S+ 404/)
-  await visitor.go(`s/${own.shop.name}/settings/keys`)
+  await visitor.go(`s/${owner.shop.name}/settings/keys`)
   await visitor.text('the publishable key is disabled')
   expect(await visitor.axe()).toEqual([])
 })

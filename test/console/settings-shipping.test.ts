@@ -1,4 +1,4 @@
-/** What the console says that a cart would see of a shop's shipping methods, held against what the API answers such a cart. */
+/** Compares the console's preview of shipping methods with the options that the API offers to a cart. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   type Method,
@@ -38,7 +38,7 @@ const methods: Method[] = [
   { code: 'rest', title: 'The rest', zones: [{}], rates: [{ amount: usd(1_500) }], freeOver: usd(5_000) },
 ]
 
-test('what a cart would see is what the API offers it, in prices and in order, wherever it goes and whatever it weighs', async () => {
+test('the preview has the methods, prices and order of the API, for any destination, weight and value', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   await store.ships(...methods)
@@ -49,7 +49,7 @@ test('what a cart would see is what the API offers it, in prices and in order, w
   const table = provincesOfCountries(served, localProvinceNames())
   const weights = [0, 1_000, 1_001, 5_000, 5_001]
   const worths = [1, 2_000, 2_001, 5_000, 10_000]
-  const places: [countryCode: string, province: string | null][] = [
+  const destinations: [countryCode: string, province: string | null][] = [
     ['US', 'CA'],
     ['US', 'new york'],
     ['US', 'Texas'],
@@ -68,32 +68,34 @@ test('what a cart would see is what the API offers it, in prices and in order, w
       const variantId = await store.variant(`${weightGrams} ${amount}`, amount, { weightGrams, requiresShipping: true })
       const { id: cart } = (await store.guest.begin()).body
       expect((await store.guest.add(cart, variantId)).status).toBe(201)
-      for (const [countryCode, province] of [places[nth], ...places.slice(0, 3), ...places.slice(5)].filter((one) => one !== undefined)) {
+      for (const [countryCode, province] of [destinations[nth], ...destinations.slice(0, 3), ...destinations.slice(5)].filter(
+        (one) => one !== undefined,
+      )) {
         const shippingAddress = { name: 'A', line1: 'B', city: 'C', postalCode: '1', countryCode, province }
         expect((await store.guest.change(cart, { shippingAddress })).status).toBe(200)
         const answer = (await store.guest.call('GET', `/cart/${cart}/shipping-options`)).body
-        const seen = offersFor(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
-        const here = seen.flatMap(({ method: { code, title }, price }) => (price ? [{ code, title, amount: price }] : []))
-        expect([weightGrams, amount, countryCode, province, here]).toEqual([weightGrams, amount, countryCode, province, answer.data])
-        offered += here.length
+        const offers = offersFor(methods, { grams: weightGrams, amount: usd(amount), to: { countryCode, province } }, table)
+        const previewed = offers.flatMap(({ method: { code, title }, price }) => (price ? [{ code, title, amount: price }] : []))
+        expect([weightGrams, amount, countryCode, province, previewed]).toEqual([weightGrams, amount, countryCode, province, answer.data])
+        offered += previewed.length
       }
     }
   }
   expect(offered).toBeGreaterThan(100)
 })
 
-test('the preview knows a province by every name by which the server knows it', async () => {
+test('the preview accepts every name of a province that the server accepts', async () => {
   await using app = await testApp()
   const store = await storeIn(app)
   const { data } = (await app.call('GET', `/shops/v2/public/name/${store.shop.name}/countries`)).body
-  const plain = (table: Awaited<ReturnType<typeof loadProvinceTable>>) =>
+  const toPlain = (table: Awaited<ReturnType<typeof loadProvinceTable>>) =>
     Object.fromEntries(
       [...table].map(([country, names]) => [country, Object.fromEntries([...names].map(([name, codes]) => [name, [...codes].sort()]))]),
     )
-  expect(plain(provincesOfCountries(data, localProvinceNames()))).toEqual(plain(await loadProvinceTable()))
+  expect(toPlain(provincesOfCountries(data, localProvinceNames()))).toEqual(toPlain(await loadProvinceTable()))
 })
 
-test('each method comes back from its fields in the form in which it was put', () => {
+test('each method is parsed back from its fields unchanged', () => {
   for (const method of methods) expect(parseMethod(textsOfMethod(method), 'USD')).toEqual({ method })
 })
 
@@ -103,10 +105,10 @@ test('a method without a code gets one from its name', () => {
   expect(parseMethod({ ...typed, title: 'شحن' }, 'USD')).toMatchObject({ method: { code: 'shipping' } })
 })
 
-test('a wrong amount is reported by field and row without a request', () => {
+test('an invalid amount is reported by field and row without a request', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
   expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
-  // To one a thousand and more, to another one and a quarter.
+  // The text could mean a thousand or one and a quarter.
   expect(parseMethod({ ...flat, price: '1,234' }, 'KWD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
   expect(parseMethod({ ...flat, price: '1.234' }, 'KWD')).toEqual({
     method: { code: 'a', title: 'A', countries: [], price: { amount: 1_234, currency: 'KWD' } },
@@ -125,7 +127,7 @@ test('a wrong amount is reported by field and row without a request', () => {
   })
 })
 
-test('provinces go with one country alone, and without bounds there is one band', () => {
+test('only zones of one country have provinces, and a method without a measure has one band', () => {
   const zoned = { ...newMethod, code: 'a', title: 'A', form: 'zoned' } as const
   const bands = [
     { upTo: '500', amount: '1' },
@@ -144,7 +146,7 @@ test('provinces go with one country alone, and without bounds there is one band'
   })
 })
 
-test('a changed method stays in its place, also under another code; a new one comes last; an order keeps what it does not name', () => {
+test('a changed method keeps its position, also under a new code, a new one comes last, and a new order keeps methods that it does not name', () => {
   const codes = (list: readonly Method[]) => list.map(({ code }) => code)
   const renamed = { ...(methods[0] as Method), code: 'other' }
   expect(codes(replaceMethod(methods, 'flat', renamed))).toEqual(['other', 'anywhere', 'weight', 'worth', 'rest'])

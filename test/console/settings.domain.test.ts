@@ -1,4 +1,4 @@
-/** What the screens of a shop's settings make of what is typed: shop, ways to pay, tax rates. */
+/** Tests the form values of a shop's settings: shop, payment methods and tax rates. */
 import { describe, expect, test } from 'bun:test'
 import { changedFields, shopChange, textsOfShop } from '../../src/console/screens/settings/shop.domain.ts'
 import { accountBody, expectedMode } from '../../src/console/screens/settings-payments/account.domain.ts'
@@ -33,12 +33,12 @@ const shop: Parameters<typeof textsOfShop>[0] = {
 describe('the shop', () => {
   const before = textsOfShop(shop)
 
-  test('nothing typed is nothing to send', () => {
+  test('sends nothing without edits', () => {
     expect(changedFields(before, { ...before })).toEqual([])
     expect(shopChange(before, { ...before, storefrontOrigins: ['https://tea.example'] })).toBeUndefined()
   })
 
-  test('only what was changed is sent, within contact, address and pages too, and what was emptied as none', () => {
+  test('sends only changed fields, also within contact, address and pages, and null for cleared ones', () => {
     const after = {
       ...before,
       title: ' Green tea ',
@@ -63,9 +63,9 @@ describe('the shop', () => {
   })
 })
 
-describe('ways to pay', () => {
-  test('what a shop says comes back as it was, also what stands beside a method that is off', () => {
-    for (const said of [
+describe('payment methods', () => {
+  test('are parsed back from their fields unchanged, with the fields of disabled methods', () => {
+    for (const saved of [
       {},
       { card: { enabled: true, processor: 'tap', publishableKey: 'pk_test_1' }, paypal: { enabled: false, clientId: 'one' } },
       {
@@ -74,35 +74,35 @@ describe('ways to pay', () => {
         wallet: { enabled: true, tokenProvider: 'stripe', merchantIdentifier: 'merchant.a' },
       },
     ] as const)
-      expect(methodsOf(textsOfMethods(said))).toEqual(said)
+      expect(methodsOf(textsOfMethods(saved))).toEqual(saved)
   })
 
-  test('a method that is left open is left out, whatever was typed beside it', () => {
+  test('omit a method without a choice, whatever its other fields', () => {
     const typed = textsOfMethods({ card: { enabled: true, processor: 'tap', publishableKey: 'pk_test_1' } })
     expect(methodsOf({ ...typed, card: 'auto' })).toEqual({})
-    // Nor a key that is of no processor.
+    // A key without a processor is also omitted.
     for (const publishableKey of ['  ', 'pk_test_1'])
       expect(methodsOf({ ...typed, publishableKey, processor: '' })).toEqual({ card: { enabled: true } })
   })
 
-  test('the ways of the resolver: a method each, in one order, and who was chosen', () => {
+  test('have one resolution each, in a fixed order, with the chosen processor', () => {
     const chain = [
       { method: 'wallet', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
       { method: 'card', step: 'SHOP_CONFIG', candidate: null, outcome: 'NO_MATCH' },
       { method: 'card', step: 'BREAKER', candidate: 'tap', outcome: 'SKIPPED_OPEN' },
       { method: 'card', step: 'KYB_COHORT', candidate: 'stripe', outcome: 'SELECTED' },
     ] as const
-    const ways = resolutionsOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
-    expect(ways.map(({ method, chosen, links }) => [method, chosen, links.length])).toEqual([
+    const resolutions = resolutionsOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
+    expect(resolutions.map(({ method, chosen, links }) => [method, chosen, links.length])).toEqual([
       ['card', 'stripe', 3],
       ['paypal', undefined, 0],
       ['crypto', undefined, 0],
       ['wallet', undefined, 1],
     ])
-    expect(ways.map(({ method }) => method)).toEqual([...methods])
+    expect(resolutions.map(({ method }) => method)).toEqual([...methods])
   })
 
-  test('an account is sent with what was typed, and a mode only where the processor takes one', () => {
+  test('an account is sent with filled fields, and with a mode only if the processor has one', () => {
     const fields = [
       { name: 'secretKey', secret: true, required: true },
       { name: 'publishableKey', secret: false, required: false },
@@ -117,7 +117,7 @@ describe('ways to pay', () => {
 })
 
 describe('tax rates', () => {
-  test('a rate comes back as it was', () => {
+  test('a rate is parsed back from its fields unchanged', () => {
     for (const rate of [
       { country: 'US', region: 'CA', rateBps: 887.55, inclusive: false, shipping: true },
       { country: 'GB', region: null, rateBps: 2000, inclusive: true, shipping: false, class: 'books' },
@@ -128,7 +128,7 @@ describe('tax rates', () => {
     ).toBeUndefined()
   })
 
-  test('a place that stands twice is found by its spelling, and is none against itself', () => {
+  test('a duplicate region is found in any spelling, and a rate is no duplicate of itself', () => {
     const [us, ca] = [
       { country: 'US', region: null, rateBps: 100, inclusive: false, shipping: false },
       { country: 'US', region: 'CA', rateBps: 725, inclusive: false, shipping: false },

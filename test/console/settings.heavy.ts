@@ -1,4 +1,4 @@
-/** A shop's settings in the console: what it is, how it is paid and sends, taxes, keys and host names; by keyboard, at both widths. */
+/** Tests a shop's settings by keyboard at both widths: shop, payments, shipping, taxes, keys and host names. */
 import { afterAll, expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { startStripe } from '../clients/processors/stripe-server.ts'
@@ -13,11 +13,11 @@ import { longTestMs } from '../support/timeouts.ts'
 
 setDefaultTimeout(longTestMs)
 
-/** Turns the direction around, is markup, and has no place to break. */
+/** A text with a direction override, markup and a very long word. */
 const hostile = `\u202e<img src=x onerror="alert(1)">${'W'.repeat(120)}`
 const stripe = await startStripe()
 afterAll(() => stripe[Symbol.asyncDispose]())
-/** What the DNS says: nothing of ours. */
+/** A DNS response without souk's record. */
 const lookUpTxt = async () => ({ strings: ['v=spf1 -all'] })
 
 const { test } = consoleTests({
@@ -25,14 +25,14 @@ const { test } = consoleTests({
   options: { lookUpTxt },
 })
 
-type Own = Awaited<ReturnType<typeof shopIn>>
-const at = ({ shop }: Own, path = '') => `s/${shop.name}/settings${path}`
-const now = async (app: TestApp, { token }: Own, path: string) => (await app.call('GET', path, { token })).body
+type Owner = Awaited<ReturnType<typeof shopIn>>
+const at = ({ shop }: Owner, path = '') => `s/${shop.name}/settings${path}`
+const readNow = async (app: TestApp, { token }: Owner, path: string) => (await app.call('GET', path, { token })).body
 
-test('the shop: its title, address and time zone by keyboard alone, and only what was changed is sent', async ({ open, app }) => {
-  const own = await shopIn(app)
-  await app.call('PATCH', '/shops/v2', { token: own.token, body: { description: hostile, contact: { phone: '+1' } } })
-  const visitor = await open({ as: own, at: at(own), width: 'phone', scheme: 'dark' })
+test('the shop: title, address and time zone are changed by keyboard only, and only changed fields are sent', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  await app.call('PATCH', '/shops/v2', { token: owner.token, body: { description: hostile, contact: { phone: '+1' } } })
+  const visitor = await open({ as: owner, at: at(owner), width: 'phone', scheme: 'dark' })
   await visitor.heading('Shop details')
   await visitor.keyFill('Shop name', hostile)
   await visitor.keyFill('City', 'Kuwait')
@@ -41,7 +41,7 @@ test('the shop: its title, address and time zone by keyboard alone, and only wha
   await visitor.tabTo('Save')
   await visitor.key('Enter')
   await visitor.text('Saved')
-  expect(await now(app, own, '/shops/v2')).toMatchObject({
+  expect(await readNow(app, owner, '/shops/v2')).toMatchObject({
     title: hostile,
     description: hostile,
     contact: { phone: '+1' },
@@ -53,14 +53,14 @@ test('the shop: its title, address and time zone by keyboard alone, and only wha
   await visitor.settled()
   // The earlier message is gone.
   await visitor.until(`document.querySelectorAll('.toast').length === 1`, 'saved again')
-  expect(await now(app, own, '/shops/v2')).toMatchObject({ timeZone: 'Asia/Kuwait' })
+  expect(await readNow(app, owner, '/shops/v2')).toMatchObject({ timeZone: 'Asia/Kuwait' })
   expect(await visitor.axe()).toEqual([])
 })
 
-test('the shop: who was slower sees both, and what souk refuses is shown and stays typed', async ({ open, app }) => {
-  const own = await shopIn(app)
-  await own.add({ title: 'Mug', variants: [{ price: usd(100) }] })
-  const visitor = await open({ as: own, at: at(own) })
+test('the shop: the second of two editors sees both values, and a refused value is shown and kept', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  await owner.add({ title: 'Mug', variants: [{ price: usd(100) }] })
+  const visitor = await open({ as: owner, at: at(owner) })
   await visitor.heading('Shop details')
   visitor.expects('PATCH /shops/v2 409', 'PATCH /shops/v2 412')
   await visitor.fill('Currency', 'KWD · Kuwaiti Dinar')
@@ -69,14 +69,14 @@ test('the shop: who was slower sees both, and what souk refuses is shown and sta
   expect(await visitor.value('Currency')).toBe('KWD')
   await visitor.fill('Currency', 'USD · US Dollar')
   await visitor.fill('Shop name', 'Mine')
-  await app.call('PATCH', '/shops/v2', { token: own.token, body: { title: 'Theirs', description: 'Theirs too' } })
+  await app.call('PATCH', '/shops/v2', { token: owner.token, body: { title: 'Theirs', description: 'Theirs too' } })
   await visitor.press('Save')
-  const asked = 'Someone else changed this'
-  await visitor.there(asked, { role: 'dialog' })
+  const conflict = 'Someone else changed this'
+  await visitor.there(conflict, { role: 'dialog' })
   await visitor.there('Theirs', { role: 'cell' })
-  await visitor.press('Overwrite with mine', { within: asked })
+  await visitor.press('Overwrite with mine', { within: conflict })
   await visitor.text('Saved')
-  expect(await now(app, own, '/shops/v2')).toMatchObject({ title: 'Mine', description: 'Theirs too' })
+  expect(await readNow(app, owner, '/shops/v2')).toMatchObject({ title: 'Mine', description: 'Theirs too' })
   // Leaving with unsaved input asks for confirmation.
   await visitor.fill('Shop name', 'Lost')
   await visitor.press('Taxes')
@@ -85,9 +85,9 @@ test('the shop: who was slower sees both, and what souk refuses is shown and sta
   expect(await visitor.value('Shop name')).toBe('Lost')
 })
 
-test('the shop: a logo is handed in, shown and taken away', async ({ open, app }) => {
-  const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own) })
+test('the shop: a logo is uploaded, shown and removed', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  const visitor = await open({ as: owner, at: at(owner) })
   await visitor.heading('Shop details')
   const file = join(temporaryDir(), 'logo.jpg')
   await Bun.write(file, await jpegOf(64, 48))
@@ -95,18 +95,15 @@ test('the shop: a logo is handed in, shown and taken away', async ({ open, app }
   await visitor.until(`document.querySelector('main img.picture')?.naturalWidth === 64`, 'the logo')
   await visitor.press('Save')
   await visitor.text('Saved')
-  expect((await now(app, own, '/shops/v2')).logoUrl).toContain('/media/')
+  expect((await readNow(app, owner, '/shops/v2')).logoUrl).toContain('/media/')
   await visitor.press('Remove logo')
   await visitor.press('Save')
   await visitor.gone('Remove logo')
 })
 
-test('payments: the ways of the resolver are told in words, a method is switched off, and a secret key is refused', async ({
-  open,
-  app,
-}) => {
-  const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own, '/payments'), width: 'phone' })
+test('payments: the resolver’s steps are shown, a method is disabled, and a secret key is refused', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  const visitor = await open({ as: owner, at: at(owner, '/payments'), width: 'phone' })
   await visitor.heading('Payments')
   await visitor.there('tok_decline', { role: 'rowheader' })
   await visitor.there('Card', { role: 'region' })
@@ -124,24 +121,24 @@ test('payments: the ways of the resolver are told in words, a method is switched
   await visitor.keyFill('Publishable key', 'pk_test_public')
   await visitor.key('Enter')
   await visitor.text('Saved')
-  // There is no account behind it: the answer warns.
+  // The processor has no account, so the response has a warning.
   await visitor.text('Stripe cannot take payments yet')
   await visitor.there('Active via Stripe', { within: 'Card' })
-  expect(await now(app, own, '/shops/v2/payment-methods')).toMatchObject({
+  expect(await readNow(app, owner, '/shops/v2/payment-methods')).toMatchObject({
     card: { enabled: true, processor: 'stripe', publishableKey: 'pk_test_public' },
   })
   expect(await visitor.axe()).toEqual([])
 })
 
-test('payments: an account is put by keyboard, its secrets are never shown, and it is removed once that was confirmed', async ({
+test('payments: an account is saved by keyboard, its secrets are never shown, and it is removed after a confirmation', async ({
   open,
   app,
 }) => {
-  const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own, '/payments/stripe') })
+  const owner = await shopIn(app)
+  const visitor = await open({ as: owner, at: at(owner, '/payments/stripe') })
   await visitor.heading('Stripe')
   await visitor.text('Developers → API keys')
-  await visitor.text(`/webhooks/payments/stripe/${own.shop.id}`)
+  await visitor.text(`/webhooks/payments/stripe/${owner.shop.id}`)
   await visitor.there('Copy: Webhook URL', { role: 'button' })
   await visitor.text('Charges and Refunds: Write')
   await visitor.keyFill('Publishable key', 'pk_test_standin')
@@ -166,12 +163,12 @@ test('payments: an account is put by keyboard, its secrets are never shown, and 
   await visitor.there('Disconnect Stripe (test)?', { role: 'dialog' })
   await visitor.press('Disconnect', { within: 'Disconnect Stripe (test)?' })
   await visitor.there('Not connected', { role: 'heading' })
-  expect((await app.call('GET', '/shops/v2/processor-accounts/stripe', { token: own.token })).status).toBe(404)
+  expect((await app.call('GET', '/shops/v2/processor-accounts/stripe', { token: owner.token })).status).toBe(404)
 })
 
-test('shipping: a way with a zone and bands by keyboard, and what a cart would see of it at once', async ({ open, app }) => {
-  const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own, '/shipping'), width: 'phone' })
+test('shipping: a method with a zone and bands is created by keyboard, with an immediate preview', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  const visitor = await open({ as: owner, at: at(owner, '/shipping'), width: 'phone' })
   await visitor.there('No shipping methods yet')
   await visitor.keyPress('Add shipping method', { role: 'link' })
   await visitor.heading('Add shipping method')
@@ -194,7 +191,7 @@ test('shipping: a way with a zone and bands by keyboard, and what a cart would s
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Save')
   await visitor.heading('Shipping')
-  expect((await now(app, own, '/shops/v2/shipping-methods')).data).toEqual([
+  expect((await readNow(app, owner, '/shops/v2/shipping-methods')).data).toEqual([
     { code: 'gulf', title: hostile, zones: [{ countries: ['KW'] }], rates: [{ upToGrams: 1000, amount: usd(450) }] },
   ])
   await visitor.press(hostile, { role: 'link' })
@@ -207,13 +204,13 @@ test('shipping: a way with a zone and bands by keyboard, and what a cart would s
 })
 
 test('shipping: the preview knows provinces by code, English name and local name, whatever the zone calls them', async ({ open, app }) => {
-  const own = await shopIn(app)
+  const owner = await shopIn(app)
   const zones = [
     { countries: ['JP'], provinces: ['Tokyo', '大阪府'] },
     { countries: ['US'], provinces: ['DC'] },
   ]
-  await own.put('/shops/v2/shipping-methods', { data: [{ code: 'zoned', title: 'Zoned', zones, rates: [{ amount: usd(450) }] }] })
-  const visitor = await open({ as: own, at: at(own, '/shipping') })
+  await owner.put('/shops/v2/shipping-methods', { data: [{ code: 'zoned', title: 'Zoned', zones, rates: [{ amount: usd(450) }] }] })
+  const visitor = await open({ as: owner, at: at(owner, '/shipping') })
   const offered = 'table tbody tr'
   await visitor.fill('Country', 'Japan')
   for (const province of ['東京都', 'tokyo', '13', 'JP-27', 'Osaka']) {
@@ -227,27 +224,27 @@ test('shipping: the preview knows provinces by code, English name and local name
   await visitor.until(`[...document.querySelectorAll('${offered}')].at(-1)?.textContent.includes('$4.50')`, 'offered to DC')
 })
 
-test('shipping: two people change two ways at once and neither is lost; the order is changed by keyboard; one is removed', async ({
+test('shipping: concurrent changes of two methods are both kept, the order is changed by keyboard, and a method is removed', async ({
   open,
   app,
 }) => {
-  const own = await shopIn(app)
+  const owner = await shopIn(app)
   const flat = (code: string, amount: number) => ({ code, title: code, countries: ['US'], price: usd(amount) })
-  await own.put('/shops/v2/shipping-methods', { data: [flat('one', 100), flat('two', 200)] })
-  const visitor = await open({ as: own, at: at(own, '/shipping?method=one') })
+  await owner.put('/shops/v2/shipping-methods', { data: [flat('one', 100), flat('two', 200)] })
+  const visitor = await open({ as: owner, at: at(owner, '/shipping?method=one') })
   await visitor.heading('one')
   await visitor.fill('Price (USD)', '9.99')
-  await own.put('/shops/v2/shipping-methods', { data: [flat('one', 100), flat('two', 5_555)] })
+  await owner.put('/shops/v2/shipping-methods', { data: [flat('one', 100), flat('two', 5_555)] })
   visitor.expects('PUT /shops/v2/shipping-methods 412')
   await visitor.press('Save')
   await visitor.press('Overwrite with mine')
   await visitor.heading('Shipping')
-  expect((await now(app, own, '/shops/v2/shipping-methods')).data).toEqual([flat('one', 999), flat('two', 5_555)])
+  expect((await readNow(app, owner, '/shops/v2/shipping-methods')).data).toEqual([flat('one', 999), flat('two', 5_555)])
   await visitor.tabTo('Move two')
   await visitor.key('ArrowUp')
   await visitor.keyPress('Save order')
   await visitor.gone('Save order')
-  expect((await now(app, own, '/shops/v2/shipping-methods')).data).toEqual([flat('two', 5_555), flat('one', 999)])
+  expect((await readNow(app, owner, '/shops/v2/shipping-methods')).data).toEqual([flat('two', 5_555), flat('one', 999)])
   await visitor.press('one', { role: 'link' })
   await visitor.heading('one')
   await visitor.back()
@@ -259,9 +256,9 @@ test('shipping: two people change two ways at once and neither is lost; the orde
   await visitor.gone('$9.99')
 })
 
-test('taxes: a rate by keyboard, one that is there already is named, and one that was removed comes back', async ({ open, app }) => {
-  const own = await shopIn(app)
-  const visitor = await open({ as: own, at: at(own, '/taxes'), width: 'phone', scheme: 'dark' })
+test('taxes: a rate is added by keyboard, a duplicate is reported, and a removed rate is restored', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  const visitor = await open({ as: owner, at: at(owner, '/taxes'), width: 'phone', scheme: 'dark' })
   await visitor.there('No taxes set up')
   for (const [region, percent] of [
     ['CA', '7.125'],
@@ -290,24 +287,24 @@ test('taxes: a rate by keyboard, one that is there already is named, and one tha
   await visitor.press('Undo')
   await visitor.text('7.125%')
   await visitor.text('Added at checkout, also on shipping')
-  const rates: Json[] = (await now(app, own, '/shops/v2/tax-rates')).data
+  const rates: Json[] = (await readNow(app, owner, '/shops/v2/tax-rates')).data
   expect(rates.map(({ region, rateBps, shipping }) => [region, rateBps, shipping]).sort()).toEqual([
     ['CA', 712.5, true],
     ['NY', 800, false],
   ])
 })
 
-test('keys: the secret one is shown once one asks, replaced once that was confirmed, and ten times an hour', async ({ open, app }) => {
-  const own = await shopIn(app)
-  await app.call('PATCH', '/shops/v2', { token: own.token, body: { timeZone: 'Asia/Kathmandu' } })
-  const visitor = await open({ as: own, at: at(own, '/keys'), timeZone: 'America/New_York' })
+test('keys: the secret key is shown on request, at most ten times an hour, and replaced after a confirmation', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  await app.call('PATCH', '/shops/v2', { token: owner.token, body: { timeZone: 'Asia/Kathmandu' } })
+  const visitor = await open({ as: owner, at: at(owner, '/keys'), timeZone: 'America/New_York' })
   await visitor.heading('API keys')
-  await visitor.text(own.publishableKey)
-  expect(await visitor.has(own.secretKey)).toBe(false)
+  await visitor.text(owner.publishableKey)
+  expect(await visitor.has(owner.secretKey)).toBe(false)
   await visitor.keyPress('Reveal secret key')
   await visitor.there('Reveal secret key?', { role: 'dialog' })
   await visitor.press('Reveal secret key', { within: 'Reveal secret key?' })
-  await visitor.text(own.secretKey)
+  await visitor.text(owner.secretKey)
   expect(await visitor.axe()).toEqual([])
   await visitor.keyPress('Roll key')
   await visitor.there('Roll secret key?', { role: 'dialog' })
@@ -319,34 +316,34 @@ test('keys: the secret one is shown once one asks, replaced once that was confir
   )) as { at: string; said: string }
   const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Kathmandu' })
   expect(said.replace(/\s/g, ' ')).toBe(clock.format(new Date(until)).replace(/\s/g, ' '))
-  expect(await visitor.has(own.secretKey)).toBe(false)
+  expect(await visitor.has(owner.secretKey)).toBe(false)
   // The old key stays valid for the selected hour.
-  expect((await app.call('GET', '/shops/v2/tax-rates', { key: own.secretKey })).status).toBe(200)
+  expect((await app.call('GET', '/shops/v2/tax-rates', { key: owner.secretKey })).status).toBe(200)
   // Without a grace period the old key has no end time.
   await visitor.fill('Expire the old key', 'immediately')
   await visitor.press('Roll key')
   await visitor.press('Roll key', { within: 'Roll secret key?' })
   await visitor.text('Your new secret key. The old key has expired.')
-  for (let reading = 1; reading < 10; reading++) await app.call('GET', '/shops/v2/private-key', { token: own.token })
+  for (let reading = 1; reading < 10; reading++) await app.call('GET', '/shops/v2/private-key', { token: owner.token })
   visitor.expects('GET /shops/v2/private-key 429')
   await visitor.press('Hide')
   await visitor.press('Reveal secret key')
   await visitor.press('Reveal secret key', { within: 'Reveal secret key?' })
   await visitor.text('Try again in')
-  await visitor.go(at(own))
+  await visitor.go(at(owner))
   await visitor.heading('Shop details')
-  await visitor.go(at(own, '/keys'))
+  await visitor.go(at(owner, '/keys'))
   await visitor.heading('API keys')
   expect(await visitor.page.evaluate('document.documentElement.outerHTML.includes("sk_test_")')).toBe(false)
 })
 
-test('host names: added by keyboard, what the DNS says instead is shown, and one is removed; a role that was taken away is told', async ({
+test('host names: one is added by keyboard, its DNS records are shown, it is removed, and a lost role is reported', async ({
   open,
   app,
 }) => {
-  const own = await shopIn(app)
-  const manager = await staffOf(app, own, 'MANAGER')
-  const visitor = await open({ as: manager, at: at(own, '/hosts'), width: 'phone' })
+  const owner = await shopIn(app)
+  const manager = await staffOf(app, owner, 'MANAGER')
+  const visitor = await open({ as: manager, at: at(owner, '/hosts'), width: 'phone' })
   await reloadWithoutEvents(visitor)
   await visitor.heading('Domains')
   await visitor.keyFill('Domain', 'https://no')
@@ -363,9 +360,9 @@ test('host names: added by keyboard, what the DNS says instead is shown, and one
   await visitor.keyPress('Remove', { back: true })
   await visitor.press('Remove', { within: 'Remove tea.example.com?' })
   await visitor.there('No domains yet')
-  await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: own.token, body: { role: 'READ_ONLY' } })
+  await app.call('PATCH', `/shops/v2/staff/${manager.staffId}`, { token: owner.token, body: { role: 'READ_ONLY' } })
   await visitor.keyFill('Domain', 'tea.example.com')
   await visitor.key('Enter')
   await visitor.text('Something went wrong')
-  expect((await now(app, own, '/shops/v2/hosts')).data).toEqual([])
+  expect((await readNow(app, owner, '/shops/v2/hosts')).data).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** A save that takes its time: what is typed meanwhile is neither lost nor taken for saved. */
+/** Tests slow saves: text that is typed during a save is neither lost nor shown as saved. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
@@ -19,8 +19,8 @@ const { test } = consoleTests({
 
 const address = (digit: number) => `0x${String(digit).repeat(40)}`
 
-/** In the page: no change goes out until `letGo` is called. */
-const heldBack = `{
+/** A script for the page: changes wait until `letGo` is called. */
+const holdChanges = `{
   const { promise, resolve } = Promise.withResolvers()
   const before = globalThis.fetch
   globalThis.letGo = resolve
@@ -32,12 +32,12 @@ const heldBack = `{
 
 test('input that is typed during a save stays and is saved next time', async ({ open, app, data: { operator, borrower, selling } }) => {
   const { token } = operator
-  const made = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body.id
+  const create = async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body.id
   const read = async (path: string) => ok(await app.call('GET', path, { token })).body
-  const lender = await made('/admin/lenders', { displayName: 'Slow' })
-  const provider = await made('/admin/service-providers', { displayName: 'Slow', archetype: 'warehouse' })
+  const lender = await create('/admin/lenders', { displayName: 'Slow' })
+  const provider = await create('/admin/service-providers', { displayName: 'Slow', archetype: 'warehouse' })
   const card = ok(await selling.post('/giftcard', { amount: usd(5_000), note: 'Slow' }), 201).body.id
-  const wallet = await made('/admin/platform-wallets', { address: address(7) })
+  const wallet = await create('/admin/platform-wallets', { address: address(7) })
   const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
   const discount = ok(await selling.post('/discounts', { title: 'Slow', code: 'SLOW', kind: 'FREE_SHIPPING' }), 201).body.id
   const application = (await createCompleteDraft(app, borrower)).id
@@ -55,7 +55,7 @@ test('input that is typed during a save stays and is saved next time', async ({ 
   for (const { as, at, label, typed } of fields) {
     const visitor = await open({ as, at })
     await visitor.fill(label, typed[0], { role: 'textbox' })
-    await visitor.page.evaluate(heldBack)
+    await visitor.page.evaluate(holdChanges)
     await visitor.press('Save', { role: 'button' })
     await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
     await visitor.fill(label, typed[1], { role: 'textbox' })
@@ -79,10 +79,7 @@ test('input that is typed during a save stays and is saved next time', async ({ 
   expect((await app.call('GET', `/lending-application/${application}`, { token: borrower.token })).body.requestedTermMonths).toBe(36)
 })
 
-test('a form that begins anew with what it saved holds its fields meanwhile, and the keyboard is where it was', async ({
-  open,
-  data: { selling },
-}) => {
+test('a form that reloads after a save locks its fields during the save, and keeps the focus', async ({ open, data: { selling } }) => {
   const product = (await selling.add({ title: 'Held', variants: [{ price: usd(100) }] })).id
   const collection = ok(await selling.post('/collection-v2', { title: 'Held' }), 201).body.id
   const lines = [{ variantId: selling.variantId, quantity: 1 }]
@@ -97,7 +94,7 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
   for (const { at: path, label, text } of fields) {
     const visitor = await open({ as: selling, at: path })
     await visitor.fill(label, text, { role: 'textbox' })
-    await visitor.page.evaluate(heldBack)
+    await visitor.page.evaluate(holdChanges)
     await visitor.page.evaluate(`document.activeElement.form.requestSubmit()`)
     await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
     await visitor.type('lost')
@@ -110,7 +107,7 @@ test('a form that begins anew with what it saved holds its fields meanwhile, and
   }
   const payments = await open({ as: selling, at: `${at}/settings/payments` })
   await payments.fill('Status', 'Off')
-  await payments.page.evaluate(heldBack)
+  await payments.page.evaluate(holdChanges)
   await payments.page.evaluate(`document.activeElement.form.requestSubmit()`)
   await payments.until(`document.querySelector('form[aria-busy=true] .held').inert`, 'the fields are held')
   await payments.page.evaluate('letGo()')
@@ -125,7 +122,7 @@ test('leaving during a save asks, and no longer after it', async ({ open, data: 
   const blog = ok(await selling.post('/blogs', { title: 'Slow', bodyHtml: '<p>Slow</p>' }), 201).body.id
   const visitor = await open({ as: selling, at: `${at}/blog/${blog}` })
   await visitor.fill('Title', 'Sent', { role: 'textbox' })
-  await visitor.page.evaluate(heldBack)
+  await visitor.page.evaluate(holdChanges)
   await visitor.press('Save', { role: 'button' })
   await visitor.until(`document.querySelector('form[aria-busy=true]') !== null`, 'the save is under way')
   await visitor.press('Customers', { role: 'link' })
@@ -140,7 +137,7 @@ test('leaving during a save asks, and no longer after it', async ({ open, data: 
   await visitor.go(`${at}/orders/${id}?do=cancel`)
   await visitor.there(/^Cancel order/, { role: 'dialog' })
   await visitor.keyFill(/^Reason/, 'They called')
-  await visitor.page.evaluate(heldBack.replace('PATCH|PUT', 'POST'))
+  await visitor.page.evaluate(holdChanges.replace('PATCH|PUT', 'POST'))
   await visitor.keyPress('Cancel order', { role: 'button' })
   // The dialog cannot be closed during the request.
   await visitor.key('Escape')
@@ -157,7 +154,7 @@ test('leaving during a save asks, and no longer after it', async ({ open, data: 
   await visitor.press('Create gift card', { role: 'link' })
   await visitor.there('Create gift card', { role: 'dialog' })
   await visitor.fill(/^Amount/, '77')
-  await visitor.page.evaluate(heldBack.replace('PATCH|PUT', 'POST'))
+  await visitor.page.evaluate(holdChanges.replace('PATCH|PUT', 'POST'))
   await visitor.keyPress('Create', { role: 'button' })
   await visitor.page.evaluate('history.back()')
   await visitor.there('Leave without saving?', { role: 'dialog' })

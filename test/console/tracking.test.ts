@@ -1,4 +1,4 @@
-/** Tracking numbers of CSV files. */
+/** Tests reading tracking numbers from CSV files. */
 import { describe, expect, test } from 'bun:test'
 import { parseCsv } from '../../src/console/lib/format/parse-csv.ts'
 import { parseTracking } from '../../src/console/screens/orders/tracking.domain.ts'
@@ -24,7 +24,7 @@ describe('tracking numbers', () => {
     { number: 12, trackingNumber: 'T-1', carrier: 'Post' },
     { number: 13, trackingNumber: '=T2', carrier: '' },
   ]
-  test('are found by the names of their columns, in any order, or by position', () => {
+  test('are read by the names of their columns, in any order, or by position', () => {
     expect(parseTracking("Carrier,Tracking Number,Order number\nPost,T-1,#12\n,'=T2,0013")).toEqual({ rows, problems: [] })
     expect(parseTracking('Name;tracking_code\n#12;T-1\n')?.rows).toEqual([{ number: 12, trackingNumber: 'T-1', carrier: '' }])
     expect(parseTracking("12,T-1,Post\n13,'=T2")).toEqual({ rows, problems: [] })

@@ -1,4 +1,4 @@
-/** The console's catalogs have the same keys in every language, and use the terms of docs/glossary.md. */
+/** Tests that the console's catalogs have the same keys in every language, and the terms of docs/glossary.md. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,14 +41,15 @@ function readTerms(): Map<string, { ar: string[]; mn: string[] }> {
 test('every text that is a term of the glossary is translated as the glossary does', async () => {
   const terms = readTerms()
   expect(terms.size).toBeGreaterThan(120)
-  const wrong: unknown[] = []
+  const mismatches: unknown[] = []
   for (const path of catalogs)
     for (const language of ['ar', 'mn'] as const) {
       const translated = await textsOf(path.replace(/en\.ts$/, `${language}.ts`))
       for (const [key, english] of Object.entries(await textsOf(path))) {
         const term = typeof english === 'string' ? terms.get(english.toLowerCase()) : undefined
-        if (term && !term[language].includes(String(translated[key]).toLowerCase())) wrong.push({ path, key, english, is: translated[key] })
+        if (term && !term[language].includes(String(translated[key]).toLowerCase()))
+          mismatches.push({ path, key, english, is: translated[key] })
       }
     }
-  expect(wrong).toEqual([])
+  expect(mismatches).toEqual([])
 })

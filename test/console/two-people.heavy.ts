@@ -1,4 +1,4 @@
-/** Two people at one record at the same time: neither overwrites the other unseen, and nothing that was typed is lost. */
+/** Tests concurrent edits of a record: no change is overwritten unseen, and no typed text is lost. */
 import { expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import type { TestApp } from '../support/app.ts'
@@ -25,18 +25,18 @@ const { test } = consoleTests({
 
 const address = (digit: number) => `0x${String(digit).repeat(40)}`
 
-/** Somebody who is an operator, by the API. */
+/** Returns calls of the API by an operator. */
 const operatorOf = (app: TestApp, token: string) => ({
-  made: async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body,
+  create: async (path: string, body: object) => ok(await app.call('POST', path, { token, body }), 201).body,
   change: async (path: string, body: object) => ok(await app.call('PATCH', path, { token, body })).body,
   read: async (path: string) => ok(await app.call('GET', path, { token })).body,
 })
 
-/** Looks at the conflict, and keeps what was typed. */
-async function keepMine(visitor: ConsoleVisitor, theirs: string, mine: string): Promise<void> {
+/** Checks the values in the conflict dialog, and keeps the typed one. */
+async function keepTyped(visitor: ConsoleVisitor, stored: string, typed: string): Promise<void> {
   await visitor.there('Someone else changed this', { role: 'dialog' })
-  await visitor.there(theirs, { role: 'cell' })
-  await visitor.there(mine, { role: 'cell' })
+  await visitor.there(stored, { role: 'cell' })
+  await visitor.there(typed, { role: 'cell' })
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Overwrite with mine', { role: 'button' })
   await visitor.text('Saved')
@@ -44,13 +44,13 @@ async function keepMine(visitor: ConsoleVisitor, theirs: string, mine: string): 
   await visitor.settled()
 }
 
-test('what is typed over a lender stays while one activates it oneself, and goes on with that version', async ({
+test('typed text stays when the same user activates a lender, and is saved with the new version', async ({
   open,
   app,
   data: { operator },
 }) => {
   const api = operatorOf(app, operator.token)
-  const path = `/admin/lenders/${(await api.made('/admin/lenders', { displayName: 'Northern' })).id}`
+  const path = `/admin/lenders/${(await api.create('/admin/lenders', { displayName: 'Northern' })).id}`
   const visitor = await open({ as: operator, at: `net/lenders/${path.split('/').at(-1)}` })
   await visitor.heading('Northern')
   await visitor.fill(/^Name/, 'Northern and Sons')
@@ -63,13 +63,13 @@ test('what is typed over a lender stays while one activates it oneself, and goes
   expect(await api.read(path)).toMatchObject({ displayName: 'Northern and Sons', status: 'ACTIVE' })
 })
 
-test('what somebody else saved of a lender is seen after a move, and asked about before it is overwritten', async ({
+test('another user’s change of a lender is shown after a transition, and confirmed before it is overwritten', async ({
   open,
   app,
   data: { operator },
 }) => {
   const api = operatorOf(app, operator.token)
-  const { id } = await api.made('/admin/lenders', { displayName: 'Before' })
+  const { id } = await api.create('/admin/lenders', { displayName: 'Before' })
   const visitor = await open({ as: operator, at: `net/lenders/${id}` })
   await visitor.heading('Before')
   await visitor.fill(/^Name/, 'Mine')
@@ -81,7 +81,7 @@ test('what somebody else saved of a lender is seen after a move, and asked about
   await visitor.heading('Theirs')
   expect(await visitor.value(/^Name/)).toBe('Mine')
   await visitor.press('Save', { role: 'button' })
-  await keepMine(visitor, 'Theirs', 'Mine')
+  await keepTyped(visitor, 'Theirs', 'Mine')
   await visitor.heading('Mine')
   // From here on the version is the user's own, and no conflict is shown.
   await visitor.fill(/^Name/, 'Mine again')
@@ -89,13 +89,13 @@ test('what somebody else saved of a lender is seen after a move, and asked about
   await visitor.heading('Mine again')
 })
 
-test('what is typed over a provider stays while its secret is replaced, also where somebody else was faster', async ({
+test('typed text stays when a provider’s secret is replaced, also after a concurrent replacement', async ({
   open,
   app,
   data: { operator },
 }) => {
   const api = operatorOf(app, operator.token)
-  const { id } = await api.made('/admin/service-providers', { displayName: 'Quay', archetype: 'warehouse' })
+  const { id } = await api.create('/admin/service-providers', { displayName: 'Quay', archetype: 'warehouse' })
   const path = `/admin/service-providers/${id}`
   const visitor = await open({ as: operator, at: `net/providers/${id}` })
   await visitor.heading('Quay')
@@ -114,14 +114,18 @@ test('what is typed over a provider stays while its secret is replaced, also whe
   await visitor.heading('Their quay')
   expect(await visitor.value(/^Name/)).toBe('My quay')
   await visitor.press('Save', { role: 'button' })
-  await keepMine(visitor, 'Their quay', 'My quay')
+  await keepTyped(visitor, 'Their quay', 'My quay')
   expect(await api.read(path)).toMatchObject({ displayName: 'My quay', archetype: 'warehouse' })
 })
 
-test('that somebody else activated a lender or a provider is no conflict with its name', async ({ open, app, data: { operator } }) => {
+test('an activation of a lender or provider by another user is no conflict with a change of the name', async ({
+  open,
+  app,
+  data: { operator },
+}) => {
   const api = operatorOf(app, operator.token)
-  const lender = `/admin/lenders/${(await api.made('/admin/lenders', { displayName: 'Southern' })).id}`
-  const provider = `/admin/service-providers/${(await api.made('/admin/service-providers', { displayName: 'Pier', archetype: 'warehouse' })).id}`
+  const lender = `/admin/lenders/${(await api.create('/admin/lenders', { displayName: 'Southern' })).id}`
+  const provider = `/admin/service-providers/${(await api.create('/admin/service-providers', { displayName: 'Pier', archetype: 'warehouse' })).id}`
   const visitor = await open({ as: operator })
   for (const [path, screen, was] of [[lender, 'lenders', 'Southern'] as const, [provider, 'providers', 'Pier'] as const]) {
     await visitor.go(`net/${screen}/${path.split('/').at(-1)}`)
@@ -135,13 +139,9 @@ test('that somebody else activated a lender or a provider is no conflict with it
   }
 })
 
-test('a wallet of the platform that somebody else changed is shown, and then what is there may be taken', async ({
-  open,
-  app,
-  data: { operator },
-}) => {
+test('a concurrent change of a wallet is shown, and the stored value can be chosen', async ({ open, app, data: { operator } }) => {
   const api = operatorOf(app, operator.token)
-  const { id } = await api.made('/admin/platform-wallets', { address: address(3), from: '2026-01-05T10:00:00.000Z' })
+  const { id } = await api.create('/admin/platform-wallets', { address: address(3), from: '2026-01-05T10:00:00.000Z' })
   const visitor = await open({ as: operator, at: `net/wallets/${id}` })
   await visitor.heading('Platform wallet')
   await visitor.fill('Valid until (UTC)', '2026-03-01T00:00')
@@ -158,7 +158,7 @@ test('a wallet of the platform that somebody else changed is shown, and then wha
   expect(await api.read(`/admin/platform-wallets/${id}`)).toMatchObject({ address: address(4), to: '2026-03-01T00:00:00.000Z' })
 })
 
-test('a note on a gift card outlives orders and what somebody else writes meanwhile, which is shown before it is overwritten', async ({
+test('a typed note of a gift card survives orders and a concurrent change, which is shown before it is overwritten', async ({
   open,
   data: { selling },
 }) => {
@@ -180,11 +180,11 @@ test('a note on a gift card outlives orders and what somebody else writes meanwh
   await visitor.there('Disable', { role: 'button' })
   expect(await visitor.value('Note')).toBe('Mine again')
   await visitor.press('Save', { role: 'button' })
-  await keepMine(visitor, 'Theirs', 'Mine again')
+  await keepTyped(visitor, 'Theirs', 'Mine again')
   expect((await selling.get(`/giftcard/${id}`)).body).toMatchObject({ note: 'Mine again', status: 'ACTIVE' })
 })
 
-test('a note of a gift card that nobody types at follows what somebody else wrote', async ({ open, data: { selling } }) => {
+test('an unedited note of a gift card follows another user’s change', async ({ open, data: { selling } }) => {
   const { id } = ok(await selling.post('/giftcard', { amount: usd(5_000), note: 'Before' }), 201).body
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards/${id}` })
   await visitor.there('Note', { role: 'textbox' })
@@ -194,11 +194,7 @@ test('a note of a gift card that nobody types at follows what somebody else wrot
   await visitor.until("document.querySelector('textarea').value === 'Theirs'", 'the note of theirs')
 })
 
-test('whoever is removed from the staff is seen as they are by then, and not removed where they became another', async ({
-  open,
-  app,
-  shop,
-}) => {
+test('a removal of a staff member shows the current role, and conflicts with a concurrent change', async ({ open, app, shop }) => {
   const { id, email } = await invitePerson(app, shop, 'READ_ONLY')
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/settings/staff` })
   await visitor.heading('Staff')
@@ -220,8 +216,8 @@ test('whoever is removed from the staff is seen as they are by then, and not rem
   await visitor.there(`${email} removed`, {})
 })
 
-/** An application, files for it, and what somebody else of its merchant's does with it. */
-async function applying(app: TestApp, token: string) {
+/** Creates an application. Returns files for it, and the actions of another user on it. */
+async function createApplication(app: TestApp, token: string) {
   const { id } = ok(await app.call('POST', '/lending-application', { token, body: {} }), 201).body
   const path = `/lending-application/${id}`
   const folder = temporaryDir()
@@ -243,7 +239,7 @@ async function applying(app: TestApp, token: string) {
 }
 
 test('a loan’s input survives uploads and conflicts with another person’s change', async ({ open, app, data: { borrower } }) => {
-  const { id, file, read, change } = await applying(app, borrower.token)
+  const { id, file, read, change } = await createApplication(app, borrower.token)
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
   await visitor.heading('Application')
   await visitor.text('0 of ')
@@ -256,9 +252,9 @@ test('a loan’s input survives uploads and conflicts with another person’s ch
   expect(await visitor.value('Term (months)')).toBe('24')
   visitor.expects(`PATCH /lending-application/${id} 412`)
   await visitor.press('Save', { role: 'button' })
-  await keepMine(visitor, '36', '24')
+  await keepTyped(visitor, '36', '24')
   expect(await read()).toMatchObject({ requestedTermMonths: 24 })
-  // Documents alone are no conflict with it.
+  // A change of documents only is no conflict with the application.
   await visitor.fill('Term (months)', '48')
   await visitor.upload(/^File: Proof of address/, [await file('other.pdf')], { role: 'button' })
   await visitor.text('other.pdf')
@@ -269,18 +265,18 @@ test('a loan’s input survives uploads and conflicts with another person’s ch
   expect(await read()).toMatchObject({ requestedTermMonths: 48 })
 })
 
-test('documents are handed in beside each other, and one of somebody else is neither replaced nor removed unseen', async ({
+test('documents are uploaded concurrently, and another user’s document is neither replaced nor removed unseen', async ({
   open,
   app,
   data: { borrower },
 }) => {
-  const { id, file, change, handIn, names } = await applying(app, borrower.token)
+  const { id, file, change, handIn, names } = await createApplication(app, borrower.token)
   const key = 'proof_of_address'
   const visitor = await open({ as: borrower, at: `s/${borrower.shop.name}/lending/${id}` })
   await visitor.heading('Application')
   await visitor.text('0 of ')
   const [proof, other] = [/^File: Proof of address/, /^File: Bank statements/]
-  // Neither one's own that are on their way nor what else becomes of the application is a conflict with a document.
+  // Own uploads in flight and other changes of the application do not conflict with a document.
   await change({ requestedTermMonths: 12 })
   await visitor.upload(proof, [await file('proof.pdf')], { role: 'button' })
   await visitor.upload(other, [await file('bank.pdf')], { role: 'button' })
@@ -319,7 +315,7 @@ test('documents are handed in beside each other, and one of somebody else is nei
   expect(await names()).toEqual(['bank.pdf'])
   expect((await visitor.requests()).filter((one) => one.endsWith(' 412'))).toEqual([])
 
-  // Where none was shown, somebody else's is asked about too.
+  // Another user's document is also confirmed if the page showed none.
   await handIn(key, 'first.pdf')
   await visitor.upload(proof, [await file('mine.pdf')], { role: 'button' })
   await visitor.there(/^first\.pdf, /, { role: 'cell' })
@@ -329,14 +325,11 @@ test('documents are handed in beside each other, and one of somebody else is nei
   expect((await names()).toSorted()).toEqual(['bank.pdf', 'mine.pdf'])
 })
 
-test('a proxy that weakens the tags of answers makes no conflict, and one that refuses for ever is asked about', async ({
-  open,
-  data: { selling },
-}) => {
+test('a proxy that weakens ETags causes no conflict, and permanent refusals show a dialog', async ({ open, data: { selling } }) => {
   const { id } = ok(await selling.post('/giftcard', { amount: usd(5_000), note: 'Before' }), 201).body
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/gift-cards/${id}` })
   await visitor.there('Note', { role: 'textbox' })
-  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: betweenThem })
+  await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: weakenTags })
   await visitor.reload()
   await visitor.until('!!window.between && !!document.querySelector("main textarea")', 'the card behind a proxy')
   await visitor.fill('Note', 'Mine')
@@ -349,7 +342,7 @@ test('a proxy that weakens the tags of answers makes no conflict, and one that r
   await visitor.page.evaluate('window.between.refuses = true')
   await visitor.press('Save', { role: 'button' })
   await visitor.there('Someone else changed this', { role: 'dialog' })
-  // Closed by the keyboard it is no answer: what was typed stays, and nothing is sent.
+  // Closing the dialog by keyboard keeps the text and sends nothing.
   await visitor.key('Escape')
   await visitor.until(`!document.querySelector('dialog[open]')`, 'no question')
   await visitor.settled()
@@ -362,8 +355,8 @@ test('a proxy that weakens the tags of answers makes no conflict, and one that r
   expect((await selling.get(`/giftcard/${id}`)).body).toMatchObject({ note: 'Mine again' })
 })
 
-/** In the page: weakens the tags of all answers, as nginx does where it compresses, and refuses changes when it is told to. */
-const betweenThem = `
+/** A script for the page: weakens all ETags, as nginx does when it compresses, and refuses changes on demand. */
+const weakenTags = `
   window.between = { refuses: false }
   const real = window.fetch
   window.fetch = async (request, ...rest) => {
@@ -378,22 +371,22 @@ const betweenThem = `
   }`
 
 test('a bulk undo skips products that changed since', async ({ open, shop }) => {
-  const [mine, theirs] = [await shop.add({ title: 'Mine' }), await shop.add({ title: 'Theirs' })]
+  const [unchanged, changed] = [await shop.add({ title: 'Mine' }), await shop.add({ title: 'Theirs' })]
   const visitor = await open({ as: shop, at: `s/${shop.shop.name}/products` })
   await visitor.press('Select Mine', { role: 'checkbox' })
   await visitor.press('Select Theirs', { role: 'checkbox' })
   await visitor.press('Archive', { role: 'button' })
   await visitor.there('Undo', { role: 'button' })
-  ok(await shop.patch(`/product-v2/${theirs.id}`, { status: 'DRAFT' }))
-  visitor.expects(`PATCH /product-v2/${theirs.id} 412`)
+  ok(await shop.patch(`/product-v2/${changed.id}`, { status: 'DRAFT' }))
+  visitor.expects(`PATCH /product-v2/${changed.id} 412`)
   await visitor.press('Undo', { role: 'button' })
   await visitor.text('Someone else changed this')
-  const statuses = await Promise.all([mine, theirs].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
+  const statuses = await Promise.all([unchanged, changed].map(async ({ id }) => (await shop.get(`/product-v2/${id}`)).body.status))
   expect(statuses).toEqual(['ACTIVE', 'DRAFT'])
 })
 
-/** In the page: the answer to the next change is lost on its way. */
-const losesOneAnswer = `{
+/** A script for the page: the response to the next change is lost. */
+const loseOneResponse = `{
   const real = globalThis.fetch
   globalThis.fetch = async (request, ...more) => {
     const answer = await real(request, ...more)
@@ -403,7 +396,7 @@ const losesOneAnswer = `{
   }
 }`
 
-test('a change whose answer was lost is no conflict with itself, and a variant that somebody else removed blocks nothing', async ({
+test('a change whose response was lost is no conflict with its retry, and a variant that another user removed blocks no save', async ({
   open,
   shop,
 }) => {
@@ -416,7 +409,7 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
   await visitor.heading('Glove')
   await visitor.fill('Add value: Size', 'XL')
   await visitor.press('Add', { within: 'Size' })
-  await visitor.page.evaluate(losesOneAnswer)
+  await visitor.page.evaluate(loseOneResponse)
   await visitor.press('Save', { role: 'button' })
   await visitor.there('Save', { role: 'button' })
   await visitor.until(`!!document.querySelector('form [role=alert]')`, 'that nobody knows what became of it')
@@ -424,7 +417,7 @@ test('a change whose answer was lost is no conflict with itself, and a variant t
   await visitor.text('Saved')
   expect((await read()).variants.map(({ title }: { title: string }) => title)).toEqual([...sizes, 'XL'])
 
-  // Of what they remove, one was typed about here, one is removed here too, and one was not touched.
+  // The other user removes one variant that is edited here, one that is removed here too, and one without edits.
   await visitor.fill('Price (USD)', '7', { within: 'M' })
   await visitor.press('Delete variant L', { within: 'L' })
   for (const size of ['M', 'L', 'XL']) ok(await shop.delete(`/product-v2/${id}/variants/${await idOf(size)}`))

@@ -1,4 +1,4 @@
-/** Moments on the clock of a time zone. */
+/** Tests times in a time zone. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseWallTime, wallTimeText } from '../../src/console/lib/format/zoned-time.ts'
@@ -17,22 +17,22 @@ const zones = [
   'Australia/Lord_Howe',
 ]
 
-describe('a moment on the wall', () => {
-  test('is what the clock there shows', () => {
+describe('a local time', () => {
+  test('is that of its time zone', () => {
     expect(wallTimeText('2026-11-23T16:30:59.999Z', 'Asia/Kuwait')).toBe('2026-11-23T19:30')
     expect(wallTimeText('2026-12-31T23:00:00.000Z', 'Asia/Kathmandu')).toBe('2027-01-01T04:45')
     expect(wallTimeText('2026-07-01T00:00:00.000Z', 'UTC')).toBe('2026-07-01T00:00')
     expect(wallTimeText(null, 'UTC')).toBe('')
   })
 
-  test('is read back as the same one', () => {
+  test('is parsed back to the same time', () => {
     const minutes = fc.integer({ min: Date.UTC(2000, 0) / 60_000, max: Date.UTC(2050, 0) / 60_000 })
     fc.assert(
       fc.property(minutes, fc.constantFrom(...zones), (minute, zone) => {
         const iso = new Date(minute * 60_000).toISOString()
         const text = wallTimeText(iso, zone)
         const read = parseWallTime(text, zone)
-        // Of an hour that is there twice, the first.
+        // In an hour that occurs twice, the first time.
         expect(wallTimeText(read as string, zone)).toBe(text)
         expect(Date.parse(read as string)).toBeLessThanOrEqual(Date.parse(iso))
         expect(Date.parse(iso) - Date.parse(read as string)).toBeLessThanOrEqual(3_600_000)
@@ -41,18 +41,18 @@ describe('a moment on the wall', () => {
     )
   })
 
-  test('that is there twice is the first, and one that is left out the time after it', () => {
+  test('that occurs twice is parsed as the first, and one that is skipped as the time after the gap', () => {
     expect(parseWallTime('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z')
     expect(parseWallTime('2026-03-29T02:30', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z')
     expect(wallTimeText('2026-03-29T01:30:00.000Z', 'Europe/Berlin')).toBe('2026-03-29T03:30')
   })
 
-  test('is by UTC in a zone that this browser does not know', () => {
+  test('is UTC in a time zone that the browser does not support', () => {
     expect(wallTimeText('2026-11-23T16:30:59.999Z', 'Asia/Nowhere')).toBe('2026-11-23T16:30')
     expect(parseWallTime('2026-11-23T16:30', 'Asia/Nowhere')).toBe('2026-11-23T16:30:00.000Z')
   })
 
-  test('is nothing where nothing was typed, and none where it is no moment', () => {
+  test('is absent for an empty text, and undefined for an invalid one', () => {
     expect(parseWallTime('  ', 'UTC')).toBeNull()
     for (const text of ['tomorrow', '2026-11-23', '2026-11-23T1:00', '20261123T10:00']) expect(parseWallTime(text, 'UTC')).toBeUndefined()
   })

@@ -1,6 +1,6 @@
 /**
- * Makes `providers/*.json`: what the providers of the operations' pages say of their own APIs, as JSON Schema, reduced to the operations
- * that souk uses. Names and types only, no text of theirs. Run again when a provider is asked something new:
+ * Generates `providers/*.json`: the APIs of the providers of the operations pages as JSON Schema, reduced to the
+ * operations that souk uses, without the providers' texts. Run it again when souk uses another operation:
  *
  *   mkdir DIR; cd DIR; npm pack @aws-sdk/client-ecs@3.1164.0 @octokit/openapi@23.0.2 @sentry/api@0.1.0 @docker/node-sdk@0.0.17
  *   for FILE in *.tgz; do mkdir "${FILE%.tgz}"; tar xzf "$FILE" -C "${FILE%.tgz}" --strip-components=1; done
@@ -13,19 +13,19 @@ type Schema = { [name: string]: unknown }
 type Description = { source: string; operations: Record<string, { query?: Schema; body?: Schema; answer: Schema }> }
 
 const [from = ''] = Bun.argv.slice(2)
-/** Below this only the kind of a value is kept. */
+/** Below this depth only the type of a value is described. */
 const depthMax = 4
 
-/** The types that a package declares in a file, as schemas. */
+/** Returns a function that converts the types of a package's file to schemas. */
 function typesOf(file: string): (name: string, ...path: string[]) => Schema {
   const program = ts.createProgram([join(from, file)], { strict: true, skipLibCheck: true, target: ts.ScriptTarget.ESNext })
   const checker = program.getTypeChecker()
   const source = program.getSourceFile(join(from, file))
-  const known = source && checker.getSymbolAtLocation(source)
-  if (!known) throw new Error(`no module: ${file}`)
-  const named = new Map(checker.getExportsOfModule(known).map((symbol) => [symbol.name, symbol]))
+  const moduleSymbol = source && checker.getSymbolAtLocation(source)
+  if (!moduleSymbol) throw new Error(`no module: ${file}`)
+  const named = new Map(checker.getExportsOfModule(moduleSymbol).map((symbol) => [symbol.name, symbol]))
 
-  const within = (type: ts.Type, step: string): ts.Type => {
+  const propertyType = (type: ts.Type, step: string): ts.Type => {
     const property = checker.getPropertyOfType(checker.getNonNullableType(type), step)
     if (!property) throw new Error(`no ${step} in ${checker.typeToString(type)}`)
     return checker.getTypeOfSymbol(property)
@@ -35,9 +35,9 @@ function typesOf(file: string): (name: string, ...path: string[]) => Schema {
     const without = (flag: ts.TypeFlags) => (type.isUnion() ? type.types.filter((one) => !(one.flags & flag)) : [type])
     const present = without(ts.TypeFlags.Undefined)
     if (present.length > 1) {
-      const isWord = (one: ts.Type) => one.isStringLiteral() || one.isNumberLiteral() || Boolean(one.flags & ts.TypeFlags.BooleanLiteral)
+      const isLiteral = (one: ts.Type) => one.isStringLiteral() || one.isNumberLiteral() || Boolean(one.flags & ts.TypeFlags.BooleanLiteral)
       if (present.every((one) => one.flags & ts.TypeFlags.BooleanLiteral)) return { type: 'boolean' }
-      if (present.every((one) => isWord(one) && !(one.flags & ts.TypeFlags.BooleanLiteral)))
+      if (present.every((one) => isLiteral(one) && !(one.flags & ts.TypeFlags.BooleanLiteral)))
         return { enum: present.map((one) => (one as ts.StringLiteralType).value).sort() }
       const kinds = present.map((one) => schemaOf(one, depth))
       return { anyOf: [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()] }
@@ -59,11 +59,11 @@ function typesOf(file: string): (name: string, ...path: string[]) => Schema {
     const fields = checker.getPropertiesOfType(one)
     const index = checker.getIndexInfoOfType(one, ts.IndexKind.String)
     const of = (symbol: ts.Symbol) => checker.getTypeOfSymbol(symbol)
-    const needed = fields.filter((symbol) => !(symbol.flags & ts.SymbolFlags.Optional) && !isMaybe(of(symbol))).map(({ name }) => name)
+    const required = fields.filter((symbol) => !(symbol.flags & ts.SymbolFlags.Optional) && !isMaybe(of(symbol))).map(({ name }) => name)
     return {
       type: 'object',
       properties: Object.fromEntries(fields.map((symbol) => [symbol.name, schemaOf(of(symbol), depth + 1)])),
-      ...(needed.length > 0 ? { required: needed } : {}),
+      ...(required.length > 0 ? { required: required } : {}),
       ...(index ? { additionalProperties: schemaOf(index.type, depth + 1) } : {}),
     }
   }
@@ -72,16 +72,16 @@ function typesOf(file: string): (name: string, ...path: string[]) => Schema {
   return (name, ...path) => {
     const symbol = named.get(name)
     if (!symbol) throw new Error(`no ${name} in ${file}`)
-    return schemaOf(path.reduce(within, checker.getDeclaredTypeOfSymbol(symbol)), 0)
+    return schemaOf(path.reduce(propertyType, checker.getDeclaredTypeOfSymbol(symbol)), 0)
   }
 }
 
-/** Nothing else may be asked: a parameter that is misspelt is one. */
-const closed = (schema: Schema): Schema => ({ ...schema, additionalProperties: false })
+/** Refuses other parameters, such as misspelt ones. */
+const closeSchema = (schema: Schema): Schema => ({ ...schema, additionalProperties: false })
 
 async function ecs(): Promise<Description> {
   const shape = typesOf('aws-sdk-client-ecs-3.1164.0/dist-types/index.d.ts')
-  const operation = (name: string) => ({ body: closed(shape(`${name}Request`)), answer: shape(`${name}Response`) })
+  const operation = (name: string) => ({ body: closeSchema(shape(`${name}Request`)), answer: shape(`${name}Response`) })
   return {
     source: '@aws-sdk/client-ecs 3.1164.0 (Apache-2.0)',
     operations: { ListServices: operation('ListServices'), DescribeServices: operation('DescribeServices') },
@@ -91,7 +91,7 @@ async function ecs(): Promise<Description> {
 async function docker(): Promise<Description> {
   const shape = typesOf('docker-node-sdk-0.0.17/lib/types/index.ts')
   const text = { type: 'string' }
-  const query = (...names: string[]) => closed({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) })
+  const query = (...names: string[]) => closeSchema({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) })
   return {
     source: '@docker/node-sdk 0.0.17 (Apache-2.0)',
     operations: {
@@ -103,7 +103,7 @@ async function docker(): Promise<Description> {
 
 async function sentry(): Promise<Description> {
   const shape = typesOf('sentry-api-0.1.0/dist/types.gen.d.ts')
-  const operation = (name: string) => ({ query: closed(shape(`${name}Data`, 'query')), answer: shape(`${name}Responses`, '200') })
+  const operation = (name: string) => ({ query: closeSchema(shape(`${name}Data`, 'query')), answer: shape(`${name}Responses`, '200') })
   const organization = '/api/0/organizations/{organization_id_or_slug}'
   return {
     source: '@sentry/api 0.1.0 (names and types of its interface)',
@@ -119,30 +119,30 @@ type OpenApi = {
   paths: Record<string, { get: { parameters: Schema[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> } }>
 }
 
-/** OpenAPI 3.0 as JSON Schema, to a depth. */
-function reduced(schema: Schema, depth = 0): Schema {
-  const { type, nullable, properties, items, required, enum: words } = schema
+/** Converts OpenAPI 3.0 to JSON Schema, up to a depth. */
+function reduceSchema(schema: Schema, depth = 0): Schema {
+  const { type, nullable, properties, items, required, enum: values } = schema
   const parts = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as Schema[] | undefined
   if (parts) {
-    const kinds = parts.map((part) => reduced(part, depth))
+    const kinds = parts.map((part) => reduceSchema(part, depth))
     return schema['allOf'] ? { allOf: kinds } : { anyOf: [...kinds, ...(nullable ? [{ type: 'null' }] : [])] }
   }
   const isDeep = depth >= depthMax - 1
   return {
     ...(type === undefined ? {} : { type: nullable ? [type, 'null'] : type }),
-    ...(words ? { enum: nullable ? [...(words as unknown[]), null] : words } : {}),
+    ...(values ? { enum: nullable ? [...(values as unknown[]), null] : values } : {}),
     ...(properties && !isDeep
-      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, reduced(one as Schema, depth + 1)])) }
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, reduceSchema(one as Schema, depth + 1)])) }
       : {}),
     ...(required && !isDeep ? { required } : {}),
-    ...(items && !isDeep ? { items: reduced(items as Schema, depth + 1) } : {}),
+    ...(items && !isDeep ? { items: reduceSchema(items as Schema, depth + 1) } : {}),
   }
 }
 
 async function github(): Promise<Description> {
   const { paths } = (await Bun.file(join(from, 'octokit-openapi-23.0.2/generated/api.github.com.deref.json')).json()) as OpenApi
   const repository = '/repos/{owner}/{repo}'
-  const asked = [
+  const usedPaths = [
     `${repository}/deployments`,
     `${repository}/deployments/{deployment_id}/statuses`,
     `${repository}/commits/{commit_sha}/pulls`,
@@ -150,15 +150,15 @@ async function github(): Promise<Description> {
   ]
   const operation = (path: string) => {
     const { parameters, responses } = paths[path]?.get ?? { parameters: [], responses: {} }
-    // What is in a query is text; the types are those of the documentation.
+    // Query parameters are sent as text, whatever type is documented.
     const query = parameters.filter((one) => one['in'] === 'query').map((one) => [one['name'], { type: 'string' }])
     const answer = responses['200']?.content['application/json']?.schema
     if (!answer) throw new Error(`no answer: ${path}`)
-    return { query: closed({ type: 'object', properties: Object.fromEntries(query) }), answer: reduced(answer) }
+    return { query: closeSchema({ type: 'object', properties: Object.fromEntries(query) }), answer: reduceSchema(answer) }
   }
   return {
     source: '@octokit/openapi 23.0.2 (MIT)',
-    operations: Object.fromEntries(asked.map((path) => [`GET ${path}`, operation(path)])),
+    operations: Object.fromEntries(usedPaths.map((path) => [`GET ${path}`, operation(path)])),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the demo fills, looked at through the API, and that a fill which broke off goes on without doubling anything. */
+/** Tests the content of the demo through the API, and that an interrupted fill continues without duplicates. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,9 +29,9 @@ setDefaultTimeout(longTestMs)
 
 const demoApp = () => testApp({ LENDING_PLATFORM_ENABLED: 'true' }, { processors: pastProcessors })
 
-/** The program up to a write at which it dies: that one never happens, nor anything after it. */
+/** Fills the demo until a number of writes. Later writes never happen, as if the process died. */
 async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {
-  const underWay = new Set<Promise<unknown>>()
+  const pending = new Set<Promise<unknown>>()
   const died = Promise.withResolvers<'died'>()
   let writes = 0
   const write = <T>(work: (tx: Writer) => Promise<T>): Promise<T> => {
@@ -39,33 +39,33 @@ async function fillUntil(deps: AppDeps, writesMax: number): Promise<boolean> {
       died.resolve('died')
       return new Promise<T>(() => undefined)
     }
-    const written = deps.db.write(work)
-    underWay.add(written)
-    return written
+    const writing = deps.db.write(work)
+    pending.add(writing)
+    return writing
   }
   const end = await Promise.race([died.promise, fillDemo({ ...deps, db: { ...deps.db, write } })])
-  await Promise.allSettled(underWay)
+  await Promise.allSettled(pending)
   return end === 'died'
 }
 
-/** A fill that dies at one write after another, and is begun again each time. */
-async function fillBrokenOff({ deps }: TestApp): Promise<void> {
+/** Fills the demo with several interruptions. */
+async function fillWithInterruptions({ deps }: TestApp): Promise<void> {
   for (const writes of [3, 150, 500, 1_000, 1_400]) expect(await fillUntil(deps, writes)).toBe(true)
   await fillDemo(deps)
 }
 
 /**
- * The demo that the tests of this file look at. On Postgres, where a fill costs five times as much, it is one that was broken off again and
- * again: the same tests, and their very numbers, hold it to what a fill at one go makes on SQLite, where the two are compared as well.
+ * The demo of these tests. On PostgreSQL, where a fill takes five times as long, it is filled with interruptions, and
+ * the tests expect the same numbers as of an uninterrupted fill. On SQLite a test also compares the two.
  */
 let app: TestApp
-/** By the name of the shop, newest first, and all that there is: as it was when it was filled, whatever a test does to it. */
+/** The orders by name of the shop, newest first, as they were after the fill. */
 const ordersByShop = new Map<string, Json[]>()
 let contents: Json[]
 
 beforeAll(async () => {
   app = await demoApp()
-  await (engine === 'sqlite' ? fillDemo(app.deps) : fillBrokenOff(app))
+  await (engine === 'sqlite' ? fillDemo(app.deps) : fillWithInterruptions(app))
   for (const { name } of demoShops) ordersByShop.set(name, await all('/v2/orders', await keyOf(name)))
   contents = await contentsOf(app)
 })
@@ -79,7 +79,7 @@ async function keyOf(name: string = demoShop.name): Promise<string> {
   return secret?.sealed ? deps.keyring.unseal(secret.sealed, keySeal(secret.shopId, secret.id)) : ''
 }
 
-/** Everything of a list of the API. */
+/** Reads all pages of a list. */
 async function all(path: string, key: string): Promise<Json[]> {
   const rows: Json[] = []
   for (let page = 1; ; page++) {
@@ -95,9 +95,9 @@ const tokenOf = async ({ email, password }: { email: string; password: string })
   ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body.data.accessToken
 const ordersOf = (name: string = demoShop.name): Json[] => ordersByShop.get(name) ?? []
 const countBy = (rows: readonly Json[], of: (row: Json) => string): Record<string, number> =>
-  Object.fromEntries([...Map.groupBy(rows, of)].map(([word, some]) => [word, some.length]).sort())
+  Object.fromEntries([...Map.groupBy(rows, of)].map(([key, some]) => [key, some.length]).sort())
 
-/** What there is, but for carts: one that was left when the fill broke off expires like any other. */
+/** Returns the content of the database without carts. An interrupted fill can leave a cart, which expires. */
 async function contentsOf({ deps }: TestApp): Promise<Json[]> {
   const tables = [
     'users',
@@ -150,19 +150,19 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
   const books = `select kind, processor, currency, cast(sum(usd_cents) as integer) as cents from unified_transactions
     group by kind, processor, currency order by kind, processor, currency`
   const loans = 'select id, status, reason, version from lending_applications order by id'
-  const found = [rows.join(' union all '), orders, events, stock, cards, customers, books, loans]
-  return Promise.all(found.map((query) => deps.db.read.rows(sql.raw(query))))
+  const queries = [rows.join(' union all '), orders, events, stock, cards, customers, books, loans]
+  return Promise.all(queries.map((query) => deps.db.read.rows(sql.raw(query))))
 }
 
 describe('the filled demo has', () => {
-  test('the filled demo has an operator who is asked for a code, which the secret that is printed gives', async () => {
+  test('the filled demo has an operator with two-factor authentication, whose printed secret works', async () => {
     const { secret, ...login } = demoCarefulOperator
-    const asked = await app.call('POST', '/merchant/login', { body: login })
-    expect([asked.status, asked.body.error]).toEqual([401, 'TOTP_REQUIRED'])
+    const challenge = await app.call('POST', '/merchant/login', { body: login })
+    expect([challenge.status, challenge.body.error]).toEqual([401, 'TOTP_REQUIRED'])
     ok(await app.call('POST', '/merchant/login', { body: { ...login, code: codeAt(secret, app.clock.now()) } }))
   })
 
-  test('the filled demo has somebody of each role in its main shop, who log in by what is printed, and an invitation that is open', async () => {
+  test('the filled demo has staff of each role in its main shop, whose printed logins work, and an open invitation', async () => {
     for (const { email, role } of demoStaff.people) {
       const me = await app.call('GET', '/merchant/me', { token: await tokenOf({ email, password: demoStaff.password }) })
       expect(me.body.shops.map((shop: Json) => [shop.name, shop.role])).toEqual([[demoShop.name, role]])
@@ -177,7 +177,7 @@ describe('the filled demo has', () => {
     ])
   })
 
-  test('the filled demo has something to show on every dashboard of an operator, and in every ranking', async () => {
+  test('the filled demo has data on every dashboard of an operator, and in every ranking', async () => {
     const { email, password } = demoOperator
     const { data } = ok(await app.call('POST', '/merchant/login', { body: { email, password } })).body
     const at = async (path: string) => (await app.call('GET', `/admin/${path}`, { token: data.accessToken })).body
@@ -191,7 +191,7 @@ describe('the filled demo has', () => {
     expect((await rebuildKpis(app.deps)).differences).toBe(0)
   })
 
-  test('the filled demo has a year of orders in four shops and currencies, whose numbers have no gap and follow the time', () => {
+  test('the filled demo has a year of orders in four shops and currencies, numbered by time without gaps', () => {
     const end = app.deps.clock.now()
     const year = { from: new Date(end - 365 * dayMs).toISOString(), to: new Date(end).toISOString() }
     const totals: Json = {}
@@ -220,7 +220,7 @@ describe('the filled demo has', () => {
     expect(on(5, 6) / on(1, 2)).toBeGreaterThan(1.5)
   })
 
-  test('the filled demo has orders of every end, by five processors, some of them paid at the second try', async () => {
+  test('the filled demo has orders of every status, by five processors, some of them paid at the second attempt', async () => {
     const orders = ordersOf()
     expect(countBy(orders, ({ status }) => status)).toEqual({ CANCELLED: 6, COMPLETED: 189, CONFIRMED: 2, EXPIRED: 3, FULFILLED: 13 })
     expect(countBy(orders, ({ paymentStatus }) => paymentStatus)).toEqual({
@@ -245,8 +245,8 @@ describe('the filled demo has', () => {
     const everywhere = [...orders, ...demoShops.slice(1).flatMap(({ name }) => ordersOf(name))]
     const processors = new Set(everywhere.flatMap(({ payments }) => payments.map(({ processor }: Json) => processor)))
     expect([...processors].sort()).toEqual(['checkout', 'paypal', 'qpay', 'sandbox', 'stripe', 'tap'])
-    const sold = everywhere.filter(({ refunds }) => refunds.length > 0)
-    expect(sold.length / everywhere.length).toBeWithin(0.04, 0.09)
+    const valid = everywhere.filter(({ refunds }) => refunds.length > 0)
+    expect(valid.length / everywhere.length).toBeWithin(0.04, 0.09)
     for (const {
       total,
       capturedTotal,
@@ -267,34 +267,34 @@ describe('the filled demo has', () => {
     expect(everywhere.every(({ shippingMethod }) => shippingMethod !== null)).toBe(true)
   })
 
-  test('the filled demo has customers who come back, each with the ids of their orders, and guests', async () => {
+  test('the filled demo has returning customers, each with the ids of their orders, and guests', async () => {
     const key = await keyOf()
     const orders = ordersOf()
     const byCustomer = Map.groupBy(orders, ({ customerId }) => customerId)
     expect(byCustomer.get(null)?.length).toBeGreaterThan(10)
     byCustomer.delete(null)
     expect(byCustomer.size).toBe(28)
-    expect([...byCustomer.values()].filter((theirs) => theirs.length > 1).length).toBeGreaterThan(14)
-    for (const [id, theirs] of byCustomer) {
+    expect([...byCustomer.values()].filter((matching) => matching.length > 1).length).toBeGreaterThan(14)
+    for (const [id, matching] of byCustomer) {
       const { body } = ok(await app.call('GET', `/customer/${id}/order-ids?limit=100`, { key }))
-      expect(body).toEqual({ customerId: id, orderIds: theirs.map((order) => order.id), total: theirs.length })
+      expect(body).toEqual({ customerId: id, orderIds: matching.map((order) => order.id), total: matching.length })
       const customer = ok(await app.call('GET', `/customer/${id}`, { key })).body
-      expect([customer.email, customer.ordersCount, customer.addressIds.length]).toEqual([theirs[0]?.email, theirs.length, 1])
-      expect(customer.createdAt < theirs.at(-1)?.createdAt).toBe(true)
+      expect([customer.email, customer.ordersCount, customer.addressIds.length]).toEqual([matching[0]?.email, matching.length, 1])
+      expect(customer.createdAt < matching.at(-1)?.createdAt).toBe(true)
     }
   })
 
-  test('the filled demo has a customer who logs in and sees an order of theirs, and not that of another', async () => {
+  test('the filled demo has a customer who can log in and sees their own order, but no other', async () => {
     const { email, password } = demoCustomer
     const { body } = ok(await app.call('POST', '/customer/login', { body: { shopName: demoShop.name, email, password } }))
     const orders = ordersOf()
-    const [theirs, other] = [orders.find((order) => order.email === email), orders.find((order) => order.email !== email)]
+    const [matching, other] = [orders.find((order) => order.email === email), orders.find((order) => order.email !== email)]
     const token = body.data.accessToken
-    expect((await app.call('GET', `/v2/orders/${theirs.id}`, { token })).body.number).toBe(theirs.number)
+    expect((await app.call('GET', `/v2/orders/${matching.id}`, { token })).body.number).toBe(matching.number)
     expect((await app.call('GET', `/v2/orders/${other.id}`, { token })).status).toBe(404)
   })
 
-  test('the filled demo has gift cards in every state, whose codes nobody is shown', async () => {
+  test('the filled demo has gift cards in every state, without readable codes', async () => {
     const key = await keyOf()
     const cards = await all('/giftcard', key)
     const stateOf = ({ status, expired, usedUp, balance, initialAmount }: Json) => {
@@ -320,14 +320,14 @@ describe('the filled demo has', () => {
     for (const { name } of demoShops) {
       const discounts = await all('/discounts', await keyOf(name))
       expect([name, countBy(discounts, stateOf)]).toEqual([name, { ACTIVE: 3, ended: 1, scheduled: 1, 'used up': 1 }])
-      const sold = ordersOf(name).filter(({ status }) => status !== 'EXPIRED' && status !== 'CANCELLED')
-      const codes = sold.flatMap((order) => order.discounts.map(({ code }: Json) => code))
+      const valid = ordersOf(name).filter(({ status }) => status !== 'EXPIRED' && status !== 'CANCELLED')
+      const codes = valid.flatMap((order) => order.discounts.map(({ code }: Json) => code))
       for (const { code, used } of discounts) expect([code, used]).toEqual([code, codes.filter((one) => one === code).length])
       if (name === demoShop.name) expect(discounts.every(({ used, code }) => used > 0 === (code !== 'WINTER20'))).toBe(true)
     }
   })
 
-  test('the filled demo has variants low in stock, carts that nobody checked out, and a draft order that can be paid', async () => {
+  test('the filled demo has variants low in stock, abandoned carts, and a draft order that can be paid', async () => {
     const token = await tokenOf(demoShop.merchant)
     const { waiting, carts } = ok(await app.call('GET', '/shops/v2/overview', { token })).body
     expect([waiting.lowStock.total > 1, waiting.drafts.total, carts.rate > 0.3, carts.rate < 0.7]).toEqual([true, 1, true, true])
@@ -338,7 +338,7 @@ describe('the filled demo has', () => {
     expect(page.text).not.toContain('role="alert"')
   })
 
-  test('the filled demo has affiliates with clicks, orders and earnings, one of whom has left', async () => {
+  test('the filled demo has affiliates with clicks, orders and earnings, one of them inactive', async () => {
     const partners = await all('/affiliates', await keyOf())
     const orders = ordersOf()
     expect(partners.map(({ code, active }) => [code, active]).sort()).toEqual([
@@ -356,7 +356,7 @@ describe('the filled demo has', () => {
     expect(partners.flatMap(({ earnings }) => earnings).some(({ reversed }) => reversed.amount > 0)).toBe(true)
   })
 
-  test('the filled demo has a worth in dollars for every movement of money', async () => {
+  test('the filled demo has a dollar amount for every movement of money', async () => {
     const { deps } = app
     const rows = await deps.db.read.rows<{ currency: string; cents: number; unpriced: number }>(
       sql.raw(`select currency, cast(sum(usd_cents) as integer) as cents, cast(sum(case when usd_cents is null then 1 else 0 end) as integer) as unpriced
@@ -368,11 +368,11 @@ describe('the filled demo has', () => {
       ['MNT', 0],
       ['USD', 0],
     ])
-    // A parcel of any shop is worth some tens of dollars: a rate that stands the wrong way round would be far off.
+    // Orders of every shop cost some tens of dollars, so an inverted exchange rate would give very different sums.
     for (const { currency, cents } of rows) expect([currency, cents > 50_000 && cents < 10_000_000]).toEqual([currency, true])
   })
 
-  test('the filled demo has applications for loans in every state, of four cohorts, those that were submitted with every document', async () => {
+  test('the filled demo has loan applications in every state and of four cohorts, the submitted ones with every document', async () => {
     const token = await tokenOf(demoOperator)
     const queues = lendingStatuses.map((status) => app.call('GET', `/admin/lending-application?status=${status}`, { token }))
     const listed = (await Promise.all(queues)).flatMap((answer) => ok(answer).body.data)
@@ -398,7 +398,7 @@ describe('the filled demo has', () => {
     expect((await Array.fromAsync(replay(app.deps))).filter(({ problem }) => problem !== undefined)).toEqual([])
   })
 
-  test('the filled demo has merchants on each rung of credit, one of whom a default keeps down, and lenders they paid back to', async () => {
+  test('the filled demo has merchants of each credit tier, one of them held back by a default, and the lenders that they repaid', async () => {
     const standings: Json = {}
     for (const { name } of demoShops) {
       const shop = await app.deps.shopStore.findByName(name)
@@ -416,7 +416,7 @@ describe('the filled demo has', () => {
     expect(countBy(data, ({ status }) => status)).toEqual({ ACTIVE: 2, PENDING_KYB: 1 })
   })
 
-  test('the filled demo has a trust fabric, whose sums come of its registries, messages and made-up attestations', async () => {
+  test('the filled demo has a trust fabric, whose sums match its registries, messages and sample attestations', async () => {
     const stats = ok(await app.call('GET', '/v2/trust-fabric/stats')).body
     expect(stats).toMatchObject({
       lenders: { total: 3, active: 2 },
@@ -437,12 +437,12 @@ describe('the filled demo has', () => {
       ...(text.match(/"displayName":"[^"]*"|"rank":[0-9]*/g) ?? []),
     ]
     expect(printed.join('\n')).toBe(tour[2]?.trim() ?? '')
-    const made = await app.deps.db.read.select({ isDemo: attestations.isDemo }).from(attestations)
-    expect([made.length, made.every(({ isDemo }) => isDemo)]).toEqual([156, true])
+    const attestationRows = await app.deps.db.read.select({ isDemo: attestations.isDemo }).from(attestations)
+    expect([attestationRows.length, attestationRows.every(({ isDemo }) => isDemo)]).toEqual([156, true])
     for await (const { subject, problems } of checkTrustFabric(app.deps.db)) expect([subject, problems]).toEqual([subject, []])
   })
 
-  test('the filled demo has a catalog that was filled in the course of the year, a draft among it, and some of it sold out', async () => {
+  test('the filled demo has a catalog that grew during the year, with a draft and sold-out variants', async () => {
     const products = await all('/product-v2', await keyOf())
     expect(countBy(products, ({ status }) => status)).toEqual({ ACTIVE: 24, DRAFT: 1 })
     expect(products.every(({ images }) => images.length > 0)).toBe(true)
@@ -455,7 +455,7 @@ describe('the filled demo has', () => {
 })
 
 describe('on the running demo', () => {
-  test("a past order's money can be given back, by what took it", async () => {
+  test('a past order is refunded by the processor that took its payment', async () => {
     const key = await keyOf('diwan-coffee')
     const order = ordersOf('diwan-coffee').find(({ paymentStatus }) => paymentStatus === 'CAPTURED')
     const headers = { 'idempotency-key': 'the-first' }
@@ -464,7 +464,7 @@ describe('on the running demo', () => {
     expect(refund.body.processorReference).toStartWith(`${order.payments[0].processor}_demo_`)
   })
 
-  test('what took the past payments takes no new one and no message: without accounts, checkouts are the sandbox', async () => {
+  test('the processors of past payments accept no new payment and no message: without accounts, checkouts use the sandbox', async () => {
     const shop = await app.deps.shopStore.findByName(demoShop.name)
     const key = (shop && (await app.deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')))?.publicValue ?? ''
     const products = (await app.call('GET', `/product-v2/public/shop/${demoShop.name}?limit=100`)).body.data
@@ -478,28 +478,28 @@ describe('on the running demo', () => {
     const checkout = (body: Json, nth: string) =>
       app.call('POST', `/cart/${cart.id}/checkout`, { key, body: { method: 'card', ...body }, headers: { 'idempotency-key': nth } })
     expect((await checkout({ processor: 'stripe' }, 'a')).status).toBe(409)
-    const bought = await checkout({}, 'b')
-    expect([bought.status, bought.body.order.status, bought.body.payment.processor]).toEqual([201, 'CONFIRMED', 'sandbox'])
+    const checkedOut = await checkout({}, 'b')
+    expect([checkedOut.status, checkedOut.body.order.status, checkedOut.body.payment.processor]).toEqual([201, 'CONFIRMED', 'sandbox'])
     expect((await app.call('POST', '/webhooks/payments/stripe', { body: { id: 'evt_1' } })).status).toBe(401)
   })
 })
 
 describe('filling the demo', () => {
-  test('a fill of the demo that is broken off again and again makes what it would have made at one go, and once it is done nothing more', async () => {
-    const broken = engine === 'sqlite' ? await demoApp() : app
-    if (broken !== app) {
-      await fillBrokenOff(broken)
-      expect(await contentsOf(broken)).toEqual(contents)
+  test('an interrupted and continued fill gives the same content as an uninterrupted one, and a repeated fill adds nothing', async () => {
+    const interrupted = engine === 'sqlite' ? await demoApp() : app
+    if (interrupted !== app) {
+      await fillWithInterruptions(interrupted)
+      expect(await contentsOf(interrupted)).toEqual(contents)
     }
-    const { writes } = broken.deps.db.stats
-    broken.clock.advance(dayMs)
-    await fillDemo(broken.deps)
-    expect(broken.deps.db.stats.writes).toBe(writes)
-    expect([...app.logged, ...broken.logged].filter(({ level }) => level !== 'info')).toEqual([])
-    if (broken !== app) await broken.close()
+    const { writes } = interrupted.deps.db.stats
+    interrupted.clock.advance(dayMs)
+    await fillDemo(interrupted.deps)
+    expect(interrupted.deps.db.stats.writes).toBe(writes)
+    expect([...app.logged, ...interrupted.logged].filter(({ level }) => level !== 'info')).toEqual([])
+    if (interrupted !== app) await interrupted.close()
   })
 
-  test('filling the demo refuses a database that holds anything else, and leaves it as it is', async () => {
+  test('filling the demo refuses a database with other data, and does not change it', async () => {
     await using app = await testApp()
     await app.merchant()
     const before = await contentsOf(app)

@@ -1,4 +1,7 @@
-/** Buying in the demo's shops, as docs/tutorial.md does: the resolver, a checkout, a click on the stand-in's page, and its message. Over real HTTP. */
+/**
+ * Tests buying in the demo's shops over real HTTP, as docs/tutorial.md does: the resolver, a checkout, a click on the
+ * stand-in's page, and its message.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parseConfig } from '../../src/config.ts'
 import { demoShop } from '../../src/demo/data.ts'
@@ -19,9 +22,9 @@ const minuteMs = 60_000
 const [kuwait, mongolia, japan] = shopsAbroad.map(({ name }) => name)
 const returnUrl = 'https://shop.example/back'
 
-type Way = { shop: string; method: string; page: (parameters: Json, pages: DemoPayments['pages']) => string; returns: boolean }
-/** By the processor: who buys there, how, and where the page is. */
-const ways: Record<string, Way> = {
+type PaymentCase = { shop: string; method: string; page: (parameters: Json, pages: DemoPayments['pages']) => string; returns: boolean }
+/** For each processor: the shop, the payment method and the payment page. */
+const paymentCases: Record<string, PaymentCase> = {
   stripe: { shop: demoShop.name, method: 'card', page: ({ clientSecret }, { stripe }) => `${stripe}${clientSecret}`, returns: false },
   tap: { shop: kuwait ?? '', method: 'card', page: ({ redirectUrl }) => redirectUrl, returns: true },
   qpay: { shop: mongolia ?? '', method: 'card', page: ({ shortUrl }) => shortUrl, returns: false },
@@ -35,9 +38,9 @@ const ways: Record<string, Way> = {
   btcpay: { shop: demoShop.name, method: 'crypto', page: ({ checkoutLink }) => checkoutLink, returns: true },
 }
 
-type Running = Awaited<ReturnType<typeof running>>
-/** The demo on the air, as `souk demo` puts it there. */
-async function running(database: TestDatabase, startAt?: number) {
+type ServedDemo = Awaited<ReturnType<typeof serveDemo>>
+/** Serves the demo over HTTP, as `souk demo` does. */
+async function serveDemo(database: TestDatabase, startAt?: number) {
   let app: TestApp | undefined
   const payments = await startPayments({ now: () => app?.clock.now() ?? startAt ?? 0 })
   app = await testApp({ ...payments.settings }, { database, processors: pastProcessors, ...(startAt ? { startAt } : {}) })
@@ -58,8 +61,8 @@ async function running(database: TestDatabase, startAt?: number) {
     return ok({ status: answer.status, headers: answer.headers, text: '', body: await answer.json() }).body
   }
 
-  /** A shopper who holds the publishable key alone: the order, and where they pay. */
-  async function begin({ shop, method, page }: Way) {
+  /** Starts a purchase with the publishable key only. Returns the order and its payment page. */
+  async function begin({ shop, method, page }: PaymentCase) {
     const { publishableKey: key } = await call('GET', `/shops/v2/public/name/${shop}`)
     const { data } = await call('GET', `/product-v2/public/shop/${shop}?limit=100`)
     const variants = data.flatMap((product: Json) => product.variants).filter((variant: Json) => variant.available)
@@ -90,10 +93,10 @@ async function running(database: TestDatabase, startAt?: number) {
     begin,
     keyOf,
     orderOf,
-    /** No job runs, and nobody comes back to the shop: what confirms an order is what the processor tells. */
-    async confirmed(begun: { shop: string; id: string }): Promise<Json> {
+    /** Waits until the processor's message confirms the order. No job runs and no shopper returns. */
+    async confirmed(purchase: { shop: string; id: string }): Promise<Json> {
       for (let looks = 0; looks < 10_000; looks++) {
-        const order = await orderOf(begun)
+        const order = await orderOf(purchase)
         if (order.status === 'CONFIRMED') return order
         await pause()
       }
@@ -108,11 +111,11 @@ async function running(database: TestDatabase, startAt?: number) {
 }
 
 let database: TestDatabase
-const sold: { shop: string; id: string }[] = []
-let demo: Running
+const purchases: { shop: string; id: string }[] = []
+let demo: ServedDemo
 beforeAll(async () => {
   database = await testDatabase()
-  demo = await running(database)
+  demo = await serveDemo(database)
 })
 afterAll(async () => {
   await demo.close()
@@ -125,7 +128,7 @@ const selected = ({ meta }: Json) =>
     .map(({ method, step, candidate }: Json) => `${method} ${step} ${candidate}`)
 
 describe("the demo's shops", () => {
-  test('are offered what their merchants chose, what their cohort has, and what their partnership brings', async () => {
+  test('offer the payment methods of their merchant, cohort or partnership', async () => {
     const resolved = (shop = '') => demo.call('GET', `/checkout/${shop}/payment-intent-resolver`)
     expect(selected(await resolved(demoShop.name))).toEqual([
       'card SHOP_CONFIG stripe',
@@ -146,63 +149,69 @@ describe("the demo's shops", () => {
   })
 })
 
-describe.each(Object.entries(ways))('through the stand-in for %s', (name, way) => {
-  test('a purchase waits for its shopper, is paid by a click on the page, and is confirmed by what the processor tells', async () => {
-    const begun = await demo.begin(way)
-    expect([begun.order.status, begun.payment.processor, begun.payment.status]).toEqual(['PENDING_PAYMENT', name, 'REQUIRES_ACTION'])
+describe.each(Object.entries(paymentCases))('through the stand-in for %s', (name, paymentCase) => {
+  test('a purchase waits for its shopper, is paid by a click on the page, and is confirmed by the message of the processor', async () => {
+    const purchase = await demo.begin(paymentCase)
+    expect([purchase.order.status, purchase.payment.processor, purchase.payment.status]).toEqual([
+      'PENDING_PAYMENT',
+      name,
+      'REQUIRES_ACTION',
+    ])
     demo.clock.advance(5_000)
-    const page = await fetch(begun.page)
+    const page = await fetch(purchase.page)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('No money moves')])
-    expect((await demo.orderOf(begun)).status).toBe('PENDING_PAYMENT')
-    const paid = await fetch(begun.page, { method: 'POST', redirect: 'manual' })
-    expect([paid.status, paid.headers.get('location')?.startsWith(returnUrl) ?? false]).toEqual(way.returns ? [303, true] : [200, false])
-    const order = await demo.confirmed(begun)
+    expect((await demo.orderOf(purchase)).status).toBe('PENDING_PAYMENT')
+    const paid = await fetch(purchase.page, { method: 'POST', redirect: 'manual' })
+    expect([paid.status, paid.headers.get('location')?.startsWith(returnUrl) ?? false]).toEqual(
+      paymentCase.returns ? [303, true] : [200, false],
+    )
+    const order = await demo.confirmed(purchase)
     expect([order.status, order.paymentStatus, order.capturedTotal]).toEqual(['CONFIRMED', 'CAPTURED', order.total])
-    expect((await fetch(begun.page, { method: 'POST' })).status).toBe(404)
-    sold.push(begun)
+    expect((await fetch(purchase.page, { method: 'POST' })).status).toBe(404)
+    purchases.push(purchase)
   })
 
-  test('a sale is given back', async () => {
-    const begun = await demo.begin(way)
+  test('a purchase is refunded', async () => {
+    const purchase = await demo.begin(paymentCase)
     demo.clock.advance(5_000)
-    await fetch(begun.page, { method: 'POST', redirect: 'manual' })
-    await demo.confirmed(begun)
-    // By a claim, or worked later, or at once.
-    expect(['SUCCEEDED', 'PENDING', 'CLAIMABLE']).toContain((await demo.refund(begun)).status)
+    await fetch(purchase.page, { method: 'POST', redirect: 'manual' })
+    await demo.confirmed(purchase)
+    // Processors refund at once, later, or by a claim.
+    expect(['SUCCEEDED', 'PENDING', 'CLAIMABLE']).toContain((await demo.refund(purchase)).status)
   })
 })
 
 describe('a demo that is started again', () => {
-  test('lets the orders end that its stand-ins know no more, gives past orders back, and sells as before', async () => {
-    const open = await Promise.all(Object.values(ways).map((way) => demo.begin(way)))
+  test('expires orders that its new stand-ins do not know, refunds past orders, and sells as before', async () => {
+    const open = await Promise.all(Object.values(paymentCases).map((paymentCase) => demo.begin(paymentCase)))
     const startAt = demo.clock.now() + minuteMs
     await demo.close()
-    demo = await running(database, startAt)
+    demo = await serveDemo(database, startAt)
     for (let minutes = 0; minutes < 75; minutes += 5) {
       demo.clock.advance(5 * minuteMs)
       await demo.app.jobs.resume()
       await demo.app.jobs.closeOrders()
     }
     expect(await Promise.all(open.map(async (one) => (await demo.orderOf(one)).status))).toEqual(open.map(() => 'EXPIRED'))
-    for (const way of Object.values(ways)) {
-      const begun = await demo.begin(way)
+    for (const paymentCase of Object.values(paymentCases)) {
+      const purchase = await demo.begin(paymentCase)
       demo.clock.advance(5_000)
-      await fetch(begun.page, { method: 'POST', redirect: 'manual' })
-      expect((await demo.confirmed(begun)).status).toBe('CONFIRMED')
+      await fetch(purchase.page, { method: 'POST', redirect: 'manual' })
+      expect((await demo.confirmed(purchase)).status).toBe('CONFIRMED')
     }
     const key = await demo.keyOf(demoShop.name)
     const { data } = await demo.call('GET', '/v2/orders?limit=100', { key })
-    const past = data.find(
+    const pastOrder = data.find(
       ({ paymentStatus, payments }: Json) => paymentStatus === 'CAPTURED' && /_demo_/.test(payments[0].processorReference),
     )
-    expect((await demo.refund({ shop: demoShop.name, id: past.id })).status).toBe('SUCCEEDED')
-    // What the stand-ins took before, they have forgotten: they give nothing back, and say so.
-    for (const begun of sold) expect((await demo.refund(begun)).status).toBe('FAILED')
+    expect((await demo.refund({ shop: demoShop.name, id: pastOrder.id })).status).toBe('SUCCEEDED')
+    // The new stand-ins do not know earlier payments, so refunds of these fail.
+    for (const purchase of purchases) expect((await demo.refund(purchase)).status).toBe('FAILED')
   })
 })
 
 describe('the settings of a demo', () => {
-  test('have accounts with all six on this machine, and none of an operator, whose processor is left out', async () => {
+  test('have accounts with all six processors on this machine, and ignore the settings of the operator', async () => {
     const payments = await startPayments()
     try {
       const real = { STRIPE_SECRET_KEY: 'sk_live_real', PAYPAL_WEBHOOK_ID: 'WH-REAL', CHECKOUT_API_URL: 'https://abc.api.checkout.com' }

@@ -1,9 +1,9 @@
-/** Pictures that the demo draws for its products. */
+/** Tests the pictures that the demo draws for its products. */
 import { expect, test } from 'bun:test'
 import { stillLife } from '../../src/demo/pictures.ts'
 import { cleanPicture } from '../../src/lib/pictures/index.ts'
 
-test('a picture of the demo is a PNG that decodes, small, the same for the same name and another for another', async () => {
+test('a picture of the demo is a small valid PNG, equal for equal names and different for different names', async () => {
   const [scoop, apron] = [stillLife('Brass coffee scoop'), stillLife('Linen apron')]
   expect(cleanPicture(scoop)).toMatchObject({ type: 'image/png', width: 480, height: 480, frames: 1 })
   expect(scoop.length).toBeLessThan(20_000)

@@ -4,18 +4,18 @@ import { planOf } from '../../src/demo/plan.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { codeLength, codeOf } from '../../src/modules/selling/gift-card/domain.ts'
 
-/** A year may begin on any day of the week, and orders follow the week. */
+/** Years that begin on each day of the week, because the number of orders depends on it. */
 const starts = Array.from({ length: 7 }, (_, day) => Date.UTC(2025, 2, 10) + day * dayMs)
 const years = starts.flatMap((start) => demoShops.map((shop) => ({ day: new Date(start).getUTCDay(), name: shop.name, shop, start })))
 
 describe.each(years)('the year of $name from weekday $day', ({ shop, start }) => {
   const plan = planOf(shop, start)
 
-  test('a planned year is the same when it is planned again', () => {
+  test('planning a year again gives the same plan', () => {
     expect(planOf(shop, start)).toEqual(plan)
   })
 
-  test('a planned year has as many orders as it should, in order, each with an id of its own and of goods that are on sale by then', () => {
+  test('a planned year has the expected number of orders, in order, with unique ids and of products already on sale', () => {
     const { orders, products } = plan
     expect(orders).toHaveLength(shop.ordersInYear)
     expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length)
@@ -28,7 +28,7 @@ describe.each(years)('the year of $name from weekday $day', ({ shop, start }) =>
     }
   })
 
-  test('a planned year brings every customer, and uses every gift card that is to be used while it can be', () => {
+  test('a planned year has an order of every customer, and uses each gift card that it plans to use while it is valid', () => {
     const buyers = new Set(plan.orders.map(({ buyer }) => buyer.email))
     for (const { email } of plan.customers) expect(buyers).toContain(email)
     for (const [nth, card] of plan.cards.entries()) {

@@ -1,9 +1,9 @@
-/** What the demo's stand-ins for processors may do besides what their clients' tests hold them to (test/clients/processors). */
+/** Tests what the demo's stand-ins for processors do beyond the tests of their clients (test/clients/processors). */
 import { expect, test } from 'bun:test'
 import { callOnThisMachine } from '../../src/demo/stand-ins/server.ts'
 import { startStripe } from '../../src/demo/stand-ins/stripe.ts'
 
-test('a stand-in tells nobody who is not this machine by a name that no other has', async () => {
+test('a stand-in sends messages over HTTP to the loopback address only, and not to host names', async () => {
   const calls: string[] = []
   const arrived = Promise.withResolvers<void>()
   await using listener = Bun.serve({
@@ -29,7 +29,7 @@ test('a stand-in tells nobody who is not this machine by a name that no other ha
   expect(calls).toEqual(['/last'])
 })
 
-test('a stand-in that starts anew gives none of the names again that it gave before', async () => {
+test('a restarted stand-in does not reuse ids', async () => {
   const names = new Set<string>()
   for (const made of [1_000_000, 2_000_000]) {
     await using server = await startStripe({ made })

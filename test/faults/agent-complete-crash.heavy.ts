@@ -28,11 +28,11 @@ setDefaultTimeout(longTestMs)
 
 const settings = { ...agentsOn, PUBLIC_URL: 'https://souk.example' }
 
-type Ground = { readonly app: TestApp; readonly shop: Selling; readonly id: string; readonly continueUrl: string }
+type Fixture = { readonly app: TestApp; readonly shop: Selling; readonly id: string; readonly continueUrl: string }
 type Scenario = {
   readonly name: string
   /** What happens before the request whose program stops. */
-  readonly before?: (ground: Ground) => Promise<unknown>
+  readonly before?: (fixture: Fixture) => Promise<unknown>
   readonly tool: 'complete' | 'cancel'
   readonly body: Json
   /** The status in the answer of a retry. */
@@ -41,13 +41,13 @@ type Scenario = {
   readonly charged: number[]
 }
 
-const reprice = ({ app, shop }: Ground) =>
+const reprice = ({ app, shop }: Fixture) =>
   app.call('PATCH', `/product-v2/${shop.productId}`, {
     token: shop.token,
     body: { variants: [{ id: shop.variantId, price: shop.money(1_500) }] },
   })
 /** A person begins a payment on the storefront that must be confirmed. */
-async function begun({ app, shop, continueUrl }: Ground): Promise<void> {
+async function beginPayment({ app, shop, continueUrl }: Fixture): Promise<void> {
   const body = { token: continueUrl.split('/').at(-1) }
   const { id } = ok(await app.call('POST', '/cart/handoff', { key: shop.publishableKey, body }), 200).body
   ok(await shop.checkout(id, { paymentToken: 'tok_action' }))
@@ -85,7 +85,7 @@ const scenarios: Scenario[] = [
     charged: [],
   },
   { name: 'a cancellation', tool: 'cancel', body: {}, answer: 'canceled', charged: [] },
-  { name: 'a cancellation of a payment of the page', before: begun, tool: 'cancel', body: {}, answer: 'canceled', charged: [] },
+  { name: 'a cancellation of a payment of the page', before: beginPayment, tool: 'cancel', body: {}, answer: 'canceled', charged: [] },
 ]
 
 async function setStage({ before, tool, body }: Scenario): Promise<{ stage: CrashScenario; read: (app: TestApp) => Promise<Json> }> {
@@ -94,8 +94,8 @@ async function setStage({ before, tool, body }: Scenario): Promise<{ stage: Cras
   const shop = await sellingIn(app)
   await enableAgents(app, shop.shop.id)
   const line = { item: { id: shop.variantId }, quantity: 2 }
-  const sent = { line_items: [line], buyer, fulfillment: fulfillmentTo() }
-  const session = ok(await restCall(app, shop.shop.name, 'create_checkout', undefined, { body: sent }), 201).body
+  const sessionBody = { line_items: [line], buyer, fulfillment: fulfillmentTo() }
+  const session = ok(await restCall(app, shop.shop.name, 'create_checkout', undefined, { body: sessionBody }), 201).body
   app.clock.advance(1_000)
   await before?.({ app, shop, id: session.id, continueUrl: session.continue_url })
   const operation: OperationRequest = {
@@ -115,11 +115,11 @@ const doings: RecoveryStep[][] = [['sendAgain', 'untilQuiet'], ['resume', 'sendA
 
 test.each(scenarios)('$name ends the same whichever commit the process stops after', async (scenario) => {
   const { stage } = await setStage(scenario)
-  const whole = await runUninterrupted(stage, 'here')
-  expect(whole.status).toBe(200)
-  expect(whole.count).toBeGreaterThan(0)
+  const uninterrupted = await runUninterrupted(stage, 'here')
+  expect(uninterrupted.status).toBe(200)
+  expect(uninterrupted.count).toBeGreaterThan(0)
   const crashes = Array.from(
-    { length: whole.count },
+    { length: uninterrupted.count },
     (_, nth) => () => crash(stage, 'here', nth + 1, engine === 'sqlite' ? doings : [doings[nth % doings.length] ?? []]),
   )
   for (const { what, steps, answers, states, errors, extraRows, problems } of (await runLimited(crashes, 2)).flat()) {

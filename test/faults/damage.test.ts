@@ -25,11 +25,11 @@ async function expectEnd(server: Server, event: string): Promise<void> {
   expect(server.log.text()).toContain(`"event":"${event}"`)
 }
 
-/** What the request is answered does not matter here: the connection may break with the process. */
+/** Sends a request and ignores its failure, because the connection may break with the process. */
 const ask = (server: Server, path: string) => fetch(`${server.url}${path}`).catch(() => undefined)
 
-/** A library that has reads of the database fail while a file is there; undefined where none can be made. */
-function failingReads(): { library: string; trigger: string } | undefined {
+/** Compiles a library that lets reads of the database fail while a file exists. Returns undefined if it cannot. */
+function compileFailingReads(): { library: string; trigger: string } | undefined {
   const dir = temporaryDir()
   const [source, library, trigger] = [join(dir, 'eio.c'), join(dir, 'eio.so'), join(dir, 'fail')]
   writeFileSync(
@@ -71,7 +71,7 @@ ssize_t read(int fd, void *to, size_t n) {
   }
 }
 
-const shim = failingReads()
+const shim = compileFailingReads()
 if (!shim) process.stdout.write('skipped: a read that fails cannot be tried, because there is no C compiler to make one fail\n')
 
 describeProcesses('damage of the disk or the file', () => {
@@ -123,7 +123,7 @@ describeProcesses('damage of the disk or the file', () => {
     withFile(database, (file) => file.run('UPDATE souk_migrations SET applied_at = applied_at + 1'))
     writeFileSync(trigger, '')
     await ask(server, '/shops/v2/public/name/a-shop')
-    // SQLite takes EIO for a file that ends too early.
+    // SQLite reports EIO as a file that ends too early.
     await expectEnd(server, 'database.damaged')
   })
 })

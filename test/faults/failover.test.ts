@@ -20,21 +20,21 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
   'when the first of two servers is killed, the second takes over, no order is lost, and responses are 201 or 503',
   async () => {
     await using pair = await postgresPair()
-    // A standby alone takes no writes, which is not a fault of souk. Named first, it is skipped.
+    // A standby alone refuses writes, and souk reports the database as unavailable. If named first, it is skipped.
     const standby = openPostgres(pair.standby, Math.random)
     for (const isolation of ['serializable', 'locking'] as const) {
-      const made = await standby.write((tx) => tx.rows(sql`create table t (id int)`), { isolation }).catch((error: unknown) => error)
-      expect(isDatabaseAway(made)).toBe(true)
+      const refused = await standby.write((tx) => tx.rows(sql`create table t (id int)`), { isolation }).catch((error: unknown) => error)
+      expect(isDatabaseAway(refused)).toBe(true)
     }
     await standby.close()
-    const turned = openPostgres(pair.standbyFirst, Math.random)
-    await turned.write((tx) => tx.rows(sql`select pg_current_wal_lsn()`))
-    await turned.close()
+    const standbyFirst = openPostgres(pair.standbyFirst, Math.random)
+    await standbyFirst.write((tx) => tx.rows(sql`select pg_current_wal_lsn()`))
+    await standbyFirst.close()
 
     const database = { url: pair.url, dataDir: temporaryDir(), drop: async () => undefined }
     await using app = await testApp({}, { database })
     const shop = await sellingIn(app, { onHand: 100_000 })
-    const made = new Map<string, number>()
+    const placed = new Map<string, number>()
     const answers: number[] = []
     let isOver = false
     let isPromoted = false
@@ -45,17 +45,17 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
         const cartId = await shop.cart({ email: `shopper${nth}@example.com` }).catch(() => undefined)
         // After a 503 the client retries with the same key and learns the order's state.
         const key = crypto.randomUUID()
-        for (let isKnown = cartId === undefined; !isKnown && !isOver; ) {
+        for (let isAnswered = cartId === undefined; !isAnswered && !isOver; ) {
           const { status, body } = await shop.checkout(cartId ?? '', {}, key)
           answers.push(status)
-          isKnown = status !== 503
+          isAnswered = status !== 503
           if (status !== 201) continue
-          made.set(body.order.id, body.order.number)
+          placed.set(body.order.id, body.order.number)
           if (isPromoted) after++
         }
       }
     })
-    while (made.size < 30) await Bun.sleep(1)
+    while (placed.size < 30) await Bun.sleep(1)
     pair.kill()
     await pair.promote()
     isPromoted = true
@@ -66,12 +66,12 @@ test.skipIf(engine !== 'postgres' || whyNoPostgres !== undefined)(
 
     expect(await wasMigrated(pair.url)).toBe(true)
     // After a restart every acknowledged order is there once.
-    const anew = openPostgres(pair.url, Math.random)
-    const there = await anew.read.rows<{ id: string; number: number }>(sql`select id, number from orders`)
-    await anew.close()
-    const numbers = new Map(there.map(({ id, number }) => [id, number]))
-    expect([...made].filter(([id, number]) => numbers.get(id) !== number)).toEqual([])
-    expect(new Set(numbers.values()).size).toBe(there.length)
+    const reconnected = openPostgres(pair.url, Math.random)
+    const storedOrders = await reconnected.read.rows<{ id: string; number: number }>(sql`select id, number from orders`)
+    await reconnected.close()
+    const numbers = new Map(storedOrders.map(({ id, number }) => [id, number]))
+    expect([...placed].filter(([id, number]) => numbers.get(id) !== number)).toEqual([])
+    expect(new Set(numbers.values()).size).toBe(storedOrders.length)
   },
   60_000,
 )

@@ -1,4 +1,4 @@
-/** Fills the disk before and between the writes of a shop's day. Each must happen whole, once, or not at all. */
+/** Fills the disk before and between a shop's writes. Each write must happen completely and once, or not at all. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ setDefaultTimeout(longTestMs)
 const hasSmallDisks = canFillDisks()
 afterAll(unmountDisks)
 
-/** No request of these has as many commits. */
+/** More commits than any of these requests has. */
 const commitsMax = 10
 const hourMs = 3_600_000
 
@@ -31,7 +31,7 @@ async function shopOnSmallDisk() {
   const ballast = join(dataDir, 'ballast')
   const settings = {
     ...{ DATA_DIR: dataDir, DATABASE_URL: `file:${join(dataDir, 'souk.db')}`, ACCESS_TOKEN_SECONDS: '86400' },
-    // Queued mails stay.
+    // Mails stay in the queue, because no mail server listens.
     ...{ SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example' },
   }
   const app = await testApp(settings, { diskFree: () => undefined })
@@ -40,7 +40,7 @@ async function shopOnSmallDisk() {
   return {
     app,
     shop: await sellingIn(app, { onHand: 1_000 }),
-    /** Fills the disk once so many commits are done. */
+    /** Fills the disk after this number of commits. */
     fillAfter(commits: number): void {
       let left = commits
       if (left === 0) fillDisk(ballast)
@@ -59,11 +59,11 @@ async function shopOnSmallDisk() {
 }
 type Disk = Awaited<ReturnType<typeof shopOnSmallDisk>>
 
-/** A request, and what of the database shows that it happened: equal texts mean that nothing did. */
+/** A request, and its effect in the database. Equal effects before and after mean that nothing happened. */
 type Act = {
   readonly send: () => Promise<Answer>
   readonly effect: () => Promise<unknown>
-  /** A page is a 200 that says so. */
+  /** True for a page, which shows a refusal with status 200. */
   readonly isPage?: true
 }
 const pageRefusal = 'Try again in a moment'
@@ -149,53 +149,53 @@ const acts: Record<string, (disk: Disk) => Promise<Act>> = {
 
 describe.skipIf(!hasSmallDisks)('a disk that fills up', () => {
   for (const [name, prepare] of Object.entries(acts))
-    test(`${name}: refused whole on a full disk, never half-written when it fills between writes, and done once there is room`, async () => {
+    test(`${name}: is refused on a full disk, is never half-written when the disk fills between writes, and succeeds once there is room`, async () => {
       await using disk = await shopOnSmallDisk()
       const { app } = disk
-      let isWhole = false
-      for (let commits = 0; !isWhole && commits < commitsMax; commits++) {
+      let isComplete = false
+      for (let commits = 0; !isComplete && commits < commitsMax; commits++) {
         const { send, effect, isPage } = await prepare(disk)
         const before = await effect()
         disk.fillAfter(commits)
         const { status, body, text } = await send()
-        isWhole = status < 400 && !(isPage && text.includes(pageRefusal))
+        isComplete = status < 400 && !(isPage && text.includes(pageRefusal))
         const after = await effect()
-        if (!isWhole) expect([name, commits, status]).toEqual([name, commits, isPage ? 200 : 503])
+        if (!isComplete) expect([name, commits, status]).toEqual([name, commits, isPage ? 200 : 503])
         const refusal = isPage ? pageRefusal : 'othing was changed'
-        if (commits === 0) expect([isWhole, body?.message ?? text]).toEqual([false, expect.stringContaining(refusal)])
+        if (commits === 0) expect([isComplete, body?.message ?? text]).toEqual([false, expect.stringContaining(refusal)])
         if (String(body?.message).includes('nothing was changed')) expect([name, commits, after]).toEqual([name, commits, before])
         expect(violationsOf(await booksOf(app))).toEqual([])
         disk.makeRoom()
-        // A request that was accepted in part continues by itself, or by its repetition.
+        // A request that was partly executed is completed by a job or by its repetition.
         const repeated = await send()
         expect([name, commits, repeated.status < 400]).toEqual([name, commits, true])
         app.clock.advance(60_000)
         await app.jobs.resume()
-        const done = await effect()
-        expect([name, commits, done]).not.toEqual([name, commits, before])
+        const finalEffect = await effect()
+        expect([name, commits, finalEffect]).not.toEqual([name, commits, before])
         await send()
-        expect([name, commits, await effect()]).toEqual([name, commits, done])
+        expect([name, commits, await effect()]).toEqual([name, commits, finalEffect])
         expect(violationsAtRest(await booksOf(app))).toEqual([])
       }
-      expect(isWhole).toBe(true)
+      expect(isComplete).toBe(true)
     })
 
-  test('mails about abandoned carts are neither queued nor noted on a full disk, and queued once when there is room', async () => {
+  test('mails about abandoned carts are neither queued nor recorded on a full disk, and queued once when there is room', async () => {
     await using disk = await shopOnSmallDisk()
     const { app, shop } = disk
     const settings = { abandonedCartMail: { enabled: true, afterHours: 2 } }
     ok(await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: settings }))
     for (const nth of [1, 2, 3]) await shop.cart({ acceptsMarketing: true, email: `c${nth}@example.com` })
     app.clock.advance(2 * hourMs + 1_000)
-    const noted = async () => {
+    const countReminders = async () => {
       const rows = await app.deps.db.read.select({ at: carts.remindedAt }).from(carts)
       return [rows.filter(({ at }) => at !== null).length, (await mailRows(app)).length]
     }
     disk.fillAfter(0)
     expect(await mailAbandonedCarts(app.deps).catch((error: unknown) => error)).toBeInstanceOf(DatabaseFull)
-    expect(await noted()).toEqual([0, 0])
+    expect(await countReminders()).toEqual([0, 0])
     disk.makeRoom()
     for (let times = 0; times < 2; times++) await mailAbandonedCarts(app.deps)
-    expect(await noted()).toEqual([3, 3])
+    expect(await countReminders()).toEqual([3, 3])
   })
 })

@@ -27,7 +27,7 @@ setDefaultTimeout(longTestMs)
 const hasSmallDisks = canFillDisks()
 afterAll(unmountDisks)
 
-/** A shop on a small disk, of which an order waits on Stripe's page and another is bought. */
+/** Creates a shop on a small disk, with an order whose shopper is on Stripe's page. */
 async function sellingOnSmallDisk() {
   const dataDir = mountSmallDisk(8) ?? ''
   const ballast = join(dataDir, 'ballast')
@@ -40,7 +40,7 @@ async function sellingOnSmallDisk() {
   const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
   const [payment] = outside.at.stripe.there
   let events = 0
-  const wrong = async () => {
+  const violations = async () => {
     const books = await booksOf(app)
     return [...violationsAtRest(books), ...processorMismatches(books, mergedState(outside))]
   }
@@ -52,18 +52,18 @@ async function sellingOnSmallDisk() {
     fill: () => fillDisk(ballast),
     makeRoom: () => rmSync(ballast),
     pay: () => played.at.stripe.pay(payment?.reference ?? '', 1),
-    /** A message about the payment, as it is sent however often. */
+    /** Returns a function that sends a message about the payment. Every call sends the same message. */
     message(dispute?: 'OPEN') {
       const about = dispute ? { dispute: { reference: 'dp_1', amount: 1_000, currency: 'USD', state: dispute } } : {}
       const named = { paymentId: payment?.paymentId, reference: payment?.reference }
       const raw = JSON.stringify({ id: `evt_${++events}`, payment: named, ...about })
       return () => app.call('POST', '/webhooks/payments/stripe', { raw, headers: signatureHeaders })
     },
-    wrong,
+    violations,
     [Symbol.asyncDispose]: () => app.close(),
   }
 }
-const later = async ({ clock, jobs }: TestApp) => {
+const runJobsLater = async ({ clock, jobs }: TestApp) => {
   clock.advance(5 * 60_000)
   await jobs.messages()
   await jobs.resume()
@@ -82,11 +82,11 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     let failure: unknown
     for (let nth = 0; nth < 200 && !failure; nth++) {
       const id = String(nth).padStart(3, '0')
-      const both = await Promise.allSettled([
+      const results = await Promise.allSettled([
         db.write(async (tx) => void (await tx.insert(attempts).values(row(id)))),
         db.write(async (tx) => void (await tx.insert(attempts).values(row(`${id}b`)))),
       ])
-      both.forEach((outcome, at) => {
+      results.forEach((outcome, at) => {
         if (outcome.status === 'fulfilled') acknowledged.push(at === 0 ? id : `${id}b`)
         else failure = outcome.reason
       })
@@ -96,10 +96,10 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
 
     const idsNow = async () => (await db.read.select({ id: attempts.id }).from(attempts)).map(({ id }) => id).sort()
     expect(await idsNow()).toEqual([...acknowledged].sort())
-    const again = await db
+    const tooLarge = await db
       .write(async (tx) => void (await tx.insert(attempts).values({ ...row('too large'), bucket: 'x'.repeat(ballastBytes) })))
       .catch((error: unknown) => error)
-    expect(again).toBeInstanceOf(DatabaseFull)
+    expect(tooLarge).toBeInstanceOf(DatabaseFull)
 
     rmSync(ballast)
     await db.write(async (tx) => void (await tx.insert(attempts).values(row('room again'))))
@@ -122,16 +122,16 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
       const from = temporaryDir()
       const ids: string[] = []
       // The state after a crash: everything is in the log, and `-shm` is missing.
-      const built = await openDatabase({ url: `file:${join(from, 'souk.db')}`, dataDir: from, as: 'server', now: 0, random: Math.random })
-      built.db.file?.holdLog()
+      const source = await openDatabase({ url: `file:${join(from, 'souk.db')}`, dataDir: from, as: 'server', now: 0, random: Math.random })
+      source.db.file?.holdLog()
       for (let nth = 0; nth < 60; nth++) {
         ids.push(String(nth).padStart(3, '0'))
-        await built.db.write(async (tx) => void (await tx.insert(attempts).values(row(ids.at(-1) ?? ''))))
+        await source.db.write(async (tx) => void (await tx.insert(attempts).values(row(ids.at(-1) ?? ''))))
       }
       const dataDir = mountSmallDisk(120) ?? ''
       const file = join(dataDir, 'souk.db')
       for (const ending of ['', '-wal']) Bun.spawnSync(['cp', join(from, `souk.db${ending}`), `${file}${ending}`])
-      await built.db.close()
+      await source.db.close()
       if (hasReserve) createReserve(file, 10 * 1024 * 1024)
       fillDisk(join(dataDir, 'ballast'))
 
@@ -222,58 +222,58 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
   })
 
   test('on a full disk, a webhook of a payment or dispute is 503, and is accepted when there is room', async () => {
-    await using it = await sellingOnSmallDisk()
-    const { app, shop, orderId } = it
-    it.pay()
-    for (const send of [it.message(), it.message('OPEN')]) {
-      it.fill()
+    await using fixture = await sellingOnSmallDisk()
+    const { app, shop, orderId } = fixture
+    fixture.pay()
+    for (const send of [fixture.message(), fixture.message('OPEN')]) {
+      fixture.fill()
       const refused = await send()
       expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true])
       await app.jobs.messages()
-      it.makeRoom()
+      fixture.makeRoom()
       const before = (await booksOf(app)).messages.length
       for (let times = 0; times < 2; times++) ok(await send(), 200)
       await app.jobs.messages()
       expect((await booksOf(app)).messages.length).toBe(before + 1)
     }
     expect(await shop.order(orderId)).toMatchObject({ status: 'CONFIRMED', disputes: [{ status: 'OPEN' }] })
-    expect(await it.wrong()).toEqual([])
+    expect(await fixture.violations()).toEqual([])
   })
 
   test('a webhook acknowledged, or a processor response received, just before the disk was full is not lost', async () => {
-    await using it = await sellingOnSmallDisk()
-    const { app, shop, orderId, played } = it
-    it.pay()
-    // First the processor's answer cannot be stored, then not even the call.
+    await using fixture = await sellingOnSmallDisk()
+    const { app, shop, orderId, played } = fixture
+    fixture.pay()
+    // The disk is full when the processor's response is stored, and later already when the call is.
     const fillOnce = () => {
       played.around((call) => call())
-      it.fill()
+      fixture.fill()
     }
     played.around(async (call) => {
       const answer = await call()
       fillOnce()
       return answer
     })
-    ok(await it.message()(), 200)
+    ok(await fixture.message()(), 200)
     await app.jobs.messages()
     expect((await booksOf(app)).messages).toMatchObject([{ resumeAt: expect.any(Number) }])
-    expect((await it.message('OPEN')()).status).toBe(503)
-    it.makeRoom()
-    ok(await it.message('OPEN')(), 200)
-    await later(app)
+    expect((await fixture.message('OPEN')()).status).toBe(503)
+    fixture.makeRoom()
+    ok(await fixture.message('OPEN')(), 200)
+    await runJobsLater(app)
     const { orders, messages, disputes } = await booksOf(app)
     expect(orders).toMatchObject([{ id: orderId, status: 'CONFIRMED', capturedTotal: 1_000 }])
     expect(messages).toMatchObject([{ resumeAt: null }, { resumeAt: null }])
     expect(disputes).toMatchObject([{ status: 'OPEN' }])
     expect(await shop.stock()).toEqual({ onHand: 9, reserved: 0 })
-    expect(await it.wrong()).toEqual([])
+    expect(await fixture.violations()).toEqual([])
   })
 
   test('on a full disk, a processor account and go-live change nothing, and the same requests succeed later', async () => {
-    await using it = await sellingOnSmallDisk()
-    const { app, shop } = it
+    await using fixture = await sellingOnSmallDisk()
+    const { app, shop } = fixture
     await approveBusiness(app, shop, await app.superAdmin())
-    it.pay()
+    fixture.pay()
     await app.jobs.messages()
     app.clock.advance(60_000)
     await app.jobs.resume()
@@ -282,17 +282,17 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
     const put = () => app.call('PUT', '/shops/v2/processor-accounts/stripe', { token, body: account })
     const goLive = () => app.call('POST', '/shops/v2/go-live', { token, headers: { 'idempotency-key': 'the-one' } })
     for (const act of [put, goLive]) {
-      it.fill()
+      fixture.fill()
       expect((await act()).body).toMatchObject({ statusCode: 503, message: expect.stringContaining('nothing was changed') })
       expect(ok(await app.call('GET', '/shops/v2', { token })).body.mode).toBe('TEST')
       ok(await shop.get('/product-v2'))
-      it.makeRoom()
+      fixture.makeRoom()
       ok(await act(), 200)
     }
     expect(ok(await app.call('GET', '/shops/v2', { token })).body.mode).toBe('LIVE')
     expect((await shop.get('/product-v2')).status).toBe(401)
     expect(ok(await goLive(), 200).body.publishableKey).toStartWith('pk_live_')
-    expect(await it.wrong()).toEqual([])
+    expect(await fixture.violations()).toEqual([])
   })
 
   test('on a full disk, loan records do not change, and the same requests succeed when there is room', async () => {
@@ -313,21 +313,21 @@ describe.skipIf(!hasSmallDisks)('a full disk', () => {
       ['POST', '/admin/repayments', repayment],
     ]
     const asOperator = { token: operator.token }
-    const seen = async () => [
+    const readState = async () => [
       ok(await app.call('GET', `/admin/lending-application/${id}`, asOperator)).body,
       ok(await app.call('GET', '/admin/repayments', asOperator)).body.total,
       ok(await previewOf(app, merchant.id)).body,
     ]
     for (const [method, path, body] of acts) {
       const act = () => app.call(method, path, { token: (path.startsWith('/admin') ? operator : merchant).token, body })
-      const before = await seen()
+      const before = await readState()
       fillDisk(ballast)
       expect((await act()).body).toMatchObject({ statusCode: 503, message: expect.stringContaining('nothing was changed') })
-      expect(await seen()).toEqual(before)
+      expect(await readState()).toEqual(before)
       rmSync(ballast)
       expect([path, (await act()).status < 300]).toEqual([path, true])
     }
-    const [{ status, events }, total] = await seen()
+    const [{ status, events }, total] = await readState()
     expect([status, events.length, total]).toEqual(['APPROVED', 4, 1])
   })
 

@@ -18,16 +18,16 @@ test(`every acknowledged row survives kill -9, also amid checkpoints, ${rounds} 
   for (let round = 0; round < rounds; round++) {
     await using writer = startChild('write-until-killed.ts', [url, dataDir, String(round)])
     const killAfter = 1 + Math.floor(Math.random() * acknowledgedMax)
-    let seen = 0
+    let count = 0
     for await (const id of writer.lines) {
       acknowledged.add(id)
-      if (++seen === killAfter) writer.kill('SIGKILL')
+      if (++count === killAfter) writer.kill('SIGKILL')
     }
     expect(await writer.exited).not.toBe(0)
-    expect(seen).toBeGreaterThanOrEqual(killAfter)
+    expect(count).toBeGreaterThanOrEqual(killAfter)
   }
 
-  // Read with another SQLite library first, in a process of its own, and only then with ours.
+  // Reads the file with another SQLite library in a separate process, before bun:sqlite opens it.
   if (engine === 'sqlite') {
     await using reader = startChild('read-with-better-sqlite3.ts', [databaseFile(url)])
     const { value: integrity } = await reader.lines.next()
@@ -47,12 +47,12 @@ test(`every acknowledged row survives kill -9, also amid checkpoints, ${rounds} 
 })
 
 async function collect(lines: AsyncIterable<string>): Promise<string[]> {
-  const found: string[] = []
-  for await (const line of lines) found.push(line)
-  return found
+  const collected: string[] = []
+  for await (const line of lines) collected.push(line)
+  return collected
 }
 
-function missingFrom(kept: readonly string[], acknowledged: ReadonlySet<string>): string[] {
-  const present = new Set(kept)
+function missingFrom(stored: readonly string[], acknowledged: ReadonlySet<string>): string[] {
+  const present = new Set(stored)
   return [...acknowledged].filter((id) => !present.has(id)).slice(0, 10)
 }

@@ -18,7 +18,7 @@ const restartMs = 10 * 60_000
 const settings = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'shop@souk.example', ACCESS_TOKEN_SECONDS: '86400' }
 const commitsMax = 30
 
-/** Prepares a shop in a database of its own, and returns a stage on it. */
+/** Prepares a shop in a new database, and returns a stage on it. */
 async function stageOf(
   prepare: (shop: Selling) => Promise<Pick<CrashScenario, 'operation' | 'extraRows'>>,
 ): Promise<CrashScenario & { [Symbol.asyncDispose]: () => Promise<void> }> {
@@ -32,11 +32,11 @@ async function stageOf(
 
 /** Expects the outcome of an uninterrupted run after a stop at any commit and a repetition. */
 async function expectSameAfterCrashes(stage: CrashScenario): Promise<void> {
-  const whole = await runUninterrupted(stage, 'here', ['untilQuiet'])
-  expect([whole.problems, whole.count > 0]).toEqual([[], true])
-  for (let stopAfter = 1; stopAfter <= whole.count; stopAfter++)
+  const uninterrupted = await runUninterrupted(stage, 'here', ['untilQuiet'])
+  expect([uninterrupted.problems, uninterrupted.count > 0]).toEqual([[], true])
+  for (let stopAfter = 1; stopAfter <= uninterrupted.count; stopAfter++)
     for (const end of await crash(stage, 'here', stopAfter, [['sendAgain', 'untilQuiet']])) {
-      expect([end.what, end.extraRows, end.problems]).toEqual([end.what, whole.extraRows, []])
+      expect([end.what, end.extraRows, end.problems]).toEqual([end.what, uninterrupted.extraRows, []])
       expect([end.what, end.answers.filter((status) => status >= 300)]).toEqual([end.what, []])
     }
 }
@@ -70,7 +70,7 @@ test('texts of a mail are replaced as a whole', async () => {
   await expectSameAfterCrashes(stage)
 })
 
-/** More than one write of the job. */
+/** More carts than one write of the job handles. */
 const cartCount = 130
 
 test('mails about abandoned carts are queued once for each cart', async () => {
@@ -80,8 +80,8 @@ test('mails about abandoned carts are queued once for each cart', async () => {
       operation: 'mailAbandonedCarts',
       async extraRows(app: TestApp) {
         const queued = await mailRows(app)
-        const noted = (await app.deps.db.read.select({ at: carts.remindedAt }).from(carts)).filter(({ at }) => at !== null)
-        return [queued.length, new Set(queued.map(({ key }) => key)).size, noted.length]
+        const reminded = (await app.deps.db.read.select({ at: carts.remindedAt }).from(carts)).filter(({ at }) => at !== null)
+        return [queued.length, new Set(queued.map(({ key }) => key)).size, reminded.length]
       },
     }
   })
@@ -90,7 +90,7 @@ test('mails about abandoned carts are queued once for each cart', async () => {
   await expectSameAfterCrashes(stage)
 })
 
-/** Carts whose mail is due. */
+/** Leaves carts whose mail is due. */
 async function leaveCarts(shop: Selling, count: number): Promise<void> {
   const { app, token } = shop
   ok(await app.call('PUT', '/shops/v2/mail', { token, body: { abandonedCartMail: { enabled: true, afterHours: 2 } } }))

@@ -29,31 +29,31 @@ setDefaultTimeout(longTestMs)
 
 const hourMs = 60 * 60 * 1000
 const atOnce = navigator.hardwareConcurrency
-/** No run of a scenario writes as often. */
+/** More writes than any scenario has. */
 const writesMax = 40
 
 type Scenario = {
   name: string
-  /** Brings the shop to where the process begins that will die. Returns what it is sent; undefined: it closes orders. */
+  /** Prepares the shop. Returns the request during which the process stops, or undefined if a job closes orders. */
   prepare: (shop: Shop) => Promise<OperationRequest | undefined>
-  /** Whether what was asked for has begun: what comes before gives up, at the processor, what it takes the place of, and does so again. */
-  begun?: (books: Books) => boolean
-  /** What the request is answered with, however often it is sent. */
+  /** Returns whether the request has had an effect. Before that it only voids the payment that it replaces. */
+  hasBegun?: (books: Books) => boolean
+  /** The status of the response to the request and to its repetitions. */
   status?: number
-  /** The order in the end. */
+  /** The final state of the order. */
   order: Partial<Books['orders'][number]>
-  /** What has become of its stock and gift cards then. */
+  /** The final state of its holds on stock and gift cards. */
   holds: Books['orders'][number]['holds']
   stock: { onHand: number; reserved: number }
-  /** What the gift cards hold in the end. */
+  /** The final balances of the gift cards. */
   cards: readonly number[]
-  /** Of one the process is really killed; all others stop in this one, which costs a tenth. */
-  way?: CrashMethod
+  /** How the process stops. One scenario kills a real process. The others stop inside this one, which is faster. */
+  crashMethod?: CrashMethod
 }
 
-/** How an unpaid order ends: with everything given back. */
-const givenBack = { holds: 'RELEASED', stock: { onHand: 10, reserved: 0 }, cards: [300, 450] } as const
-const sold = { holds: 'COMMITTED', stock: { onHand: 8, reserved: 0 }, cards: [0, 0] } as const
+/** The end of an unpaid order: everything is released. */
+const released = { holds: 'RELEASED', stock: { onHand: 10, reserved: 0 }, cards: [300, 450] } as const
+const committed = { holds: 'COMMITTED', stock: { onHand: 8, reserved: 0 }, cards: [0, 0] } as const
 const confirmed = { status: 'CONFIRMED', paymentStatus: 'CAPTURED' } as const
 
 const scenarios: Scenario[] = [
@@ -62,22 +62,22 @@ const scenarios: Scenario[] = [
     prepare: async ({ checkoutOf, cartPaidBy }) => checkoutOf(await cartPaidBy(300, 450)),
     status: 201,
     order: confirmed,
-    ...sold,
-    way: 'process',
+    ...committed,
+    crashMethod: 'process',
   },
   {
     name: 'a checkout whose capture is never answered',
     prepare: async ({ checkoutOf, cartPaidBy }) => checkoutOf(await cartPaidBy(300, 450), 'tok_crash'),
     status: 201,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: 'a checkout that gift cards pay for',
     prepare: async ({ checkoutOf, cartPaidBy }) => checkoutOf(await cartPaidBy(3_000, 10_000)),
     status: 201,
     order: { ...confirmed, amountDue: 0 },
-    ...sold,
+    ...committed,
     cards: [0, 4_901],
   },
   {
@@ -85,7 +85,7 @@ const scenarios: Scenario[] = [
     prepare: async ({ formOfDraft }) => formOfDraft(300, 450),
     status: 303,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: 'a payment after one that was declined',
@@ -95,10 +95,10 @@ const scenarios: Scenario[] = [
       app.clock.advance(1_000)
       return checkoutOf(cartId)
     },
-    begun: ({ payments }) => payments.length > 1,
+    hasBegun: ({ payments }) => payments.length > 1,
     status: 201,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: "the shopper's return from the processor",
@@ -109,7 +109,7 @@ const scenarios: Scenario[] = [
     },
     status: 200,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: "a processor's message",
@@ -120,7 +120,7 @@ const scenarios: Scenario[] = [
     },
     status: 200,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: 'the expiry of an order whose payment was declined',
@@ -130,7 +130,7 @@ const scenarios: Scenario[] = [
       return undefined
     },
     order: { status: 'EXPIRED', paymentStatus: 'FAILED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'the expiry of an order whose shopper went away',
@@ -140,7 +140,7 @@ const scenarios: Scenario[] = [
       return undefined
     },
     order: { status: 'EXPIRED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'the capture of a payment whose order has expired',
@@ -154,7 +154,7 @@ const scenarios: Scenario[] = [
     },
     status: 200,
     order: { status: 'EXPIRED', paymentStatus: 'REFUNDED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'a checkout that is paid by bank transfer',
@@ -170,14 +170,14 @@ const scenarios: Scenario[] = [
     prepare: async ({ manual, action }) => action((await manual()).orderId, 'mark-paid', { reference: 'SEPA 1' }),
     status: 200,
     order: confirmed,
-    ...sold,
+    ...committed,
   },
   {
     name: 'cancelling an order that awaits a bank transfer',
     prepare: async ({ manual, action }) => action((await manual()).orderId, 'cancel'),
     status: 200,
     order: { status: 'CANCELLED', paymentStatus: 'VOIDED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'the expiry of an order that awaits a bank transfer',
@@ -187,7 +187,7 @@ const scenarios: Scenario[] = [
       return undefined
     },
     order: { status: 'EXPIRED', paymentStatus: 'VOIDED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'a refund of a bank transfer',
@@ -198,7 +198,7 @@ const scenarios: Scenario[] = [
     },
     status: 201,
     order: { status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 0, giftCardRefundedTotal: 750 },
-    ...sold,
+    ...committed,
     cards: [300, 450],
   },
   {
@@ -206,14 +206,14 @@ const scenarios: Scenario[] = [
     prepare: async ({ unpaid, action }) => action((await unpaid('tok_action')).orderId, 'cancel'),
     status: 200,
     order: { status: 'CANCELLED' },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'cancelling a confirmed order',
-    prepare: async ({ bought, action }) => action(await bought(), 'cancel'),
+    prepare: async ({ buyPaid, action }) => action(await buyPaid(), 'cancel'),
     status: 200,
     order: { status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: 7_349 },
-    ...givenBack,
+    ...released,
     holds: 'COMMITTED',
   },
   {
@@ -221,40 +221,40 @@ const scenarios: Scenario[] = [
     prepare: async ({ paid, action }) => action(await paid(), 'cancel'),
     status: 200,
     order: { status: 'CANCELLED', paymentStatus: 'REFUNDED', refundedTotal: 7_349 },
-    ...givenBack,
+    ...released,
   },
   {
     name: 'a refund of all',
-    prepare: async ({ bought, action }) => action(await bought(), 'refunds', { all: true }),
+    prepare: async ({ buyPaid, action }) => action(await buyPaid(), 'refunds', { all: true }),
     status: 201,
     order: { status: 'FULFILLED', paymentStatus: 'REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 750 },
-    ...sold,
+    ...committed,
     cards: [300, 450],
   },
   {
     name: 'a refund of a part',
-    prepare: async ({ bought, action }) => action(await bought(), 'refunds', { amount: usd(7_500) }),
+    prepare: async ({ buyPaid, action }) => action(await buyPaid(), 'refunds', { amount: usd(7_500) }),
     status: 201,
     order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 7_349, giftCardRefundedTotal: 151 },
-    ...sold,
+    ...committed,
     cards: [0, 151],
   },
   {
     name: 'a refund of lines that go back on the shelf',
-    async prepare({ app, bought, action }) {
-      const orderId = await bought()
+    async prepare({ app, buyPaid, action }) {
+      const orderId = await buyPaid()
       const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
       return action(orderId, 'refunds', { lines: [{ lineId: line?.id, quantity: 1, restock: true }] })
     },
     status: 201,
     order: { status: 'CONFIRMED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 1_072, giftCardRefundedTotal: 0 },
-    ...sold,
+    ...committed,
     stock: { onHand: 9, reserved: 0 },
   },
   {
     name: 'receiving a return',
-    async prepare({ app, send, bought, action }) {
-      const orderId = await bought()
+    async prepare({ app, send, buyPaid, action }) {
+      const orderId = await buyPaid()
       const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
       ok(await send(action(orderId, 'fulfil')))
       const { id } = ok(await send(action(orderId, 'returns', { lines: [{ lineId: line?.id, quantity: 1, reason: 'Too small' }] }))).body
@@ -263,38 +263,38 @@ const scenarios: Scenario[] = [
     },
     status: 200,
     order: { status: 'FULFILLED', paymentStatus: 'PARTIALLY_REFUNDED', refundedTotal: 1_072, giftCardRefundedTotal: 0 },
-    ...sold,
+    ...committed,
     stock: { onHand: 9, reserved: 0 },
   },
   {
     name: 'sending an order',
-    prepare: async ({ bought, action }) => action(await bought(), 'fulfil', { trackingNumber: 'Z1' }),
+    prepare: async ({ buyPaid, action }) => action(await buyPaid(), 'fulfil', { trackingNumber: 'Z1' }),
     status: 200,
     order: { status: 'FULFILLED', fulfilmentStatus: 'FULFILLED' },
-    ...sold,
+    ...committed,
   },
   {
     name: 'sending a part of an order',
-    // All of a line: sent a second time it would be refused.
-    async prepare({ app, bought, action }) {
-      const orderId = await bought()
+    // Fulfils all units of a line, so that a second fulfilment would be refused.
+    async prepare({ app, buyPaid, action }) {
+      const orderId = await buyPaid()
       const line = (await booksOf(app)).lines.find(({ tracked }) => tracked)
       return action(orderId, 'fulfilments', { lines: [{ lineId: line?.id, quantity: 2 }], trackingNumber: 'Z1' })
     },
     status: 201,
     order: { status: 'CONFIRMED', fulfilmentStatus: 'PARTIALLY_FULFILLED', trackingNumber: 'Z1' },
-    ...sold,
+    ...committed,
   },
 ]
 
-/** What is known of the shop that every scenario begins with. */
-type Ground = { database: TestDatabase; secretKey: string; token: string; variants: string[] }
-type Shop = ReturnType<typeof shopIn>
+/** The database and credentials of the shop with which every scenario begins. */
+type Fixture = { database: TestDatabase; secretKey: string; token: string; variants: string[] }
+type Shop = ReturnType<typeof createActions>
 
-let ground: Promise<Ground> | undefined
+let fixture: Promise<Fixture> | undefined
 
-/** A shop with taxes, shipping, a partner and an endpoint, a customer, and two products of which one is counted. */
-async function layGround(): Promise<Ground> {
+/** Creates a shop with taxes, shipping, a partner, an endpoint, a customer and two products. One tracks its stock. */
+async function createFixture(): Promise<Fixture> {
   const database = await testDatabase()
   await using app = await testApp({}, { database })
   const shop = await sellingIn(app)
@@ -309,10 +309,10 @@ async function layGround(): Promise<Ground> {
   return { database, secretKey: shop.secretKey, token, variants: [shop.variantId, print.variants[0]?.id ?? ''] }
 }
 
-afterAll(async () => (await ground)?.database.drop())
+afterAll(async () => (await fixture)?.database.drop())
 
-/** What is done in the shop on the way to where a process will die. */
-function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
+/** Returns actions in the shop, with which scenarios are prepared. */
+function createActions(app: TestApp, { secretKey, token, variants }: Fixture) {
   const post = async (path: string, options: CallOptions) => ok(await app.call('POST', path, options)).body
   const request = (path: string, options: CallOptions, key = 'the-one'): OperationRequest => ({
     method: 'POST',
@@ -321,7 +321,7 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
   })
   const send = ({ method, path, options }: OperationRequest) => app.call(method, path, options)
 
-  /** A cart of two of each product, with gift cards of these amounts. */
+  /** Creates a cart of two of each product, with gift cards of these amounts. */
   async function cartPaidBy(...amounts: number[]): Promise<string> {
     const cart = { email: 'shopper@example.com', shippingAddress: address, shippingMethod: 'post', affiliateCode: 'partner' }
     const { id: cartId } = await post('/cart', { token, body: cart })
@@ -336,13 +336,13 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
     request(`/cart/${cartId}/checkout`, { token, body: { method: 'card', paymentToken } }, key)
   const manualCheckoutOf = (cartId: string, key?: string) =>
     request(`/cart/${cartId}/checkout`, { token, body: { method: 'manual', manualCode: bankTransfer.code } }, key)
-  const placed = async (cartId: string, paymentToken: string) => ok(await send(checkoutOf(cartId, paymentToken, 'before'))).body.order
+  const placeOrder = async (cartId: string, paymentToken: string) => ok(await send(checkoutOf(cartId, paymentToken, 'before'))).body.order
 
-  /** The form by which a draft of two of each product is paid, which has gift cards of these amounts. */
+  /** Returns the request that pays a draft of two of each product, with gift cards of these amounts. */
   async function formOfDraft(...amounts: number[]): Promise<OperationRequest> {
     const lines = variants.map((variantId) => ({ variantId, quantity: 2, unitPrice: usd(1_200) }))
-    const known = { email: 'shopper@example.com', shippingAddress: address, shippingMethod: 'post' }
-    const { cartId, payUrl } = await post('/v2/orders/drafts', { key: secretKey, body: { lines, ...known } })
+    const details = { email: 'shopper@example.com', shippingAddress: address, shippingMethod: 'post' }
+    const { cartId, payUrl } = await post('/v2/orders/drafts', { key: secretKey, body: { lines, ...details } })
     for (const amount of amounts) {
       const { code } = await post('/giftcard', { key: secretKey, body: { amount: usd(amount) } })
       ok(await app.call('PATCH', '/giftcard/apply', { token, body: { code, cartId } }))
@@ -359,27 +359,27 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
     cartPaidBy,
     checkoutOf,
     manualCheckoutOf,
-    /** An order that gift cards pay in part, and that awaits a bank transfer. */
+    /** Places an order that gift cards pay in part and that waits for a bank transfer. */
     async manual(): Promise<{ cartId: string; orderId: string }> {
       const cartId = await cartPaidBy(300, 450)
       return { cartId, orderId: ok(await send(manualCheckoutOf(cartId, 'before'))).body.order.id }
     },
     action: (orderId: string, what: string, body = {}) => request(`/v2/orders/${orderId}/${what}`, { key: secretKey, body }),
-    /** An order that gift cards pay in part, and whose payment did not come. */
+    /** Places an order that gift cards pay in part and whose other payment is not completed. */
     async unpaid(paymentToken: string): Promise<{ cartId: string; orderId: string; paymentId: string }> {
       const cartId = await cartPaidBy(300, 450)
-      const { id: orderId, payments } = await placed(cartId, paymentToken)
+      const { id: orderId, payments } = await placeOrder(cartId, paymentToken)
       return { cartId, orderId, paymentId: payments[0].id }
     },
-    bought: async (): Promise<string> => (await placed(await cartPaidBy(300, 450), 'tok_success')).id,
-    /** An order that something keeps from becoming a sale. */
+    buyPaid: async (): Promise<string> => (await placeOrder(await cartPaidBy(300, 450), 'tok_success')).id,
+    /** Places a paid order that an error keeps from being confirmed. */
     async paid(): Promise<string> {
       const { affiliateStore } = app.deps
       const findActive = affiliateStore.findActive
       affiliateStore.findActive = async () => {
         throw new Error('a fault')
       }
-      const { id, status } = await placed(await cartPaidBy(300, 450), 'tok_success')
+      const { id, status } = await placeOrder(await cartPaidBy(300, 450), 'tok_success')
       expect(status).toBe('PAID')
       affiliateStore.findActive = findActive
       return id
@@ -393,59 +393,59 @@ function shopIn(app: TestApp, { secretKey, token, variants }: Ground) {
 }
 
 async function setStage({ prepare }: Scenario): Promise<CrashScenario> {
-  ground ??= layGround()
-  const { database: first, ...known } = await ground
+  fixture ??= createFixture()
+  const { database: first, ...credentials } = await fixture
   const database = await copyOf(first)
   await using app = await testApp({}, { database })
   app.clock.advance(1_000)
-  const request = await prepare(shopIn(app, { database: first, ...known }))
+  const request = await prepare(createActions(app, { database: first, ...credentials }))
   return { database, operation: request ?? 'closeOrders', startAt: app.clock.now() + 1_000 }
 }
 
-/** Every crash is followed by either order of things; on Postgres, where a copy of a database takes long, by them in turns. */
+/** Returns what follows a crash: both orders, or one in turn on PostgreSQL, where copies of a database are slow. */
 function doingsAfter(killAfter: number, { status }: Scenario): RecoveryStep[][] {
   if (status === undefined) return [['resume']]
-  const both: RecoveryStep[][] = [
+  const sequences: RecoveryStep[][] = [
     ['resume', 'sendAgain'],
     ['sendAgain', 'resume'],
   ]
-  return engine === 'sqlite' ? both : both.filter((_, nth) => nth === killAfter % both.length)
+  return engine === 'sqlite' ? sequences : sequences.filter((_, nth) => nth === killAfter % sequences.length)
 }
 
 test.each(scenarios)(
   '$name ends the same whichever commit the process stops after, and a repeat gets the same response',
   async (scenario) => {
-    const { status, begun, way = 'here' } = scenario
+    const { status, hasBegun, crashMethod = 'here' } = scenario
     const stage = await setStage(scenario)
-    const { end, writes } = await uninterrupted(scenario, stage)
+    const { end, writes } = await runWithoutCrash(scenario, stage)
     const untouched = await recoverWithoutRun(stage, ['resume'])
-    const [before, rested, after] = [untouched.found, ...untouched.states, end].map(normalizedBooks)
+    const [before, resumed, after] = [untouched.found, ...untouched.states, end].map(normalizedBooks)
     expect(before).not.toEqual(after)
 
-    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, way, nth + 1, doingsAfter(nth + 1, scenario)))
+    const crashes = Array.from({ length: writes }, (_, nth) => () => crash(stage, crashMethod, nth + 1, doingsAfter(nth + 1, scenario)))
     for (const { what, steps, found, answers, states, errors } of (await runLimited(crashes, atOnce)).flat()) {
       expect(violationsOf(found), what).toEqual([])
       expect(errors, what).toEqual([])
       expect(answers, what).toEqual(status ? [status] : [])
-      const nothingDone = begun ? !begun(found) : Bun.deepEquals(normalizedBooks(found), before)
+      const nothingDone = hasBegun ? !hasBegun(found) : Bun.deepEquals(normalizedBooks(found), before)
       const ends = states.map(normalizedBooks)
       const resumedFirst = steps[0] === 'resume'
-      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (begun ? normalizedBooks(found) : rested) : after)
-      // An order that was on its way went on by itself, and is another when the request comes.
-      const goesOnAlone = resumedFirst && nothingDone && !Bun.deepEquals(before, rested)
-      if (!goesOnAlone) expect(ends.at(-1), what).toEqual(after)
+      if (resumedFirst) expect(ends[0], what).toEqual(nothingDone ? (hasBegun ? normalizedBooks(found) : resumed) : after)
+      // The order continued without the request, so its state differs when the request is repeated.
+      const continuedAlone = resumedFirst && nothingDone && !Bun.deepEquals(before, resumed)
+      if (!continuedAlone) expect(ends.at(-1), what).toEqual(after)
     }
     await stage.database.drop()
   },
 )
 
-/** The run without a crash: all the others are held to what it ends in. */
-async function uninterrupted(
-  { status, order, holds, stock, cards, way = 'here' }: Scenario,
+/** Runs the scenario without a crash. All other runs are compared with its end. */
+async function runWithoutCrash(
+  { status, order, holds, stock, cards, crashMethod = 'here' }: Scenario,
   stage: CrashScenario,
 ): Promise<{ end: Books; writes: number }> {
-  const { found: end, status: answered, count: writes } = await runUninterrupted(stage, way)
-  if (status) expect(answered).toBe(status)
+  const { found: end, status: responseStatus, count: writes } = await runUninterrupted(stage, crashMethod)
+  if (status) expect(responseStatus).toBe(status)
   expect(writes).toBeGreaterThan(0)
   expect(writes).toBeLessThan(writesMax)
   expect(violationsAtRest(end)).toEqual([])

@@ -1,4 +1,4 @@
-/** The compiled binary (SOUK_BINARY), alone in an empty folder, with no Bun on its PATH. `.ci/run` builds it and runs this. */
+/** Tests the binary (SOUK_BINARY) in an empty folder, without Bun on its PATH. `.ci/run` builds it and runs this. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
@@ -6,7 +6,7 @@ import { temporaryDir } from '../support/database.ts'
 const binary = Bun.env['SOUK_BINARY']
 if (!binary) process.stderr.write('skipped: the binary smoke test (SOUK_BINARY names no binary; `bun run build` makes one)\n')
 
-/** Nothing of this machine but a place to write to. */
+/** Returns an environment with nothing of this machine but a folder to write to. */
 const environment = (dataDir: string) => ({ PATH: '/usr/bin:/bin', HOME: dataDir, DATA_DIR: dataDir, PORT: '0' })
 
 function start(folder: string, args: readonly string[], stdin = '') {
@@ -29,28 +29,28 @@ async function run(folder: string, args: readonly string[], stdin = ''): Promise
   return { status, out, err }
 }
 
-/** Serves until `use` is done, then asks it to stop; gives back the exit status. */
-async function serving(folder: string, args: readonly string[], use: (url: string, said: string) => Promise<void>): Promise<number> {
+/** Serves until `use` is done, then stops the server. Returns its exit status. */
+async function serveDuring(folder: string, args: readonly string[], use: (url: string, output: string) => Promise<void>): Promise<number> {
   const child = start(folder, args)
   const reader = child.stdout.getReader()
   const decoder = new TextDecoder()
-  let said = ''
-  while (!/souk is ready at http\S+\n[\s\S]*\n/.test(said)) {
+  let output = ''
+  while (!/souk is ready at http\S+\n[\s\S]*\n/.test(output)) {
     const { value, done } = await reader.read()
     if (done) throw new Error(`the binary ended before it was ready: ${await Bun.readableStreamToText(child.stderr)}`)
-    said += decoder.decode(value)
+    output += decoder.decode(value)
   }
   reader.releaseLock()
   try {
-    await use(/http:\/\/\S+/.exec(said)?.[0] ?? '', said)
+    await use(/http:\/\/\S+/.exec(output)?.[0] ?? '', output)
   } finally {
     child.kill('SIGTERM')
   }
   return child.exited
 }
 
-/** Buys something in the demo's main shop, and pays on the page of its stand-in for Stripe. @returns what became of the order */
-async function boughtByCard(url: string, page: string): Promise<string> {
+/** Buys in the demo's main shop, and pays on the page of its stand-in for Stripe. Returns the order's status. */
+async function buyByCard(url: string, page: string): Promise<string> {
   const call = async (method: string, path: string, key?: string, body?: unknown) => {
     const headers = {
       'content-type': 'application/json',
@@ -81,9 +81,9 @@ const products = 'Handle,Title,Variant Price,Published\nlamp,Lamp,12.50,true\nru
 describe.skipIf(!binary)('the binary', () => {
   test('the binary serves the demo with pages, document and migrations inside, and stops cleanly', async () => {
     const folder = temporaryDir()
-    const status = await serving(folder, ['demo'], async (url, said) => {
-      expect(said).toContain('merchant@demo.example')
-      expect(said).toContain(`Console           ${url}/console`)
+    const status = await serveDuring(folder, ['demo'], async (url, output) => {
+      expect(output).toContain('merchant@demo.example')
+      expect(output).toContain(`Console           ${url}/console`)
       const list = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number; data: { id: string }[] }
       expect(list.total).toBe(24)
       expect((await fetch(`${url}/product-v2/public/${list.data[0]?.id}`)).status).toBe(200)
@@ -96,20 +96,20 @@ describe.skipIf(!binary)('the binary', () => {
       const files = [...page.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path)
       expect(files.length).toBeGreaterThan(1)
       for (const file of files) {
-        const whole = await (await fetch(url + file, { headers: { 'accept-encoding': 'identity' } })).text()
+        const uncompressed = await (await fetch(url + file, { headers: { 'accept-encoding': 'identity' } })).text()
         for (const encoding of ['br', 'gzip']) {
           // Small files are sent uncompressed.
-          const sent = whole.length < 256 ? null : encoding
+          const expectedEncoding = uncompressed.length < 256 ? null : encoding
           const answer = await fetch(url + file, { headers: { 'accept-encoding': encoding } })
-          expect([file, answer.status, answer.headers.get('content-encoding'), (await answer.text()) === whole]).toEqual([
+          expect([file, answer.status, answer.headers.get('content-encoding'), (await answer.text()) === uncompressed]).toEqual([
             file,
             200,
-            sent,
+            expectedEncoding,
             true,
           ])
         }
-        // What it loads on demand is inside as well.
-        for (const [, chunk] of whole.matchAll(/"\.\/([\w-]+\.js)"/g))
+        // The binary also contains chunks that are loaded on demand.
+        for (const [, chunk] of uncompressed.matchAll(/"\.\/([\w-]+\.js)"/g))
           expect([chunk, (await fetch(`${url}/console/assets/${chunk}`)).status]).toEqual([chunk, 200])
       }
       const login = await fetch(`${url}/merchant/login`, {
@@ -120,27 +120,27 @@ describe.skipIf(!binary)('the binary', () => {
       const { data } = (await login.json()) as { data: { accessToken: string } }
       const headers = { authorization: `Bearer ${data.accessToken}` }
       expect((await fetch(`${url}/shops/v2`, { headers })).status).toBe(200)
-      // Loaded on demand: it must be inside as well.
+      // This route loads a library on demand, which the binary must contain.
       expect((await fetch(`${url}/shops/v2/custody/wallet`, { method: 'POST', headers })).status).toBe(200)
-      // Pixels are decoded, and made smaller, by the program itself as another process.
+      // The program decodes and resizes pictures in a child process.
       type Picture = { url: string; width: number; sizes: { url: string }[] }
       const pictures = (await (await fetch(`${url}/media`, { headers })).json()) as { total: number; data: Picture[] }
       expect([pictures.total, pictures.data[0]?.width, pictures.data[0]?.sizes.length]).toEqual([25, 480, 2])
-      const own = await fetch(pictures.data[0]?.url ?? '')
-      const bytes = await own.bytes()
-      expect([own.status, own.headers.get('content-type')]).toEqual([200, 'image/png'])
+      const original = await fetch(pictures.data[0]?.url ?? '')
+      const bytes = await original.bytes()
+      expect([original.status, original.headers.get('content-type')]).toEqual([200, 'image/png'])
       const small = await fetch(pictures.data[0]?.sizes[0]?.url ?? '')
       expect([small.status, small.headers.get('content-type'), (await small.bytes()).length < bytes.length]).toEqual([
         200,
         'image/webp',
         true,
       ])
-      const again = await fetch(`${url}/media`, { method: 'POST', headers, body: bytes })
-      expect([again.status, ((await again.json()) as Picture).url]).toEqual([201, pictures.data[0]?.url ?? ''])
-      const shown = (await (await fetch(`${url}/product-v2/public/shop/demo?limit=100`)).json()) as { data: { images: Picture[] }[] }
-      const images = shown.data.flatMap((product) => product.images)
+      const uploaded = await fetch(`${url}/media`, { method: 'POST', headers, body: bytes })
+      expect([uploaded.status, ((await uploaded.json()) as Picture).url]).toEqual([201, pictures.data[0]?.url ?? ''])
+      const listed = (await (await fetch(`${url}/product-v2/public/shop/demo?limit=100`)).json()) as { data: { images: Picture[] }[] }
+      const images = listed.data.flatMap((product) => product.images)
       expect([images.length, images.every((image) => image.url.startsWith(`${url}/media/`))]).toEqual([24, true])
-      expect(await boughtByCard(url, /Stripe +(\S+)CLIENT_SECRET/.exec(said)?.[1] ?? '')).toBe('CONFIRMED')
+      expect(await buyByCard(url, /Stripe +(\S+)CLIENT_SECRET/.exec(output)?.[1] ?? '')).toBe('CONFIRMED')
     })
     expect(status).toBe(0)
   })
@@ -148,7 +148,7 @@ describe.skipIf(!binary)('the binary', () => {
   test('the binary sets up, imports beside the running server, backs up, restores and checks', async () => {
     const folder = temporaryDir()
     await Bun.write(join(folder, 'products.csv'), products)
-    const status = await serving(folder, ['demo'], async (url) => {
+    const status = await serveDuring(folder, ['demo'], async (url) => {
       const imported = await run(folder, ['import', 'products.csv', '--shop', 'demo'])
       expect([imported.status, imported.out]).toEqual([0, expect.stringContaining('2 created')])
       const { total } = (await (await fetch(`${url}/product-v2/public/shop/demo`)).json()) as { total: number }
@@ -164,7 +164,7 @@ describe.skipIf(!binary)('the binary', () => {
     expect([checked.status, checked.err]).toEqual([0, ''])
   })
 
-  test('the binary carries the console, and nothing that bundles it', async () => {
+  test('the binary contains the console, but not its bundler', async () => {
     const bytes = Buffer.from(await Bun.file(binary ?? '').arrayBuffer())
     expect(bytes.includes('this program was compiled without the console')).toBe(true)
     expect(bytes.includes('the bundler made no script of')).toBe(false)

@@ -21,7 +21,7 @@ async function visitorAt({ origin }: OpenShop, width: Width, deviceScaleFactor =
 }
 
 /** Script: the alt text of the visible picture of the gallery. */
-const shownPicture = `(() => {
+const visiblePicture = `(() => {
   const strip = document.querySelector('.pictures')
   const middle = strip.getBoundingClientRect().left + strip.clientWidth / 2
   return [...strip.querySelectorAll('img')].find((image) => {
@@ -46,9 +46,9 @@ describe.each(['phone', 'desk'] as const)('a %s', (width) => {
     await visitor.press('Brass Lampfrom $20.00')
     await visitor.text('$20.00 · 5 left')
     expect(await visitor.page.evaluate('location.pathname')).toBe('/products/brass-lamp.html')
-    expect(await visitor.page.evaluate(shownPicture)).toBe('A lamp of brass')
+    expect(await visitor.page.evaluate(visiblePicture)).toBe('A lamp of brass')
     await visitor.press('Picture 2 of 2')
-    await visitor.until(`${shownPicture} === 'The same lamp, lit'`, 'the second picture')
+    await visitor.until(`${visiblePicture} === 'The same lamp, lit'`, 'the second picture')
     await visitor.until(`document.querySelector('.smalls [aria-current=true]').ariaLabel === 'Picture 2 of 2'`, 'its mark')
     expect(await visitor.breaches()).toEqual([])
     await visitor.press('Add to cart')
@@ -67,15 +67,15 @@ describe.each(['phone', 'desk'] as const)('a %s', (width) => {
     await using visitor = await visitorAt(shop, width)
     await visitor.go('products.html')
     await visitor.until(`document.querySelector('form.filters') !== null`, 'the filters')
-    const isSeen = () => visitor.page.evaluate(`document.querySelector('form.filters')?.checkVisibility() === true`)
-    expect(await isSeen()).toBe(width === 'desk')
+    const isVisible = () => visitor.page.evaluate(`document.querySelector('form.filters')?.checkVisibility() === true`)
+    expect(await isVisible()).toBe(width === 'desk')
     if (width === 'phone') {
       await visitor.press('Filters')
       await visitor.until(`document.querySelector('dialog[open] form.filters') !== null`, 'the drawer')
       expect(await visitor.breaches()).toEqual([])
       await visitor.press('Close')
       await visitor.until(`document.querySelector('dialog[open]') === null`, 'the page without the drawer')
-      expect(await isSeen()).toBe(false)
+      expect(await isVisible()).toBe(false)
       // Opened again before its close event: the filters are in it.
       await visitor.press('Filters')
       await visitor.page.evaluate(`document.querySelector('dialog').close(), document.querySelector('button.narrow').click()`)

@@ -167,28 +167,28 @@ describe('the command', () => {
   async function run(...options: string[]) {
     const script = join(import.meta.dir, '../../docs/storefront/build.ts')
     const command = Bun.spawn([process.execPath, script, ...options], { stdout: 'pipe', stderr: 'pipe' })
-    const [said, wrong] = await Promise.all([new Response(command.stdout).text(), new Response(command.stderr).text()])
-    return { said, wrong: wrong.trim(), status: await command.exited }
+    const [output, errorText] = await Promise.all([new Response(command.stdout).text(), new Response(command.stderr).text()])
+    return { output, errorText: errorText.trim(), status: await command.exited }
   }
 
   test('writes all files into a folder', async () => {
     const out = temporaryDir()
-    const { said, status } = await run(`--souk=${shop.souk}`, `--shop=${shop.shop.shop.name}`, `--url=${url}`, `--out=${out}`)
-    expect([said.includes(' files in '), status]).toEqual([true, 0])
+    const { output, status } = await run(`--souk=${shop.souk}`, `--shop=${shop.shop.shop.name}`, `--url=${url}`, `--out=${out}`)
+    expect([output.includes(' files in '), status]).toEqual([true, 0])
     expect(await Bun.file(join(out, 'products/brass-lamp.html')).text()).toContain('<title>Brass Lamp')
     expect(await Bun.file(join(out, 'cart.html')).text()).toContain('&#34;handle&#34;:&#34;light&#34;')
     expect(await Bun.file(join(out, 'product.js')).exists()).toBe(true)
   })
 
-  test('says in one line what is wrong', async () => {
-    const here = [`--souk=${shop.souk}`, '--out=/nowhere']
-    const wrongs = await Promise.all([
-      run(...here),
-      run(...here, '--url=shop.example'),
-      run(...here, `--url=${url}`, '--shop=nothing'),
+  test('reports an error in one line', async () => {
+    const commonOptions = [`--souk=${shop.souk}`, '--out=/nowhere']
+    const failures = await Promise.all([
+      run(...commonOptions),
+      run(...commonOptions, '--url=shop.example'),
+      run(...commonOptions, `--url=${url}`, '--shop=nothing'),
       run('--souk=http://127.0.0.1:9', '--out=/nowhere', `--url=${url}`),
     ])
-    expect(wrongs.map(({ wrong, status }) => [wrong.split(':')[0], wrong.split('\n').length, status])).toEqual([
+    expect(failures.map(({ errorText, status }) => [errorText.split(':')[0], errorText.split('\n').length, status])).toEqual([
       ['--out needs --url=https', 1, 1],
       ['--url=shop.example', 1, 1],
       ['There is no shop nothing at http', 1, 1],

@@ -22,8 +22,8 @@ describe('money', () => {
       fc.property(money, ({ amount, currency }) => {
         const text = decimalOf({ amount, currency })
         const digits = BigInt(decimalsOfSouk(currency))
-        const [whole = '', fraction = ''] = text.split('.')
-        expect(BigInt(whole) * 10n ** digits + BigInt(fraction || '0')).toBe(BigInt(amount))
+        const [integer = '', fraction = ''] = text.split('.')
+        expect(BigInt(integer) * 10n ** digits + BigInt(fraction || '0')).toBe(BigInt(amount))
         expect(fraction.length).toBe(Number(digits))
         if (amount <= 1e12) expect(minorUnitsOf(text, currency)).toBe(parseAmount(text, currency))
       }),
@@ -55,30 +55,30 @@ test('has a text for every notice and policy in every language', async () => {
 })
 
 describe('a payment', () => {
-  const of = (processor: string, clientParameters: Record<string, unknown>) =>
+  const stepOf = (processor: string, clientParameters: Record<string, unknown>) =>
     nextOf({ order: { status: 'PENDING_PAYMENT' }, payment: { processor, status: 'REQUIRES_ACTION', clientParameters } })
 
   test('continues with each processor as docs/storefronts.md says', () => {
     const url = 'https://pay.example/1'
-    const elsewhere = { kind: 'elsewhere' as const, url }
-    expect(of('tap', { redirectUrl: url })).toEqual(elsewhere)
-    expect(of('stripe', { redirectUrl: url })).toEqual(elsewhere)
-    expect(of('paypal', { orderId: '1', clientId: 'x', approveUrl: url })).toEqual(elsewhere)
-    expect(of('btcpay', { checkoutLink: url, invoiceId: '1' })).toEqual(elsewhere)
-    expect(of('qpay', { qrText: 'x', qrImage: 'aGk=', urls: [{ name: 'Bank', link: 'bank://pay' }] })).toEqual({
+    const redirect = { kind: 'elsewhere' as const, url }
+    expect(stepOf('tap', { redirectUrl: url })).toEqual(redirect)
+    expect(stepOf('stripe', { redirectUrl: url })).toEqual(redirect)
+    expect(stepOf('paypal', { orderId: '1', clientId: 'x', approveUrl: url })).toEqual(redirect)
+    expect(stepOf('btcpay', { checkoutLink: url, invoiceId: '1' })).toEqual(redirect)
+    expect(stepOf('qpay', { qrText: 'x', qrImage: 'aGk=', urls: [{ name: 'Bank', link: 'bank://pay' }] })).toEqual({
       kind: 'banks',
       image: 'data:image/png;base64,aGk=',
       banks: [{ name: 'Bank', link: 'bank://pay' }],
     })
-    expect(of('stripe', { clientSecret: 's' }).kind).toBe('library')
-    expect(of('checkout', { paymentSession: {} }).kind).toBe('library')
-    expect(of('sandbox', { action: 'x' }).kind).toBe('deciding')
+    expect(stepOf('stripe', { clientSecret: 's' }).kind).toBe('library')
+    expect(stepOf('checkout', { paymentSession: {} }).kind).toBe('library')
+    expect(stepOf('sandbox', { action: 'x' }).kind).toBe('deciding')
   })
 
   test('rejects redirects to other schemes than https and http, and links that run code', () => {
-    expect(of('tap', { redirectUrl: 'javascript:alert(1)' }).kind).toBe('library')
+    expect(stepOf('tap', { redirectUrl: 'javascript:alert(1)' }).kind).toBe('library')
     expect(
-      of('qpay', {
+      stepOf('qpay', {
         qrImage: 'aGk=',
         urls: [
           { name: 'x', link: 'JavaScript:alert(1)' },
@@ -91,14 +91,14 @@ describe('a payment', () => {
   })
 
   test('is confirmed only when its order is paid', () => {
-    const standing = (status: string, payment: string) =>
+    const stateOf = (status: string, payment: string) =>
       nextOf({ order: { status }, payment: { processor: 'tap', status: payment, clientParameters: {} } }).kind
-    expect(standing('CONFIRMED', 'CAPTURED')).toBe('paid')
-    expect(standing('CONFIRMED', 'NOT_REQUIRED')).toBe('paid')
+    expect(stateOf('CONFIRMED', 'CAPTURED')).toBe('paid')
+    expect(stateOf('CONFIRMED', 'NOT_REQUIRED')).toBe('paid')
     for (const waiting of ['PENDING', 'AUTHORIZED', 'PROCESSING', 'CAPTURED'] as const)
-      expect(standing('PENDING_PAYMENT', waiting)).toBe('deciding')
-    expect(standing('PENDING_PAYMENT', 'FAILED')).toBe('declined')
-    for (const ended of ['EXPIRED', 'CANCELLED', 'COMPENSATING'] as const) expect(standing(ended, 'CAPTURED')).toBe('over')
+      expect(stateOf('PENDING_PAYMENT', waiting)).toBe('deciding')
+    expect(stateOf('PENDING_PAYMENT', 'FAILED')).toBe('declined')
+    for (const ended of ['EXPIRED', 'CANCELLED', 'COMPENSATING'] as const) expect(stateOf(ended, 'CAPTURED')).toBe('over')
   })
 
   test('offers the methods of the resolver that this storefront supports, and the sandbox in test shops only', () => {
@@ -111,20 +111,20 @@ describe('a payment', () => {
       wallet: { enabled: false, tokenProvider: null },
     }
     const rest = { currency: 'USD', meta: { kybCohort: null, partnership: null, chain: [], skippedByBreaker: [] } }
-    const ways = (resolved: object, key: string) =>
+    const methodsOf = (resolved: object, key: string) =>
       waysToPay({ ...none, ...rest, ...resolved }, key, 'https://shop.example/back', words).map(
         ({ choice }: { choice: { processor?: string; method: string } }) => choice.processor ?? choice.method,
       )
     const card = (processor: string) => ({ card: { processor, publishableKey: 'x', environment: 'live' } })
-    expect(ways({}, 'pk_live_1')).toEqual([])
-    expect(ways({}, 'pk_test_1')).toEqual(['sandbox', 'sandbox'])
-    expect(ways({ ...card('tap'), paypal: { enabled: true }, crypto: { enabled: true } }, 'pk_live_1')).toEqual([
+    expect(methodsOf({}, 'pk_live_1')).toEqual([])
+    expect(methodsOf({}, 'pk_test_1')).toEqual(['sandbox', 'sandbox'])
+    expect(methodsOf({ ...card('tap'), paypal: { enabled: true }, crypto: { enabled: true } }, 'pk_live_1')).toEqual([
       'card',
       'paypal',
       'crypto',
     ])
-    expect(ways(card('stripe'), 'pk_live_1')).toEqual([])
-    expect(ways({ manual: [{ code: 'transfer', title: 'Bank transfer' }] }, 'pk_live_1')).toEqual(['manual'])
+    expect(methodsOf(card('stripe'), 'pk_live_1')).toEqual([])
+    expect(methodsOf({ manual: [{ code: 'transfer', title: 'Bank transfer' }] }, 'pk_live_1')).toEqual(['manual'])
   })
 })
 

@@ -22,7 +22,7 @@ const inBrowser = test.skipIf(!hasBrowser)
 afterAll(closeBrowser)
 
 /** Expects no browser error, and requests to the storefront and souk only. */
-function expectPeace(visitor: Shopper, { origin, souk }: OpenShop): void {
+function expectNoErrors(visitor: Shopper, { origin, souk }: OpenShop): void {
   expect(visitor.complaints()).toEqual([])
   expect([...visitor.origins()].sort()).toEqual([origin, souk].sort())
 }
@@ -90,7 +90,7 @@ describe('a guest on a phone', () => {
     await visitor.heading('Order 1')
     await visitor.text('Thank you for your order')
     expect(await visitor.breaches()).toEqual([])
-    expectPeace(visitor, shop)
+    expectNoErrors(visitor, shop)
     const { data } = ok(await shop.shop.get('/v2/orders')).body
     expect(data).toMatchObject([
       { status: 'CONFIRMED', email: 'guest@example.com', discountTotal: { amount: 700 }, giftCardTotal: { amount: 1_000 } },
@@ -151,12 +151,12 @@ describe('a cart of gift cards', () => {
     await visitor.press('Continue', 'Shipping')
     await visitor.press('Pay $35.00')
     await visitor.heading('Order 1')
-    expectPeace(visitor, shop)
+    expectNoErrors(visitor, shop)
   })
 })
 
 /** Places an earlier order as a guest. */
-async function boughtAsGuest({ app, shop }: OpenShop, email: string): Promise<void> {
+async function buyAsGuest({ app, shop }: OpenShop, email: string): Promise<void> {
   const { publishableKey: key, list } = shop
   const [product] = ok(await app.call('GET', `${list}?q=lamp`)).body.data
   const body = { email, shippingAddress: address, shippingMethod: 'post' }
@@ -168,13 +168,13 @@ async function boughtAsGuest({ app, shop }: OpenShop, email: string): Promise<vo
   expect(order.status).toBe('CONFIRMED')
 }
 
-inBrowser('takes over the cart of an agent, and pays it; a link that is over says so', async () => {
+inBrowser('takes over the cart of an agent, and pays it; an ended link shows a message', async () => {
   await using shop = await openShop()
   const { app } = shop
   const { publishableKey: key, list } = shop.shop
-  const [found] = ok(await app.call('GET', `${list}?q=lamp`)).body.data
+  const [product] = ok(await app.call('GET', `${list}?q=lamp`)).body.data
   const { id } = ok(await app.call('POST', '/cart', { key, body: { email: 'ann@example.com' } })).body
-  ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId: found.variants[0].id, quantity: 1 } }))
+  ok(await app.call('POST', `/cart/${id}/items`, { key, body: { variantId: product.variants[0].id, quantity: 1 } }))
   const session = await insertAgentSession(app, shop.shop.shop.id, id)
   await using visitor = await shopper(shop.origin, 'phone')
   await visitor.go(`handoff.html?token=${session.token}`)
@@ -187,18 +187,18 @@ inBrowser('takes over the cart of an agent, and pays it; a link that is over say
   await visitor.press('Test card (approved)')
   await visitor.press('Pay $25.00')
   await visitor.heading('Order 1')
-  expectPeace(visitor, shop)
-  await using later = await shopper(shop.origin, 'desk')
-  await later.go(`handoff.html?token=${session.token}`)
-  await later.text('This link has expired.')
-  expect(await later.breaches()).toEqual([])
+  expectNoErrors(visitor, shop)
+  await using secondVisitor = await shopper(shop.origin, 'desk')
+  await secondVisitor.go(`handoff.html?token=${session.token}`)
+  await secondVisitor.text('This link has expired.')
+  expect(await secondVisitor.breaches()).toEqual([])
 })
 
 describe('a customer on a desktop', () => {
   inBrowser('signs up, verifies the address, sees earlier guest orders, and buys with a saved address', async () => {
     await using shop = await openShop()
     const email = 'noor@example.com'
-    await boughtAsGuest(shop, email)
+    await buyAsGuest(shop, email)
     await using visitor = await shopper(shop.origin, 'desk')
     await visitor.go('account.html')
     await visitor.heading('Log in')
@@ -256,7 +256,7 @@ describe('a customer on a desktop', () => {
     await visitor.back()
     await visitor.heading('Log in')
     expect(await visitor.has('Order 2')).toBe(false)
-    expectPeace(visitor, shop)
+    expectNoErrors(visitor, shop)
   })
 
   inBrowser('resets the password with the link of the e-mail', async () => {
@@ -289,7 +289,7 @@ describe('a customer on a desktop', () => {
     await visitor.fill('Password', 'the one after')
     await visitor.press('Log in', 'main')
     await visitor.heading('Your account')
-    expectPeace(visitor, shop)
+    expectNoErrors(visitor, shop)
   })
 })
 
@@ -297,7 +297,7 @@ describe('interruptions', () => {
   inBrowser('repeats a checkout with its key after a reload, and places one order', async () => {
     const keys: (string | null)[] = []
     let release = () => {}
-    const held = new Promise<void>((resolve) => {
+    const untilReleased = new Promise<void>((resolve) => {
       release = resolve
     })
     await using shop = await openShop({
@@ -306,7 +306,7 @@ describe('interruptions', () => {
         keys.push(request.headers.get('idempotency-key'))
         const answered = await answer()
         // The first response is lost, because the waiting page was closed.
-        if (keys.length === 1) await held
+        if (keys.length === 1) await untilReleased
         return answered
       },
     })
@@ -348,13 +348,13 @@ describe('interruptions', () => {
       },
     })
     /** A processor with its own page returns the page's URL with every status. */
-    const at = (id: string, made: ProcessorPayment): ProcessorPayment =>
-      made.state === 'REQUIRES_ACTION' ? { ...made, clientParameters: { redirectUrl: `${bank.url}${id}` } } : made
+    const withRedirect = (id: string, payment: ProcessorPayment): ProcessorPayment =>
+      payment.state === 'REQUIRES_ACTION' ? { ...payment, clientParameters: { redirectUrl: `${bank.url}${id}` } } : payment
     changeProcessor(app, ({ create, retrieve }) => ({
-      create: async (payment) => at(payment.paymentId, await create({ ...payment, token: 'tok_action' })),
+      create: async (payment) => withRedirect(payment.paymentId, await create({ ...payment, token: 'tok_action' })),
       async retrieve(name) {
-        const found = await retrieve(name)
-        return found && at(name.paymentId, found)
+        const payment = await retrieve(name)
+        return payment && withRedirect(name.paymentId, payment)
       },
     }))
     await using visitor = await shopper(origin, 'phone')
@@ -492,7 +492,7 @@ inBrowser('lays out an Arabic shop right to left, and translates a Mongolian one
   ok(await shop.app.call('PUT', '/shops/v2/mail', { token: shop.shop.token, body: { language: 'mn' } }))
   await visitor.go('cart.html')
   await visitor.heading('Таны сагс')
-  expectPeace(visitor, shop)
+  expectNoErrors(visitor, shop)
 })
 
 inBrowser('the checks notice a violated policy, foreign requests, overflow and covered buttons', async () => {
@@ -521,7 +521,7 @@ inBrowser('the checks notice a violated policy, foreign requests, overflow and c
 })
 
 /** Mistakes that must not compile. */
-const slips = `import { ask, shopName } from './api.ts'
+const invalidCalls = `import { ask, shopName } from './api.ts'
 import { askAsShopper } from './session.ts'
 
 // @ts-expect-error there is no such route
@@ -549,7 +549,7 @@ test('compiles the sources against the current document, and rejects mistakes', 
   const sources = join(import.meta.dir, '../../docs/storefront')
   cpSync(sources, dir, { recursive: true })
   await Bun.write(join(dir, 'src/souk.d.ts'), await typesOf(await documentFor(join(sources, 'src'))))
-  await Bun.write(join(dir, 'src/slips.ts'), slips)
+  await Bun.write(join(dir, 'src/slips.ts'), invalidCalls)
   const tsc = Bun.spawn([join(import.meta.dir, '../../node_modules/.bin/tsc'), '--project', dir], { stdout: 'pipe', stderr: 'inherit' })
   expect([await new Response(tsc.stdout).text(), await tsc.exited]).toEqual(['', 0])
 })

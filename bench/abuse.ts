@@ -47,7 +47,7 @@ const numbers = (count: number) => `{"unheard":[${'1,'.repeat(count - 1)}1]}`
 const signup = (emailLength: number) =>
   JSON.stringify({ shopName: 'bench', email: `${'a'.repeat(emailLength - 12)}@example.com`, password: 'a long password' })
 
-/** Public reads that no cache answers: each has a query of its own. */
+/** Public reads that no cache answers, because each has another query. */
 const uncachedReads: readonly { readonly what: string; readonly path: (target: Target, nth: number) => string }[] = [
   {
     what: 'searches for one letter',
@@ -87,7 +87,7 @@ const abuses: readonly Abuse[] = [
       ),
   },
   {
-    what: 'writes under a publishable key, of which 600 a minute are let through',
+    what: 'writes under a publishable key, of which 600 a minute are allowed',
     settings: { STOREFRONT_WRITES_PER_MINUTE: '600' },
     begin: ({ url, publishableKey }, seconds) =>
       load(
@@ -111,7 +111,7 @@ const abuses: readonly Abuse[] = [
     begin: ({ url, shop }, seconds) => hangWebhooks(url, shop, seconds),
   },
   ...uncachedReads.map(readWith24),
-  { what: 'bodies of which half never comes, 2,000 at a time', begin: ({ url }, seconds) => stallBodies(url, seconds, 2_000) },
+  { what: 'bodies whose second half never arrives, 2,000 at a time', begin: ({ url }, seconds) => stallBodies(url, seconds, 2_000) },
 ]
 
 const serverHeaders = ({ secretKey }: Seeded) => ({ 'x-service-api-key': secretKey })
@@ -151,21 +151,24 @@ const callerOf =
     return text === '' ? undefined : JSON.parse(text)
   }
 
-/** An order of one unit. */
+/** Orders one unit of a variant. */
 async function buyOne(call: ReturnType<typeof callerOf>, variantId: string) {
   const cart = await call('POST', '/cart', { email: 'shopper@example.com' })
   await call('POST', `/cart/${cart.id}/items`, { variantId, quantity: 1 })
   return call('POST', `/cart/${cart.id}/checkout`, { method: 'card' }, { 'idempotency-key': crypto.randomUUID() })
 }
 
-/** Endpoints that accept connections and never respond, with a free order now and then. */
+/** Adds webhook endpoints that accept connections and never respond, and places free orders. */
 async function hangWebhooks(url: string, shop: Seeded, seconds: number): Promise<void> {
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const call = callerOf(url, shop)
   const endpoints: string[] = []
   for (let nth = 0; nth < 20; nth++) {
-    const made = await call('POST', '/webhook-endpoints', { url: `http://127.0.0.1:${listener.port}/${nth}`, events: ['order.confirmed'] })
-    endpoints.push(made.id)
+    const created = await call('POST', '/webhook-endpoints', {
+      url: `http://127.0.0.1:${listener.port}/${nth}`,
+      events: ['order.confirmed'],
+    })
+    endpoints.push(created.id)
   }
   const { variants } = await call('POST', '/product-v2', unlimitedProduct)
   const endsAt = performance.now() + seconds * 1_000
@@ -186,7 +189,7 @@ async function stallBodies(url: string, seconds: number, count: number): Promise
   children.delete(child)
 }
 
-/** Five customers of the shop who know their passwords. */
+/** Signs up five customers of the shop. Returns their logins. */
 async function signUpFiveCustomers(url: string, { shopName }: Seeded): Promise<Login[]> {
   const logins = [1, 2, 3, 4, 5].map((nth) => ({ shopName, email: `customer${nth}@example.com`, password: `password-of-customer-${nth}` }))
   for (const login of logins) {
@@ -196,14 +199,14 @@ async function signUpFiveCustomers(url: string, { shopName }: Seeded): Promise<L
   return logins
 }
 
-/** Measures each abuse on a server of its own with the same file: reads alone and during the abuse, round by round. */
+/** Measures each abuse on a new server with the same file: reads alone and during the abuse, in rounds. */
 export async function measureAbuse(): Promise<void> {
   const shop = await seed(join(work, 'abuse'), products)
-  const besides = await prepareTarget(shop)
+  const otherData = await prepareTarget(shop)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   for (const abuse of abuses.filter(({ what }) => what.includes(only))) {
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(abuse.settings ?? {}))
-    const target = { url: souk.url, shop, ...besides }
+    const target = { url: souk.url, shop, ...otherData }
     print(abuse.what)
     report(`product by id, during ${abuse.what}`, '≥ 0.50', await measureAbuseOn(souk, abuse, target, paths))
     if (abuse.hasFloor) {
@@ -225,16 +228,16 @@ async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths
   const reads: { alone: Load[]; meanwhile: Load[] } = { alone: [], meanwhile: [] }
   for (let round = 0; round < rounds; round++) {
     reads.alone.push(await read())
-    const over = abuse.begin(target, readLoad.seconds + 2 * leadSeconds)
+    const ended = abuse.begin(target, readLoad.seconds + 2 * leadSeconds)
     await Bun.sleep(leadSeconds * 1_000)
     reads.meanwhile.push(await read())
-    await over
-    await isServing(server)
+    await ended
+    await untilIdle(server)
   }
   return reads
 }
 
-/** The data that an abuse needs, besides the shop. */
+/** Creates the data that an abuse needs, besides the shop. */
 async function prepareTarget(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ PUBLIC_URL: 'http://souk.example' }))
   const customers = await signUpFiveCustomers(souk.url, shop)
@@ -249,8 +252,8 @@ async function prepareTarget(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>
   return { publishableKey, customers, orderPath: pathOf(order.publicUrl), payPath: pathOf(draft.payUrl) }
 }
 
-/** The next round starts with an idle server. */
-async function isServing({ url }: Child): Promise<void> {
+/** Waits until the server is idle again, so that rounds do not affect each other. */
+async function untilIdle({ url }: Child): Promise<void> {
   await (await fetch(`${url}/health/live`)).arrayBuffer()
   await Bun.sleep(quick ? 200 : 1_000)
 }

@@ -1,6 +1,6 @@
 /**
- * Measures what agents get against what shoppers get of the same server: search, sessions, profile, MCP, signatures,
- * checkouts; and what strangers cost who name a new profile with every request.
+ * Measures requests of agents against those of shoppers on the same server: search, sessions, profile, MCP, signatures,
+ * checkouts. Also measures the cost of strangers, who name a new profile with every request.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { createPublicKey, randomUUID } from 'node:crypto'
@@ -39,7 +39,7 @@ import { benchSettings, type Seeded, seed } from './seed.ts'
 
 const products = 1_000
 const publicUrl = 'http://souk.example'
-/** Fewer than may be fetched for the first time in a minute. */
+/** Fewer profiles than may be fetched for the first time in a minute. */
 const platforms = 20
 /** Records that are read at random. */
 const records = 200
@@ -77,11 +77,11 @@ function servePlatforms(key: Key) {
     },
   })
   const urls = Array.from({ length: platforms }, (_, nth) => `${server.url}platform/${nth}`)
-  const found: Platforms = { urls, strangersUrl: `${server.url}stranger/`, fetches: () => fetches }
-  return { ...found, stop: () => server.stop(true) }
+  const served: Platforms = { urls, strangersUrl: `${server.url}stranger/`, fetches: () => fetches }
+  return { ...served, stop: () => server.stop(true) }
 }
 
-/** A shop that sells through agents without end. */
+/** Seeds a shop that agents buy from without limits. */
 async function shopForAgents(): Promise<Shop> {
   const seeded = await seed(join(work, 'agents'), products)
   const db = new Sqlite(join(seeded.dataDir, 'souk.db'), { strict: true })
@@ -125,8 +125,8 @@ async function search(url: string, profile: string): Promise<void> {
     headers: { ...json, ...agentOf(profile) },
     body: searchBody,
   })
-  const { products: found = [] } = (await answer.json()) as { products?: unknown[] }
-  if (found.length !== 20) throw new Error(`a search answered ${answer.status} with ${found.length} products`)
+  const { products: results = [] } = (await answer.json()) as { products?: unknown[] }
+  if (results.length !== 20) throw new Error(`a search answered ${answer.status} with ${results.length} products`)
 }
 
 /** Measures requests of agents against others to the same server. */
@@ -140,9 +140,9 @@ async function measureReads(souk: Child, shop: Shop, profile: string): Promise<v
   const searching: Requests = { method: 'POST', paths: [`${endpoint}/catalog/search`], headers: agent, body: searchBody }
   const listing = `/product-v2/public/shop/${shop.shopName}?q=shirt&limit=20`
   await compare(souk, 'search (floor: the public listing of the same 20 products)', '≥ 0.70', searching, { paths: [listing] })
-  const reading: Requests = { paths: sessions.map((id) => `${endpoint}/checkout-sessions/${id}`), headers: agent }
+  const sessionReads: Requests = { paths: sessions.map((id) => `${endpoint}/checkout-sessions/${id}`), headers: agent }
   const cartsRead: Requests = { paths: carts.map((id) => `/cart/${id}`), headers: { 'x-service-api-key': shop.publishableKey } }
-  await compare(souk, 'session by id (floor: cart by id)', '≥ 0.70', reading, cartsRead)
+  await compare(souk, 'session by id (floor: cart by id)', '≥ 0.70', sessionReads, cartsRead)
   const resolver: Requests = { paths: [`/checkout/${shop.shopName}/payment-intent-resolver`] }
   await compare(souk, 'profile (floor: the resolver)', '≥ 0.90', { paths: ['/.well-known/ucp'] }, resolver)
   const tool = (name: string, args: object): Requests => ({
@@ -155,16 +155,16 @@ async function measureReads(souk: Child, shop: Shop, profile: string): Promise<v
   const searchTool = tool('search_catalog', { meta, catalog: JSON.parse(searchBody) })
   await compare(souk, 'search over MCP (floor: over REST)', '≥ 0.80', searchTool, searching)
   const [id = ''] = sessions
-  const one = { ...reading, paths: [`${endpoint}/checkout-sessions/${id}`] }
+  const one = { ...sessionReads, paths: [`${endpoint}/checkout-sessions/${id}`] }
   await compare(souk, 'session over MCP (floor: over REST)', '≥ 0.80', tool('get_checkout', { meta, id }), one)
 }
 
 /** Sessions of a platform and carts of shoppers with the same three lines. */
 async function recordsAt(url: string, { publishableKey, variantIds }: Shop, profile: string) {
   const lines = variantIds.slice(0, 3).map((id) => ({ item: { id }, quantity: 1 }))
-  let sent = 0
+  let requestCount = 0
   const call = async (path: string, body: unknown, headers: Record<string, string>): Promise<string> => {
-    const from = `10.0.${sent >> 6}.${sent++ & 63}`
+    const from = `10.0.${requestCount >> 6}.${requestCount++ & 63}`
     const answer = await fetch(url + path, {
       method: 'POST',
       headers: { ...json, 'x-forwarded-for': from, ...headers },
@@ -214,7 +214,7 @@ async function measureProof(souk: Child, { urls }: Platforms, key: Key): Promise
   reportSingle('parsing and verifying a signature', `${figure(median(times), 3)} ms`, '≤ 0.3 ms')
 }
 
-/** Many requests that each name another profile: fetches, memory, and what others notice. */
+/** Measures requests that each name another profile: fetches, memory, and the effect on other clients. */
 async function measureStrangers(souk: Child, shop: Shop, { urls, strangersUrl, fetches }: Platforms): Promise<void> {
   const before = residentMb(souk.pid)
   const fetchedBefore = fetches()
@@ -230,19 +230,23 @@ async function measureStrangers(souk: Child, shop: Shop, { urls, strangersUrl, f
   const agent = { ...json, ...agentOf(urls[1] ?? '') }
   const cached: Requests = { method: 'POST', paths: [`${endpoint}/catalog/search`], headers: agent, body: searchBody, clients }
   const shoppers: Requests = { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }
-  const beside = `${strangersPerSecond} strangers a second`
-  await measureBeside(souk, strangersUrl, { what: `search by a cached platform, beside ${beside}`, target: '≥ 0.90', requests: cached })
-  await measureBeside(souk, strangersUrl, { what: `product by id, beside ${beside}`, target: '≥ 0.95', requests: shoppers })
+  const withStrangers = `${strangersPerSecond} strangers a second`
+  await measureWithStrangers(souk, strangersUrl, {
+    what: `search by a cached platform, beside ${withStrangers}`,
+    target: '≥ 0.90',
+    requests: cached,
+  })
+  await measureWithStrangers(souk, strangersUrl, { what: `product by id, beside ${withStrangers}`, target: '≥ 0.95', requests: shoppers })
 }
 
-type Beside = { what: string; target: string; requests: Requests }
+type Comparison = { what: string; target: string; requests: Requests }
 
 /**
  * Measures requests while strangers name a new profile with every request, against the same number of requests that
  * name the profile of one platform: the difference is what new profiles cost.
  */
-async function measureBeside(souk: Child, strangersUrl: string, { what, target, requests }: Beside): Promise<void> {
-  const loads: { beside: Load[]; alone: Load[] } = { beside: [], alone: [] }
+async function measureWithStrangers(souk: Child, strangersUrl: string, { what, target, requests }: Comparison): Promise<void> {
+  const loads: { withStrangers: Load[]; alone: Load[] } = { withStrangers: [], alone: [] }
   const measure = async (isNew: boolean): Promise<Load> => {
     const count = (readLoad.seconds + 2) * strangersPerSecond
     const others = begin(souk.url, strangersUrl, { count, perSecond: strangersPerSecond, isNew })
@@ -253,9 +257,9 @@ async function measureBeside(souk: Child, strangersUrl: string, { what, target, 
   }
   for (let round = 0; round < rounds; round++) {
     loads.alone.push(await measure(false))
-    loads.beside.push(await measure(true))
+    loads.withStrangers.push(await measure(true))
   }
-  report(what, target, { souk: loads.beside, floor: loads.alone })
+  report(what, target, { souk: loads.withStrangers, floor: loads.alone })
 }
 
 type Strangers = { count: number; perSecond: number; isNew?: boolean }
@@ -280,7 +284,7 @@ async function measureCheckouts({ dataDir, shopId, shopName, publishableKey, var
     shoppers.push(await runBuyers('buying.ts', input))
     agents.push(await runBuyers('buying.ts', { ...input, profile }))
   }
-  // Times: what one takes is the inverse of how many there are.
+  // The ratio compares times, which are the inverse of rates.
   const ratios = agents.map((one, at) => (shoppers[at]?.perSecond ?? 0) / one.perSecond)
   const text = (all: readonly BuyingResult[]) => {
     const of = (part: keyof Omit<BuyingResult, 'errors'>, digits = 0) => figure(median(all.map((one) => one[part])), digits)

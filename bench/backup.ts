@@ -28,9 +28,9 @@ type BuyingInput = Omit<Buying, 'settings'>
 type Settings = Record<string, string>
 
 async function timeCommand<T>(what: () => Promise<T> | T): Promise<{ ms: number; answer: T }> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const answer = await what()
-  return { ms: performance.now() - began, answer }
+  return { ms: performance.now() - startedAt, answer }
 }
 
 const secondsText = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
@@ -54,7 +54,7 @@ export async function measureBackup(): Promise<void> {
     synchronous: 'FULL',
   }
   await fillIndexes(settings)
-  await measureBesideBackups(input, settings, size)
+  await measureDuringBackups(input, settings, size)
   await measureWhileShipping(input, settings)
   const integrity = await timeCommand(() => {
     using connection = new Sqlite(file, { readonly: true })
@@ -93,8 +93,8 @@ async function fillIndexes(settings: Settings): Promise<void> {
 }
 
 /** Checkouts alone, and during consecutive backups. */
-async function measureBesideBackups(input: BuyingInput, settings: Settings, size: string): Promise<void> {
-  const [alone, beside, took]: [BuyingResult[], BuyingResult[], number[]] = [[], [], []]
+async function measureDuringBackups(input: BuyingInput, settings: Settings, size: string): Promise<void> {
+  const [alone, duringBackups, took]: [BuyingResult[], BuyingResult[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
     alone.push(await runBuyers('buying.ts', input))
     let isOver = false
@@ -105,16 +105,16 @@ async function measureBesideBackups(input: BuyingInput, settings: Settings, size
         took.push(ms)
       }
     })()
-    beside.push(await runBuyers('buying.ts', input).finally(() => (isOver = true)))
+    duringBackups.push(await runBuyers('buying.ts', input).finally(() => (isOver = true)))
     await backups
   }
   print(`${took.length} backups were made`)
   const text = (all: readonly BuyingResult[]) =>
     `p99 ${figure(median(all.map(({ p99Ms }) => p99Ms)))} ms, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
-  const ratios = beside.map(({ p99Ms }, nth) => p99Ms / (alone[nth]?.p99Ms ?? 1))
+  const ratios = duringBackups.map(({ p99Ms }, nth) => p99Ms / (alone[nth]?.p99Ms ?? 1))
   rows.push({
     what: `cart to CONFIRMED beside a backup of ${size}, ${callers} callers`,
-    souk: text(beside),
+    souk: text(duringBackups),
     floor: `alone ${text(alone)}`,
     ratio: median(ratios).toFixed(2),
     spread: spreadOf(ratios),
@@ -126,11 +126,11 @@ async function measureBesideBackups(input: BuyingInput, settings: Settings, size
 /** Checkouts with the log shipped every second and without, in turn. */
 async function measureWhileShipping(input: BuyingInput, settings: Settings): Promise<void> {
   const [off, on]: [BuyingResult[], BuyingResult[]] = [[], []]
-  let longest = { log: 0, held: 0 }
+  let longest = { log: 0, unshipped: 0 }
   for (let round = 0; round < rounds; round++) {
     off.push(await runBuyers('buying.ts', input))
-    using _ = watchLogLength(input.dataDir, ({ log, held }) => {
-      longest = { log: Math.max(longest.log, log), held: Math.max(longest.held, held) }
+    using _ = watchLogLength(input.dataDir, ({ log, unshipped }) => {
+      longest = { log: Math.max(longest.log, log), unshipped: Math.max(longest.unshipped, unshipped) }
     })
     on.push(await runBuyers('buying.ts', { ...input, settings: { ...settings, SHIP_LOG_SECONDS: '1' } }))
   }
@@ -146,22 +146,18 @@ async function measureWhileShipping(input: BuyingInput, settings: Settings): Pro
     target: '',
   })
   const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`
-  reportSingle(
-    '  the log at its longest; with what waits to be shipped',
-    `${megabytes(longest.log)}; ${megabytes(longest.held)}`,
-    '≤ 537 MB',
-  )
+  reportSingle('  longest log; with unshipped data', `${megabytes(longest.log)}; ${megabytes(longest.unshipped)}`, '≤ 537 MB')
 }
 
-/** Reports the length of the log, with and without read but unshipped data, until disposed. */
-function watchLogLength(dataDir: string, tell: (lengths: { log: number; held: number }) => void): Disposable {
+/** Reports the length of the log and of unshipped data until disposed. */
+function watchLogLength(dataDir: string, report: (lengths: { log: number; unshipped: number }) => void): Disposable {
   const file = join(dataDir, 'souk.db')
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const timer = setInterval(() => {
     const folder = `${file}-unshipped`
     const waiting = existsSync(folder) ? readdirSync(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0) : 0
     const log = sizeOf(`${file}-wal`)
-    tell({ log, held: log + waiting })
+    report({ log, unshipped: log + waiting })
   }, 100)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

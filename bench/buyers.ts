@@ -1,4 +1,4 @@
-/** Cart to CONFIRMED, souk against the floor, each in a process of its own. */
+/** Measures cart to CONFIRMED of souk against the floor, each in a separate process. */
 import type { Buying, BuyingResult } from './callers.ts'
 import { figure, median, quick, reportSingle, rounds, rows, runScript, spreadOf } from './runs.ts'
 
@@ -26,10 +26,10 @@ const costText = (all: readonly BuyingResult[]) => {
 
 /**
  * Measures both in turn.
- * @param ways also without the processor, without waiting for the disk, and without both
+ * @param withVariants also measures without the processor, without waiting for the disk, and without both
  * @returns souk's purchases per second
  */
-export async function measureBuying(what: string, target: string, input: ComparisonInput, ways: boolean): Promise<number> {
+export async function measureBuying(what: string, target: string, input: ComparisonInput, withVariants: boolean): Promise<number> {
   const durable = { ...input, processor: 'sandbox', synchronous: 'FULL' } as const
   const souk: BuyingResult[] = []
   const floor: BuyingResult[] = []
@@ -40,10 +40,10 @@ export async function measureBuying(what: string, target: string, input: Compari
   const ratios = souk.map((one, at) => one.perSecond / (floor[at]?.perSecond ?? 1))
   rows.push({ what, souk: rate(souk), floor: rate(floor), ratio: median(ratios).toFixed(2), spread: spreadOf(ratios), target })
   reportSingle('  of it', costText(souk), '0 × 503')
-  for (const way of ways ? variants : []) {
+  for (const variant of withVariants ? variants : []) {
     const all: BuyingResult[] = []
-    for (let round = 0; round < Math.min(rounds, 2); round++) all.push(await runBuyers('buying.ts', { ...input, ...way }))
-    reportSingle(`  processor ${way.processor}, synchronous=${way.synchronous}`, `${rate(all)}, ${costText(all)}`, '')
+    for (let round = 0; round < Math.min(rounds, 2); round++) all.push(await runBuyers('buying.ts', { ...input, ...variant }))
+    reportSingle(`  processor ${variant.processor}, synchronous=${variant.synchronous}`, `${rate(all)}, ${costText(all)}`, '')
   }
   return median(souk.map(({ perSecond }) => perSecond))
 }

@@ -77,20 +77,20 @@ async function runBuying(input: Buying): Promise<BuyingResult> {
   const instance = await openFor(input)
   const shipping = await shipLog(instance.deps)
   const buy = input.profile === undefined ? buyerAt(instance) : agentAt(instance, input.profile)
-  const bought = await runCallers(input, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
+  const result = await runCallers(input, instance.deps.db.stats, async (shop, nth) => void (await buy(shop, nth)))
   await shipping?.stop()
   await instance.close()
-  return bought
+  return result
 }
 
-/** Accepts everything at once. */
+/** Returns a processor that accepts everything at once. */
 function processorInMemory(): Processor {
   const payments = new Map<string, ProcessorPayment>()
   const put = (payment: ProcessorPayment) => {
     payments.set(payment.reference, payment)
     return payment
   }
-  const found = (id: string) => payments.get(id) ?? put({ reference: id, state: 'VOIDED', authorized: 0, captured: 0 })
+  const paymentOf = (id: string) => payments.get(id) ?? put({ reference: id, state: 'VOIDED', authorized: 0, captured: 0 })
   return {
     name: 'sandbox',
     mode: 'TEST',
@@ -98,7 +98,7 @@ function processorInMemory(): Processor {
     create: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'AUTHORIZED', authorized: amount, captured: 0 }),
     retrieve: async ({ paymentId }) => payments.get(paymentId),
     capture: async ({ paymentId, amount }) => put({ reference: paymentId, state: 'CAPTURED', authorized: amount, captured: amount }),
-    void: async ({ paymentId }) => found(paymentId),
+    void: async ({ paymentId }) => paymentOf(paymentId),
     retrieveRefund: async () => undefined,
     refund: async ({ refundId }) => ({ reference: refundId, state: 'SUCCEEDED' }),
     readMessage: async () => ({ id: 'none', payment: undefined }),

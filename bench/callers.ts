@@ -16,7 +16,7 @@ export type Buying = {
   synchronous: 'FULL' | 'OFF'
   /** URL of a platform's profile: its agent buys, instead of a shopper. */
   profile?: string
-  /** Besides those of every measurement. */
+  /** Settings besides those of every measurement. */
   settings?: Record<string, string>
 }
 
@@ -35,7 +35,7 @@ export type BuyingResult = {
   errors: string[]
 }
 
-/** A 503. */
+/** Thrown for a response with status 503. */
 export class Refused extends Error {}
 
 type Stats = { writes: number; commits: number; retries: number }
@@ -56,8 +56,8 @@ export async function runCallers(
 ): Promise<BuyingResult> {
   const latencies: number[] = []
   const errors: string[] = []
-  let bought = 0
-  let warmed = 0
+  let purchases = 0
+  let warmedCallers = 0
   let refused = 0
   let measuredFrom = Number.POSITIVE_INFINITY
   let endsAt = Number.POSITIVE_INFINITY
@@ -67,9 +67,9 @@ export async function runCallers(
       try {
         await buy(shops[one % shops.length] as ShopToBuyIn, one)
         const endedAt = performance.now()
-        warmed++
+        warmedCallers++
         if (endedAt < measuredFrom || endedAt > endsAt) continue
-        bought++
+        purchases++
         latencies.push(endedAt - startedAt)
       } catch (error) {
         if (error instanceof Refused) refused++
@@ -80,7 +80,8 @@ export async function runCallers(
   const all = Promise.all(Array.from({ length: callers }, (_, nth) => caller(nth)))
   const beganAt = performance.now()
   await Bun.sleep(warmUp.ms)
-  while (warmed < callers * warmUp.boughtEach && errors.length === 0 && performance.now() - beganAt < warmUp.msMax) await Bun.sleep(100)
+  while (warmedCallers < callers * warmUp.boughtEach && errors.length === 0 && performance.now() - beganAt < warmUp.msMax)
+    await Bun.sleep(100)
   const before = { ...stats }
   const cpuBefore = process.cpuUsage()
   measuredFrom = performance.now()
@@ -91,13 +92,13 @@ export async function runCallers(
   await all
   latencies.sort((a, b) => a - b)
   return {
-    perSecond: bought / seconds,
+    perSecond: purchases / seconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
-    writesEach: (writes - before.writes) / bought,
-    commitsEach: (commits - before.commits) / bought,
-    retriesEach: (retries - before.retries) / bought,
-    cpuMsEach: (user + system) / 1_000 / bought,
+    writesEach: (writes - before.writes) / purchases,
+    commitsEach: (commits - before.commits) / purchases,
+    retriesEach: (retries - before.retries) / purchases,
+    cpuMsEach: (user + system) / 1_000 / purchases,
     refused,
     errors: errors.slice(0, 3),
   }

@@ -24,7 +24,7 @@ const largeShop = quick ? 20_000 : 1_000_000
 const smallShop = 1_000
 const writers = 64
 
-/** Writes once a second to `url` until stopped, like a shop that is read. */
+/** Writes once a second to `url` until stopped, as a shop does while it is read. */
 function writeEverySecond(url: string, key: string): () => Promise<void> {
   let stopped = false
   const loop = (async () => {
@@ -43,7 +43,7 @@ function writeEverySecond(url: string, key: string): () => Promise<void> {
   }
 }
 
-async function reads(shop: Seeded, label: string): Promise<{ byId: number; page: number }> {
+async function measureReads(shop: Seeded, label: string): Promise<{ byId: number; page: number }> {
   const floor = await start('floor.ts', join(shop.dataDir, 'souk.db'), shop.shopId)
   const souk = await start('souk.ts', shop.dataDir)
   const stopWriting = writeEverySecond(souk.url, shop.secretKey)
@@ -54,17 +54,17 @@ async function reads(shop: Seeded, label: string): Promise<{ byId: number; page:
   const pages = Array.from({ length: 50 }, (_, at) => `/product-v2/public/shop/${shop.shopName}?page=${at + 1}`)
   const paged = await measureInTurn(souk, floor, { souk: { paths: pages }, floor: { paths: pages } })
   const page = report(`page of 20 with total, ${label}`, '≥ 0.80', paged)
-  await notModified(souk, floor, shop, label)
+  await measureNotModified(souk, floor, shop, label)
   reportMemory(label, '≤ +96 MB', souk, floor)
   await stopWriting()
-  await latencies(souk, shop, label)
+  await measureLatencies(souk, shop, label)
   await floor.stop()
   await souk.stop()
   return { byId, page }
 }
 
-/** Requests one of the ids with its ETag. */
-async function notModified(souk: Child, floor: Child, shop: Seeded, label: string): Promise<void> {
+/** Measures requests of ids with their ETags. */
+async function measureNotModified(souk: Child, floor: Child, shop: Seeded, label: string): Promise<void> {
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
   const etags: string[] = []
   for (const path of paths) etags.push((await fetch(souk.url + path, { method: 'HEAD' })).headers.get('etag') ?? '')
@@ -83,14 +83,14 @@ async function latencyOf(url: string, paths: readonly string[]): Promise<number>
 }
 
 const queries = 'red, shirt, red shirt, linen, blue cotton lamp, word17, care people made, ivory oak vase, harbour, red blue'.split(', ')
-/** The beginning of a last word that many words or products share. */
-const begun = 'r, sh, s, w, word1, sku, 1, red sh, linen s, care people m, blue cotton la, red blu'.split(', ')
+/** Searches whose last word is a prefix of many words or products. */
+const prefixes = 'r, sh, s, w, word1, sku, 1, red sh, linen s, care people m, blue cotton la, red blu'.split(', ')
 
-async function latencies({ url }: Child, shop: Seeded, label: string): Promise<void> {
+async function measureLatencies({ url }: Child, shop: Seeded, label: string): Promise<void> {
   const list = `/product-v2/public/shop/${shop.shopName}`
   const last = Math.floor((shop.ids.length < 10_000 ? smallShop : largeShop) / 20)
   for (const sort of ['newest', 'title', 'price']) {
-    // Other limits are other responses: no cache answers.
+    // Each request has another limit, so no cache answers.
     const at = (page: number) => Array.from({ length: 11 }, (_, nth) => `${list}?sort=${sort}&page=${page}&limit=${20 - nth}`)
     const [first, deep] = [await latencyOf(url, at(1)), await latencyOf(url, at(last))]
     reportSingle(
@@ -99,19 +99,19 @@ async function latencies({ url }: Child, shop: Seeded, label: string): Promise<v
       '≤ +1 ms',
     )
   }
-  for (const [what, asked] of [
+  for (const [what, searches] of [
     ['queries', queries],
-    ['beginnings', begun],
+    ['beginnings', prefixes],
   ] as const) {
     const times = []
-    for (const q of asked) {
+    for (const q of searches) {
       const paths = Array.from({ length: 11 }, (_, nth) => `${list}?q=${encodeURIComponent(q)}&limit=${10 + nth}`)
       times.push(await latencyOf(url, paths))
     }
     const worst = Math.max(...times)
     reportSingle(
-      `search, worst of ${asked.length} ${what}, ${label}`,
-      `${figure(worst, 2)} ms ("${asked[times.indexOf(worst)]}")`,
+      `search, worst of ${searches.length} ${what}, ${label}`,
+      `${figure(worst, 2)} ms ("${searches[times.indexOf(worst)]}")`,
       '< 20 ms',
     )
   }
@@ -155,8 +155,8 @@ async function durableWrites(dir: string): Promise<void> {
   reportSingle('commits a write', commitsPerWrite.toFixed(3), '≤ 0.15')
 }
 
-/** Reads during logins. */
-async function logins(dir: string): Promise<void> {
+/** Measures reads during logins. */
+async function measureLogins(dir: string): Promise<void> {
   const shop = await seed(dir, smallShop)
   const souk = await start('souk.ts', shop.dataDir)
   const paths = shop.ids.map((id) => `/product-v2/public/${id}`)
@@ -176,11 +176,11 @@ export async function measureCatalog(): Promise<void> {
   print('durable writes')
   await durableWrites(join(work, 'writes'))
   print('logins')
-  await logins(join(work, 'logins'))
+  await measureLogins(join(work, 'logins'))
   print(`reads at ${figure(smallShop)} products`)
-  const small = await reads(await seed(join(work, 'small'), smallShop), figure(smallShop))
+  const small = await measureReads(await seed(join(work, 'small'), smallShop), figure(smallShop))
   print(`reads at ${figure(largeShop)} products (seeding takes a while)`)
-  const large = await reads(await seed(join(work, 'large'), largeShop), figure(largeShop))
+  const large = await measureReads(await seed(join(work, 'large'), largeShop), figure(largeShop))
   reportSingle(`product by id, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.byId / small.byId).toFixed(2), '≥ 0.67')
   reportSingle(`page of 20, ${figure(largeShop)} to ${figure(smallShop)} products`, (large.page / small.page).toFixed(2), '≥ 0.67')
 }

@@ -64,21 +64,21 @@ if (import.meta.main) {
   )
   const blockOf = (tag: string) => (tag === 'latest' ? head : tag === 'finalized' ? final : Number(tag))
   const answerOf = ({ id, method, params }: { id: number; method: string; params: [never, never] }): Uint8Array[] => {
-    const around = (pieces: readonly (string | Uint8Array)[]) =>
+    const wrapResult = (pieces: readonly (string | Uint8Array)[]) =>
       [`{"jsonrpc":"2.0","id":${id},"result":`, ...pieces, '}'].map((piece) => Buffer.from(piece as string))
-    if (method === 'eth_chainId') return around(['"0x7a69"'])
-    if (method === 'eth_getBlockByNumber') return around([headers[blockOf(params[0])] ?? 'null'])
+    if (method === 'eth_chainId') return wrapResult(['"0x7a69"'])
+    if (method === 'eth_getBlockByNumber') return wrapResult([headers[blockOf(params[0])] ?? 'null'])
     const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
     const found = texts.slice(Number(fromBlock), Number(toBlock) + 1).flatMap((text) => (text ? [text] : []))
-    return around(['[', ...found.flatMap((text, nth) => (nth === 0 ? [text] : [',', text])), ']'])
+    return wrapResult(['[', ...found.flatMap((text, nth) => (nth === 0 ? [text] : [',', text])), ']'])
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const [, said] = /\/final\/(\d+)$/.exec(request.url) ?? []
-      if (said !== undefined) {
-        final = Number(said)
+      const [, finalBlock] = /\/final\/(\d+)$/.exec(request.url) ?? []
+      if (finalBlock !== undefined) {
+        final = Number(finalBlock)
         return new Response()
       }
       const calls = (await request.json()) as Parameters<typeof answerOf>[0][]

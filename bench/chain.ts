@@ -11,12 +11,12 @@ import { figure, median, print, quick, readLoad, reportSingle, residentMb, round
 import { seed } from './seed.ts'
 
 const logsPerBlock = 200
-const [blocksAlone, blocksBeside] = quick ? [400, 200] : [1_500, 300]
+const [blocksAlone, blocksDuringReads] = quick ? [400, 200] : [1_500, 300]
 const products = 2_000
 const chainId = 31_337
 
 export async function measureChain(): Promise<void> {
-  const blocks = blocksAlone + (rounds + 1) * blocksBeside
+  const blocks = blocksAlone + (rounds + 1) * blocksDuringReads
   print(`attestations: ${figure(blocks * logsPerBlock)} logs of a loopback server that answers as anvil does (bench/chain-node.ts)`)
   const dataDir = join(work, 'chain')
   const { ids } = await seed(dataDir, products)
@@ -31,8 +31,8 @@ export async function measureChain(): Promise<void> {
   const chains = JSON.stringify([{ chainId, rpc: [node.url], contract: benchContract, startBlock: 1 }])
   const souk = await start('souk.ts', dataDir, 'FULL', JSON.stringify({ CHAINS: chains }))
   const allow = (block: number) => fetch(`${node.url}/final/${block}`)
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) await Bun.sleep(5)
+  const until = async (isReached: () => boolean) => {
+    while (!isReached()) await Bun.sleep(5)
   }
 
   await allow(blocksAlone)
@@ -50,24 +50,24 @@ export async function measureChain(): Promise<void> {
 
   const requests = { paths: ids.map((id) => `/product-v2/public/${id}`) }
   await load(souk.url, requests, { ...readLoad, seconds: 1 })
-  const [alone, beside, rates]: [number[], number[], number[]] = [[], [], []]
+  const [alone, duringSync, rates]: [number[], number[], number[]] = [[], [], []]
   for (let round = 1; round <= rounds; round++) {
     alone.push((await load(souk.url, requests, readLoad)).perSecond)
     const before = logs()
-    await allow(blocksAlone + round * blocksBeside)
+    await allow(blocksAlone + round * blocksDuringReads)
     await until(() => logs() > before)
     const [from, at] = [logs(), performance.now()]
-    beside.push((await load(souk.url, requests, readLoad)).perSecond)
+    duringSync.push((await load(souk.url, requests, readLoad)).perSecond)
     // Enough attestations that the sync lasts longer than the measurement.
     rates.push(((logs() - from) / (performance.now() - at)) * 1_000)
-    const all = (blocksAlone + round * blocksBeside) * logsPerBlock
+    const all = (blocksAlone + round * blocksDuringReads) * logsPerBlock
     if (logs() >= all) print(`round ${round}: all ${figure(all - from)} logs were read before the readers had ended`)
     await until(() => logs() >= all)
   }
-  const ratios = beside.map((rate, nth) => rate / (alone[nth] ?? 1))
+  const ratios = duringSync.map((rate, nth) => rate / (alone[nth] ?? 1))
   rows.push({
     what: 'product reads beside the sync',
-    souk: `${figure(median(beside))}/s`,
+    souk: `${figure(median(duringSync))}/s`,
     floor: `${figure(median(alone))}/s without it`,
     ratio: median(ratios).toFixed(2),
     spread: spreadOf(ratios),

@@ -28,12 +28,12 @@ export async function startDemo(settings: Readonly<Record<string, string>> = {})
     stderr: 'ignore',
   })
   children.add(child)
-  let said = ''
+  let output = ''
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
-    said += text
-    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
-    const publishableKey = /Publishable key\s+(\S+)\n/.exec(said)?.[1]
-    const secretKey = /Secret key\s+(\S+)\n/.exec(said)?.[1]
+    output += text
+    const url = /souk is ready at (http:\/\/\S+)/.exec(output)?.[1]
+    const publishableKey = /Publishable key\s+(\S+)\n/.exec(output)?.[1]
+    const secretKey = /Secret key\s+(\S+)\n/.exec(output)?.[1]
     if (url && publishableKey && secretKey) return { url, pid: child.pid, publishableKey, secretKey, stop: () => child.kill('SIGTERM') }
   }
   throw new Error('the demo ended before it was ready')

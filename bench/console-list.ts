@@ -9,10 +9,10 @@ import { seed } from './seed.ts'
 /** `--products=N` for another number. */
 const named = Bun.argv.find((argument) => argument.startsWith('--products='))?.slice('--products='.length)
 const products = Number(named ?? (quick ? 100_000 : 1_000_000))
-const turns = quick ? 5 : 20
+const repetitions = quick ? 5 : 20
 
-/** Runs in the page from the start: when the rows are there. */
-const watchesRows = `(() => {
+/** Runs in the page from its start. Stores when the rows are shown. */
+const watchRows = `(() => {
   const look = () => {
     if (document.querySelector('main tbody tr a') && !document.querySelector('.splash, .skeleton, [aria-busy="true"]')) globalThis.rowsMs ??= performance.now()
     else requestAnimationFrame(look)
@@ -52,7 +52,7 @@ export async function measureList(): Promise<void> {
     // There is no operator yet.
     await visitor.press('Back to login')
     await visitor.signIn(shop)
-    await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: watchesRows })
+    await visitor.page.command('Page.addScriptToEvaluateOnNewDocument', { source: watchRows })
     await pages(visitor, souk.url, `/console/s/${shop.shopName}/products`)
   } finally {
     await closeBrowser()
@@ -64,31 +64,31 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
   const { page } = visitor
   await visitor.settled()
   const last = Number(await page.evaluate(`new URL(document.querySelector('.pager a:last-of-type').href).searchParams.get('page')`))
-  const places = [1, Math.ceil(last / 2), last]
-  const opened: number[][] = [[], [], []]
-  const shown: number[][] = [[], [], []]
-  const asked = new Set<string>()
-  for (let turn = 0; turn < turns; turn++) {
-    print(`the list of products: ${turn + 1} of ${turns}`)
-    for (const [at, number] of places.entries()) {
+  const pageNumbers = [1, Math.ceil(last / 2), last]
+  const openTimes: number[][] = [[], [], []]
+  const turnTimes: number[][] = [[], [], []]
+  const requestedUrls = new Set<string>()
+  for (let nth = 0; nth < repetitions; nth++) {
+    print(`the list of products: ${nth + 1} of ${repetitions}`)
+    for (const [at, number] of pageNumbers.entries()) {
       const address = `${path}?page=${number}`
       await page.open('about:blank')
       await page.open(url + address)
-      opened[at]?.push(Number(await visitor.until(`location.pathname === '${path}' && globalThis.rowsMs`, address)))
+      openTimes[at]?.push(Number(await visitor.until(`location.pathname === '${path}' && globalThis.rowsMs`, address)))
       await visitor.settled()
     }
     page.events.length = 0
-    for (const [at, number] of places.entries()) {
+    for (const [at, number] of pageNumbers.entries()) {
       // Each round requests another page, so no cache answers.
-      const near = number + (at === 2 ? -turn : turn) - (at === 2 ? 1 : -1)
-      shown[at]?.push(Number(await page.evaluate(openPage(`${path}?page=${near}`))))
+      const near = number + (at === 2 ? -nth : nth) - (at === 2 ? 1 : -1)
+      turnTimes[at]?.push(Number(await page.evaluate(openPage(`${path}?page=${near}`))))
       await visitor.settled()
     }
-    for (const one of visitor.requests()) asked.add(one)
+    for (const one of visitor.requests()) requestedUrls.add(one)
   }
   for (const [what, times] of [
-    ['opened by its address', opened],
-    ['turned to by a link', shown],
+    ['opened by its address', openTimes],
+    ['turned to by a link', turnTimes],
   ] as const) {
     const [first, middle, end] = times.map((some) => median(some)) as [number, number, number]
     rows.push({
@@ -100,6 +100,10 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
       target: '≤ 1.2',
     })
   }
-  reportSingle('  asked for by a turn', [...new Set([...asked].map((one) => one.replace(/\?\S*/, '')))].join('; '), 'the API alone')
-  for (const complaint of visitor.complaints()) reportSingle('  the browser complains', complaint, 'never')
+  reportSingle(
+    '  requested by a page turn',
+    [...new Set([...requestedUrls].map((one) => one.replace(/\?\S*/, '')))].join('; '),
+    'the API alone',
+  )
+  for (const complaint of visitor.complaints()) reportSingle('  errors of the browser', complaint, 'never')
 }

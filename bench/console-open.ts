@@ -57,13 +57,13 @@ export async function measureOpen(): Promise<void> {
  * @returns stops it and returns the numbers of orders and refusals
  */
 function placeOrders({ url, publishableKey, secretKey }: Demo): () => Promise<{ placed: number; refused: number }> {
-  const made = { placed: 0, refused: 0 }
+  const counts = { placed: 0, refused: 0 }
   let stopped = false
   const shippingAddress = { name: 'Ada Lovelace', line1: '1 Quay Street', city: 'Portland', province: 'ME', countryCode: 'US' }
   const post = async (path: string, body: object, key = publishableKey) => {
     const headers = { 'content-type': 'application/json', 'x-service-api-key': key, 'idempotency-key': crypto.randomUUID() }
     const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    return { isMade: answer.status === 201, id: ((await answer.json()) as { id?: string }).id ?? '' }
+    return { isCreated: answer.status === 201, id: ((await answer.json()) as { id?: string }).id ?? '' }
   }
   const loop = (async () => {
     type Listed = { data: { id: string; variants: { id: string }[] }[] }
@@ -73,15 +73,15 @@ function placeOrders({ url, publishableKey, secretKey }: Demo): () => Promise<{ 
     for (let nth = 0; !stopped; nth++) {
       const cart = await post('/cart', { email: `shopper${nth}@example.com`, shippingAddress, shippingMethod: 'standard' })
       await post(`/cart/${cart.id}/items`, { variantId: variants[nth % variants.length]?.id, quantity: 1 })
-      const { isMade } = await post(`/cart/${cart.id}/checkout`, { method: 'card' })
-      made[isMade ? 'placed' : 'refused']++
+      const { isCreated } = await post(`/cart/${cart.id}/checkout`, { method: 'card' })
+      counts[isCreated ? 'placed' : 'refused']++
       await Bun.sleep(betweenOrdersMs)
     }
   })()
   return async () => {
     stopped = true
     await loop
-    return made
+    return counts
   }
 }
 
@@ -102,8 +102,8 @@ async function visitScreens(visitor: ConsoleVisitor, demo: Demo): Promise<void> 
     await visitor.settled()
     page.events.length = 0
   }
-  const looks: MemorySample[] = []
-  const look = async (atMs: number) => {
+  const samples: MemorySample[] = []
+  const takeSample = async (atMs: number) => {
     await open(home)
     // Twice: the first collection releases holders of nodes, the second the nodes.
     await page.command('HeapProfiler.collectGarbage')
@@ -111,36 +111,36 @@ async function visitScreens(visitor: ConsoleVisitor, demo: Demo): Promise<void> 
     const { metrics } = (await page.command('Performance.getMetrics')) as { metrics: { name: string; value: number }[] }
     const of = (name: string) => metrics.find((one) => one.name === name)?.value ?? 0
     const [heap, nodes, listeners] = [of('JSHeapUsedSize') / mb, of('Nodes'), of('JSEventListeners')]
-    looks.push({ atMs, heap, nodes, listeners, server: residentMb(demo.pid) })
+    samples.push({ atMs, heap, nodes, listeners, server: residentMb(demo.pid) })
   }
   const stop = placeOrders(demo)
   const startedAt = performance.now()
-  let [shown, lookAt] = [0, 0]
+  let [screenCount, nextSampleAt] = [0, 0]
   for (let atMs = 0; atMs < minutes * minuteMs; atMs = performance.now() - startedAt) {
-    if (atMs >= lookAt) {
-      await look(atMs)
-      lookAt += everyMs
+    if (atMs >= nextSampleAt) {
+      await takeSample(atMs)
+      nextSampleAt += everyMs
       print(
-        `open for ${(atMs / 1_000).toFixed()} s, ${shown} screens: ${JSON.stringify(looks.at(-1), (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value))}`,
+        `open for ${(atMs / 1_000).toFixed()} s, ${screenCount} screens: ${JSON.stringify(samples.at(-1), (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value))}`,
       )
     }
-    await open(paths[shown % paths.length] ?? home)
+    await open(paths[screenCount % paths.length] ?? home)
     await Bun.sleep(betweenScreensMs)
-    shown++
+    screenCount++
   }
-  await look(performance.now() - startedAt)
+  await takeSample(performance.now() - startedAt)
   const { placed, refused } = await stop()
   reportSingle(
     `console open for ${minutes} minutes: screens shown, orders placed`,
-    `${figure(shown)}, ${figure(placed)} (${refused} refused)`,
+    `${figure(screenCount)}, ${figure(placed)} (${refused} refused)`,
     '',
   )
-  for (const [what, kind, digits] of kinds) reportSingle(`  ${what}`, growthText(looks, kind, digits), 'no growth')
+  for (const [what, kind, digits] of kinds) reportSingle(`  ${what}`, growthText(samples, kind, digits), 'no growth')
 }
 
 /** The growth since the warm-up and per minute, by least squares. */
-function growthText(looks: readonly MemorySample[], kind: keyof MemorySample, digits: number): string {
-  const warm = looks.filter(({ atMs }) => atMs >= warmMs)
+function growthText(samples: readonly MemorySample[], kind: keyof MemorySample, digits: number): string {
+  const warm = samples.filter(({ atMs }) => atMs >= warmMs)
   const [first, last] = [warm[0]?.[kind] ?? 0, warm.at(-1)?.[kind] ?? 0]
   const middle = (of: keyof MemorySample) => warm.reduce((sum, one) => sum + one[of], 0) / warm.length
   const [time, value] = [middle('atMs'), middle(kind)]

@@ -41,10 +41,10 @@ export async function measureConsole(): Promise<void> {
 }
 
 /**
- * Runs in the page from the start: when a screen with a heading has loaded, and when the best sellers below the first
- * view are there.
+ * Runs in the page from its start. Stores when a screen with a heading has loaded, and when the best sellers below the
+ * first view are shown.
  */
-const watchesHome = `(() => {
+const watchHome = `(() => {
   if (!location.pathname.startsWith('/console')) return
   const look = () => {
     const isThere = document.querySelector('main h1') && location.pathname.includes('/s/')
@@ -68,7 +68,7 @@ const emptyPage = (shop: string) => `(() => {
 
 async function measureUsable(visitor: ConsoleVisitor, url: string): Promise<void> {
   const { page } = visitor
-  for (const source of [watchesHome, emptyPage(demoShop.name)]) await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
+  for (const source of [watchHome, emptyPage(demoShop.name)]) await page.command('Page.addScriptToEvaluateOnNewDocument', { source })
   const timeOf = async (address: string, name = 'usableMs'): Promise<number> => {
     await page.open(url + address)
     return Number(await visitor.until(`location.pathname.startsWith('${address}') && globalThis.${name}`, address))
@@ -78,12 +78,12 @@ async function measureUsable(visitor: ConsoleVisitor, url: string): Promise<void
     ['home usable, files at hand', '≤ 1.2', false],
     ['home usable, for the first time', '', true],
   ] as const) {
-    const [souk, whole, floor]: [number[], number[], number[]] = [[], [], []]
+    const [souk, allShown, floor]: [number[], number[], number[]] = [[], [], []]
     for (let round = 0; round < loads; round++) {
       print(`${what}: ${round + 1} of ${loads}`)
       if (isCold) await page.command('Network.clearBrowserCache')
       floor.push(await timeOf('/health/live'))
-      whole.push(await timeOf(home, 'wholeMs'))
+      allShown.push(await timeOf(home, 'wholeMs'))
       souk.push(Number(await page.evaluate('usableMs')))
     }
     const text = (times: readonly number[]) => `${figure(median(times))} ms (min ${figure(Math.min(...times))})`
@@ -95,7 +95,7 @@ async function measureUsable(visitor: ConsoleVisitor, url: string): Promise<void
       spread: spreadOf(souk.map((one, at) => one / (floor[at] ?? 1))),
       target,
     })
-    reportSingle(`${what.replace('usable', 'whole')}, with what lies below`, text(whole), '')
+    reportSingle(`${what.replace('usable', 'whole')}, with what lies below`, text(allShown), '')
   }
 }
 
@@ -123,8 +123,8 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
   // Creates the only record that a screen needs and the demo lacks.
   const endpoint = { url: 'https://hooks.example/souk', events: ['order.confirmed'] }
   await fetch(`${url}/webhook-endpoints`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(endpoint) })
-  /** What a cold browser loads for an address. */
-  const cold = async (address: string, isThere: string): Promise<Map<string, number>> => {
+  /** Returns what a cold browser loads for an address. */
+  const loadCold = async (address: string, isThere: string): Promise<Map<string, number>> => {
     await page.command('Network.clearBrowserCache')
     const since = page.events.length
     await visitor.go(address)
@@ -135,21 +135,21 @@ async function bytes(visitor: ConsoleVisitor, url: string): Promise<void> {
     await visitor.settled()
     return bytesSent(visitor, since)
   }
-  const shown = `document.querySelector('main h1') !== null`
-  const home = await cold(`s/${demoShop.name}`, shown)
+  const headingIsShown = `document.querySelector('main h1') !== null`
+  const home = await loadCold(`s/${demoShop.name}`, headingIsShown)
   reportSingle('bytes of the first load, home shown', `${figure(sum(home.values()))} in ${home.size} files`, `≤ ${figure(firstLoadMax)}`)
-  const later: { path: string; size: number; files: number }[] = []
+  const laterScreens: { path: string; size: number; files: number }[] = []
   const screens = (await listedScreens()).filter(({ area }) => area !== 'net')
   for (const screen of screens) {
-    const all = await cold(await addressOf(screen, demoShop.name, ask), shown)
+    const all = await loadCold(await addressOf(screen, demoShop.name, ask), headingIsShown)
     const more = [...all].filter(([name]) => !home.has(name)).map(([, size]) => size)
-    later.push({ path: screen.path, size: sum(more), files: more.length })
+    laterScreens.push({ path: screen.path, size: sum(more), files: more.length })
   }
-  const largest = later.toSorted((a, b) => b.size - a.size)
+  const largest = laterScreens.toSorted((a, b) => b.size - a.size)
   for (const { path, size, files } of largest.slice(0, 5))
     reportSingle(`bytes of ${path} after that`, `${figure(size)} in ${files} files`, `≤ ${figure(laterMax)}`)
-  reportSingle(`bytes of a later screen, median of ${later.length}`, figure(median(later.map(({ size }) => size))), '')
-  for (const { path, size } of later) if (size > laterMax) print(`more than ${laterMax} bytes: ${path}, ${size}`)
+  reportSingle(`bytes of a later screen, median of ${laterScreens.length}`, figure(median(laterScreens.map(({ size }) => size))), '')
+  for (const { path, size } of laterScreens) if (size > laterMax) print(`more than ${laterMax} bytes: ${path}, ${size}`)
 }
 
 /** Product reads alone, and during repeated visits of the console with a cold browser. */
@@ -161,7 +161,7 @@ async function measureReads(url: string): Promise<void> {
     for (const path of ['/console', ...files])
       await (await fetch(url + path, { headers: { 'accept-encoding': 'br' }, decompress: false })).arrayBuffer()
   }
-  const beside = async () => {
+  const readDuringVisits = async () => {
     const opening = setInterval(() => void open().catch(() => undefined), 1_000 / openingsPerSecond)
     try {
       return await load(url, { paths }, readLoad)
@@ -173,7 +173,7 @@ async function measureReads(url: string): Promise<void> {
   const pair = { souk: [], floor: [] } as { souk: Awaited<ReturnType<typeof load>>[]; floor: Awaited<ReturnType<typeof load>>[] }
   for (let round = 0; round < rounds; round++) {
     pair.floor.push(await load(url, { paths }, readLoad))
-    pair.souk.push(await beside())
+    pair.souk.push(await readDuringVisits())
   }
   report(`product by id while the console is opened ${openingsPerSecond} times a second; floor: while it is not`, '≥ 0.97', pair)
 }

@@ -17,35 +17,36 @@ const linesOfCart = 3
 const active = 20
 
 /**
- * Twenty automatic discounts: of all, of products, of collections, with a minimum, with limits, and of free shipping.
+ * Adds twenty automatic discounts: on everything, on products, on collections, with a minimum, with limits, and free
+ * shipping.
  */
 async function addDiscounts({ dataDir, shopId, ids }: Seeded): Promise<void> {
   const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
-  const by = { shop: await readShop(deps, shopId), actor: system }
+  const context = { shop: await readShop(deps, shopId), actor: system }
   const usd = (amount: number) => ({ amount, currency: 'USD' })
-  const collection = await createCollection(deps, by, { title: 'On sale' })
-  await setCollectionProducts(deps, by, collection.id, ids.slice(0, 500))
+  const collection = await createCollection(deps, context, { title: 'On sale' })
+  await setCollectionProducts(deps, context, collection.id, ids.slice(0, 500))
   for (let nth = 0; nth < active; nth++) {
     const title = `Sale ${nth}`
     const percent = { title, kind: 'PERCENT', valueBps: 100 + 50 * nth } as const
-    if (nth % 5 === 0) await createDiscount(deps, by, percent)
-    if (nth % 5 === 1) await createDiscount(deps, by, { ...percent, productIds: ids.slice(nth, nth + 100) })
-    if (nth % 5 === 2) await createDiscount(deps, by, { ...percent, collectionIds: [collection.id] })
-    if (nth % 5 === 3) await createDiscount(deps, by, { title, kind: 'FIXED', amount: usd(500), minSubtotal: usd(10_000 * nth) })
-    if (nth % 5 === 4) await createDiscount(deps, by, { title, kind: 'FREE_SHIPPING', usageLimit: 1_000_000 })
+    if (nth % 5 === 0) await createDiscount(deps, context, percent)
+    if (nth % 5 === 1) await createDiscount(deps, context, { ...percent, productIds: ids.slice(nth, nth + 100) })
+    if (nth % 5 === 2) await createDiscount(deps, context, { ...percent, collectionIds: [collection.id] })
+    if (nth % 5 === 3) await createDiscount(deps, context, { title, kind: 'FIXED', amount: usd(500), minSubtotal: usd(10_000 * nth) })
+    if (nth % 5 === 4) await createDiscount(deps, context, { title, kind: 'FREE_SHIPPING', usageLimit: 1_000_000 })
   }
   await close()
 }
 
-/** Every change adds one to a cart's line. */
-function uncounted({ dataDir }: Seeded): void {
+/** Disables stock tracking, because every change adds a unit to a cart's line. */
+function disableStockTracking({ dataDir }: Seeded): void {
   const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
   db.run('update variants set track_inventory = 0')
   db.close()
 }
 
-/** Carts with products; returns the paths that add more. */
-async function cartsAt(url: string, { secretKey }: Seeded, variantIds: readonly string[]): Promise<string[]> {
+/** Creates carts with products. Returns the paths that add more. */
+async function createCarts(url: string, { secretKey }: Seeded, variantIds: readonly string[]): Promise<string[]> {
   const headers = { 'content-type': 'application/json', 'x-service-api-key': secretKey }
   const call = async (path: string, body: unknown) => {
     const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
@@ -63,27 +64,27 @@ async function cartsAt(url: string, { secretKey }: Seeded, variantIds: readonly 
 }
 
 async function variantsAt(url: string, { secretKey, ids }: Seeded): Promise<string[]> {
-  const found = ids.slice(0, linesOfCart).map(async (id) => {
+  const reads = ids.slice(0, linesOfCart).map(async (id) => {
     const answer = await fetch(`${url}/product-v2/${id}`, { headers: { 'x-service-api-key': secretKey } })
     return ((await answer.json()) as { variants: { id: string }[] }).variants[0]?.id ?? ''
   })
-  return Promise.all(found)
+  return Promise.all(reads)
 }
 
 export async function measureDiscounts(): Promise<void> {
   print(`cart changes with ${active} active discounts and without`)
-  const plain = await seed(join(work, 'discounts-none'), products)
-  uncounted(plain)
+  const withoutDiscounts = await seed(join(work, 'discounts-none'), products)
+  disableStockTracking(withoutDiscounts)
   const dataDir = join(work, 'discounts-some')
-  cpSync(plain.dataDir, dataDir, { recursive: true })
-  const some = { ...plain, dataDir }
-  await addDiscounts(some)
-  const [souk, floor] = [await start('souk.ts', some.dataDir), await start('souk.ts', plain.dataDir)]
-  const variantIds = await variantsAt(floor.url, plain)
-  const headers = { 'content-type': 'application/json', 'x-service-api-key': plain.secretKey }
+  cpSync(withoutDiscounts.dataDir, dataDir, { recursive: true })
+  const withDiscounts = { ...withoutDiscounts, dataDir }
+  await addDiscounts(withDiscounts)
+  const [souk, floor] = [await start('souk.ts', withDiscounts.dataDir), await start('souk.ts', withoutDiscounts.dataDir)]
+  const variantIds = await variantsAt(floor.url, withoutDiscounts)
+  const headers = { 'content-type': 'application/json', 'x-service-api-key': withoutDiscounts.secretKey }
   const changes = async (url: string) => ({
     method: 'POST' as const,
-    paths: await cartsAt(url, plain, variantIds),
+    paths: await createCarts(url, withoutDiscounts, variantIds),
     headers,
     body: JSON.stringify({ variantId: variantIds[0], quantity: 1 }),
   })

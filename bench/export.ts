@@ -27,21 +27,21 @@ const products = 1_000
 const orders = quick ? 100_000 : 1_000_000
 const sampleEveryMs = 20
 
-/** The peak memory of a process during work, in MB. */
+/** Returns the peak memory of a process during work, in MB. */
 async function peakWhile<T>(pid: number, work: Promise<T>): Promise<[peak: number, T]> {
   let peak = residentMb(pid)
   const timer = setInterval(() => {
     peak = Math.max(peak, residentMb(pid))
   }, sampleEveryMs)
   try {
-    const done = await work
-    return [peak, done]
+    const result = await work
+    return [peak, result]
   } finally {
     clearInterval(timer)
   }
 }
 
-/** Reads a whole export without keeping it; returns its bytes. */
+/** Reads an export without storing it. Returns the number of bytes. */
 async function exportOnce({ url }: Child, { secretKey }: Seeded, signal?: AbortSignal): Promise<number> {
   const headers = { accept: 'text/csv', 'x-service-api-key': secretKey }
   const answer = await fetch(`${url}/v2/orders`, { headers, ...(signal ? { signal } : {}) })
@@ -78,7 +78,7 @@ const command = (dataDir: string, shopName: string) =>
   })
 
 /** Rates of product reads with and without other work, in turn. */
-async function measureBeside(
+async function measureDuring(
   server: Child,
   requests: Requests,
   begin: (signal: AbortSignal) => Promise<void>,
@@ -139,11 +139,11 @@ export async function measureExport(): Promise<void> {
   const requests: Requests = { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }
   reportReads(
     'product reads by id beside an export (floor: without)',
-    await measureBeside(server, requests, (signal) => exportRepeatedly(server, shop, signal)),
+    await measureDuring(server, requests, (signal) => exportRepeatedly(server, shop, signal)),
   )
   reportReads(
     'product reads by id beside souk export (floor: without)',
-    await measureBeside(server, requests, (signal) => runCommandRepeatedly(shop, signal)),
+    await measureDuring(server, requests, (signal) => runCommandRepeatedly(shop, signal)),
   )
   await server.stop()
 }

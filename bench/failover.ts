@@ -16,7 +16,7 @@ const rounds = quick ? 2 : 3
 const ordersBefore = 100
 const ordersAfter = 100
 
-type Failover = { promotedMs: number; boughtMs: number; busy: number; others: number; made: number; lost: number }
+type Failover = { promotedMs: number; boughtMs: number; busy: number; others: number; placed: number; lost: number }
 
 export async function measureFailover(): Promise<void> {
   if (whyNoPostgres) {
@@ -28,15 +28,15 @@ export async function measureFailover(): Promise<void> {
   for (let round = 0; round < rounds; round++) runs.push(await failOver(round))
   const sum = (of: (run: Failover) => number) => runs.reduce((total, run) => total + of(run), 0)
   const seconds = (ms: number) => `${figure(ms / 1_000, 2)} s`
-  const bought = runs.map(({ boughtMs }) => boughtMs)
+  const outages = runs.map(({ boughtMs }) => boughtMs)
   reportSingle(
     `primary of two killed, ${callers} callers: to the next order`,
-    `${seconds(median(bought))} (${seconds(Math.min(...bought))}–${seconds(Math.max(...bought))}), ${seconds(median(runs.map(({ promotedMs }) => promotedMs)))} of them the promotion`,
+    `${seconds(median(outages))} (${seconds(Math.min(...outages))}–${seconds(Math.max(...outages))}), ${seconds(median(runs.map(({ promotedMs }) => promotedMs)))} of them the promotion`,
     '≤ 5 s',
   )
   reportSingle(
     'answers meanwhile, and orders',
-    `${sum(({ busy }) => busy)} × 503, ${sum(({ others }) => others)} others, ${sum(({ lost }) => lost)} lost of ${sum(({ made }) => made)}`,
+    `${sum(({ busy }) => busy)} × 503, ${sum(({ others }) => others)} others, ${sum(({ lost }) => lost)} lost of ${sum(({ placed }) => placed)}`,
     '0 others, 0 lost',
   )
 }
@@ -54,7 +54,7 @@ async function failOver(round: number): Promise<Failover> {
     const response = await fetch(`${server.url}${path}`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })
     return { status: response.status, body: (await response.json()) as { id: string; order: { id: string } } }
   }
-  const made: { id: string; at: number }[] = []
+  const placed: { id: string; at: number }[] = []
   let [busy, others, isOver] = [0, 0, false]
   const buying = Array.from({ length: callers }, async (_, nth) => {
     while (!isOver) {
@@ -63,37 +63,37 @@ async function failOver(round: number): Promise<Failover> {
       const item = await post(`/cart/${cart.body.id}/items`, { variantId: shop.variantIds[0], quantity: 1 })
       if (item.status >= 300) continue
       const key = crypto.randomUUID()
-      for (let isKnown = false; !isKnown && !isOver; ) {
+      for (let isAnswered = false; !isAnswered && !isOver; ) {
         const { status, body } = await post(`/cart/${cart.body.id}/checkout`, { method: 'card' }, key)
-        isKnown = status !== 503
-        if (status === 201) made.push({ id: body.order.id, at: performance.now() })
+        isAnswered = status !== 503
+        if (status === 201) placed.push({ id: body.order.id, at: performance.now() })
         else if (status === 503) busy++
         else others++
       }
     }
   })
-  while (made.length < ordersBefore) await Bun.sleep(1)
+  while (placed.length < ordersBefore) await Bun.sleep(1)
   const killedAt = performance.now()
   pair.kill()
   await pair.promote()
   const promotedAt = performance.now()
-  const after = () => made.filter(({ at }) => at > promotedAt)
+  const after = () => placed.filter(({ at }) => at > promotedAt)
   while (after().length < ordersAfter) await Bun.sleep(10)
   isOver = true
   await Promise.all(buying)
   return {
     promotedMs: promotedAt - killedAt,
-    boughtMs: endOfGap(killedAt, made) - killedAt,
+    boughtMs: endOfOutage(killedAt, placed) - killedAt,
     busy,
     others,
-    made: made.length,
-    lost: await countLost(pair.promoted, made),
+    placed: placed.length,
+    lost: await countLost(pair.promoted, placed),
   }
 }
 
-/** When orders succeeded again: earlier responses were on their way when the server was killed. */
-function endOfGap(killedAt: number, made: readonly { at: number }[]): number {
-  const times = [killedAt, ...made.map(({ at }) => at).filter((at) => at > killedAt)].sort((a, b) => a - b)
+/** Returns when orders succeeded again. Responses right after the kill were already in flight. */
+function endOfOutage(killedAt: number, placed: readonly { at: number }[]): number {
+  const times = [killedAt, ...placed.map(({ at }) => at).filter((at) => at > killedAt)].sort((a, b) => a - b)
   const gapBefore = (nth: number) => (times[nth] ?? 0) - (times[nth - 1] ?? 0)
   let longest = 1
   for (let nth = 2; nth < times.length; nth++) if (gapBefore(nth) > gapBefore(longest)) longest = nth
@@ -106,12 +106,12 @@ async function seedShop(dataDir: string, databaseUrl: string): Promise<ShopToBuy
   return shop
 }
 
-/** How many confirmed orders are missing from the database. */
-async function countLost(url: string, made: readonly { id: string }[]): Promise<number> {
+/** Returns how many confirmed orders are missing from the database. */
+async function countLost(url: string, placed: readonly { id: string }[]): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<{ id: string }>('select id from orders')
   await client.end()
-  const there = new Set(rows.map(({ id }) => id))
-  return made.filter(({ id }) => !there.has(id)).length
+  const storedIds = new Set(rows.map(({ id }) => id))
+  return placed.filter(({ id }) => !storedIds.has(id)).length
 }

@@ -61,19 +61,22 @@ const statements = {
 /** The order, with the number drawn before in the same transaction. */
 function insertOrder(): (order: Row) => Statement {
   const columns = Object.entries(getTableColumns(schema.orders))
-  const given = columns.filter(([name]) => name !== 'number')
-  const mark = (name: string) => `$${given.findIndex(([one]) => one === name) + 1}`
-  const drawn = `(select last from order_numbers where shop_id = ${mark('shopId')})`
-  const names = [...given, ...columns.filter(([name]) => name === 'number')].map(([, column]) => column.name)
+  const boundColumns = columns.filter(([name]) => name !== 'number')
+  const placeholderOf = (name: string) => `$${boundColumns.findIndex(([one]) => one === name) + 1}`
+  const drawnNumber = `(select last from order_numbers where shop_id = ${placeholderOf('shopId')})`
+  const names = [...boundColumns, ...columns.filter(([name]) => name === 'number')].map(([, column]) => column.name)
   const insert = statementOf(
-    `insert into orders (${names.join(', ')}) values (${[...given.map(([name]) => mark(name)), drawn].join(', ')})`,
-    ...given.map(([name]) => name),
+    `insert into orders (${names.join(', ')}) values (${[...boundColumns.map(([name]) => placeholderOf(name)), drawnNumber].join(', ')})`,
+    ...boundColumns.map(([name]) => name),
   )
-  const encoded = ([name, column]: (typeof given)[number], value: unknown) => [name, value === null ? null : column.mapToDriverValue(value)]
-  return (order) => insert(Object.fromEntries(given.map((column) => encoded(column, order[column[0]]))))
+  const encode = ([name, column]: (typeof boundColumns)[number], value: unknown) => [
+    name,
+    value === null ? null : column.mapToDriverValue(value),
+  ]
+  return (order) => insert(Object.fromEntries(boundColumns.map((column) => encode(column, order[column[0]]))))
 }
 
-/** The rows of one order by table, and its owner. */
+/** The rows of one order by table, and the ids of order and cart. */
 type Pattern = { rows: [table: string, rows: Row[]][]; order: string; cart: string }
 const ids = /\b(?:cart|line|order|evt|pay|msg|txn|att)_[0-9a-z]{26}\b/g
 
@@ -82,7 +85,7 @@ async function patternOf({ deps, ...instance }: Instance, shop: ShopToBuyIn): Pr
   const order = await buyerAt({ deps, ...instance })(shop, 0)
   const { read } = deps.db
   const [{ cart_id: cart } = { cart_id: '' }] = await read.rows<{ cart_id: string }>(sql`select cart_id from orders where id = ${order}`)
-  const found = async (table: SQLiteTable) => {
+  const readRows = async (table: SQLiteTable) => {
     const name = getTableName(table)
     const columns = Object.values(getTableColumns(table)).map((column) => column.name)
     const conditions = [
@@ -96,25 +99,25 @@ async function patternOf({ deps, ...instance }: Instance, shop: ShopToBuyIn): Pr
     const rows = await read.select().from(table).where(sql.join(conditions, sql` or `))
     return rows.length > 0 ? [[name, rows] as [string, Row[]]] : []
   }
-  return { rows: (await Promise.all(tables.map(found))).flat(), order, cart }
+  return { rows: (await Promise.all(tables.map(readRows))).flat(), order, cart }
 }
 
 const inserts = new Map(tables.map((table) => [getTableName(table), insertAllOf(table)]))
 
 /** The statement with which souk's data layer inserts rows of a table. */
 function insertStatement(name: string, rows: readonly Row[]): Statement[] {
-  const sent: Statement[] = []
-  const tx = { run: (query: Prepared<never, 'change'>, values: Row) => void sent.push({ query, values }) }
+  const collected: Statement[] = []
+  const tx = { run: (query: Prepared<never, 'change'>, values: Row) => void collected.push({ query, values }) }
   void inserts.get(name)?.(tx as never, rows as never)
-  return sent
+  return collected
 }
 
 /** Buys by writing the pattern's rows again. */
 function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, commit: Commit) {
   const sandbox = deps.processors.get('sandbox')
   if (!sandbox) throw new Error('there is no sandbox')
-  let made = 0
-  const ours = randomUUID().replaceAll('-', '').slice(0, 16)
+  let idCount = 0
+  const runId = randomUUID().replaceAll('-', '').slice(0, 16)
   return async ({ shopId: shop, variantIds }: ShopToBuyIn, nth: number): Promise<void> => {
     const pattern = patterns.get(shop)
     if (!pattern) throw new Error('a shop without a pattern')
@@ -123,7 +126,7 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
       fresh.getOrInsertComputed(
         id,
         () =>
-          `${id.slice(0, id.indexOf('_'))}_${Bun.randomUUIDv7().replaceAll('-', '').slice(0, 12)}${ours.slice(0, 4)}${(++made).toString(36).padStart(10, '0')}`,
+          `${id.slice(0, id.indexOf('_'))}_${Bun.randomUUIDv7().replaceAll('-', '').slice(0, 12)}${runId.slice(0, 4)}${(++idCount).toString(36).padStart(10, '0')}`,
       )
     const key = randomUUID()
     const rows = new Map(JSON.parse(JSON.stringify(pattern.rows).replaceAll(ids, nextId)) as Pattern['rows'])
@@ -132,8 +135,8 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
     for (const row of of('carts')) Object.assign(row, { status: 'OPEN', email: `shopper${nth}@example.com` })
     for (const row of of('payments')) Object.assign(row, { attemptKey: key })
     for (const row of of('idempotency_keys')) Object.assign(row, { key })
-    const late = ['carts', 'cart_lines', 'orders', 'order_events', 'outbox', 'unified_transactions', 'gift_card_transactions']
-    const [placed, ...happened] = of('order_events')
+    const laterTables = ['carts', 'cart_lines', 'orders', 'order_events', 'outbox', 'unified_transactions', 'gift_card_transactions']
+    const [placed, ...laterEvents] = of('order_events')
     await commit(insertStatement('carts', of('carts')))
     await commit([statements.touchCart({ cart }), ...insertStatement('cart_lines', of('cart_lines'))])
     await commit([
@@ -141,19 +144,19 @@ function buyerFrom(patterns: ReadonlyMap<string, Pattern>, { deps }: Instance, c
       statements.reserve({ variant }),
       statements.number({ shop }),
       ...of('orders').map(statements.order),
-      ...[...rows].filter(([name]) => !late.includes(name)).flatMap(([name, some]) => insertStatement(name, some)),
+      ...[...rows].filter(([name]) => !laterTables.includes(name)).flatMap(([name, some]) => insertStatement(name, some)),
       ...insertStatement('order_events', placed ? [placed] : []),
     ])
     const [payment] = of('payments')
-    const asked = { paymentId: String(payment?.['id']), amount: Number(payment?.['amount']), currency: String(payment?.['currency']) }
-    const { reference } = await sandbox.create({ ...asked, token: undefined, returnUrl: undefined })
-    await sandbox.capture({ ...asked, reference })
+    const request = { paymentId: String(payment?.['id']), amount: Number(payment?.['amount']), currency: String(payment?.['currency']) }
+    const { reference } = await sandbox.create({ ...request, token: undefined, returnUrl: undefined })
+    await sandbox.capture({ ...request, reference })
     await commit([
       statements.confirm({ order }),
       statements.paid({ order }),
       statements.sell({ variant }),
       ...(rows.has('saga_steps') ? [statements.steps({ order })] : []),
-      ...insertStatement('order_events', happened),
+      ...insertStatement('order_events', laterEvents),
       ...['outbox', 'unified_transactions'].flatMap((name) => insertStatement(name, of(name))),
       statements.answered({ scope: of('idempotency_keys')[0]?.['scope'], key }),
     ])

@@ -18,14 +18,14 @@ const keyring = createKeyring(parseConfig(benchSettings(dataDir)), false)
 const [key] = keyring.jwt()
 if (!key) throw new Error('no key that tokens were signed with')
 type Verifier = { verify(token: string, options: object): Promise<false | { role?: unknown; sid?: unknown }> }
-/** Each time, as a hand-written program would. */
+/** Verifies the token of each request anew, as a hand-written program would. */
 const tokens = jwt({ name: 'jwt', secret: key.bytes.toString('base64'), kid: key.version, iss: 'souk', aud: 'souk' }).decorator
   .jwt as unknown as Verifier
 const required = { algorithms: ['HS256'], issuer: 'souk', audience: 'souk', requiredClaims: ['exp', 'sub', 'jti', 'sid', 'role'] }
 const session = db.prepare<{ subject_id: string }, [string, number]>(
   'SELECT subject_id FROM sessions WHERE id = ? AND revoked_at IS NULL AND expires_at > ? LIMIT 1',
 )
-type Kept = {
+type SignalRow = {
   total_on_time: number
   total_late: number
   total_defaults: number
@@ -33,7 +33,7 @@ type Kept = {
   most_recent_settlement_at: number | null
   defaults: number
 }
-const signals = db.prepare<Kept, [number, string]>(
+const signals = db.prepare<SignalRow, [number, string]>(
   `SELECT s.*, (SELECT coalesce(sum(defaults), 0) FROM merchant_default_days d WHERE d.merchant_id = s.merchant_id AND d.day > ?) AS defaults
    FROM merchant_repayment_signals s WHERE s.merchant_id = ? LIMIT 1`,
 )

@@ -1,8 +1,8 @@
 /**
  * The bare floor of the resolver: `Bun.serve` with one route that returns bytes and headers of souk's response from
  * memory.
- * It keeps a given request id, and returns 304 for the ETag. No limits, no other checks. `/smallest` always returns
- * 304: the cost of Bun itself.
+ * It returns the request's id, and 304 for the ETag. It has no limits and no other checks. `/smallest` always returns
+ * 304, to measure the cost of Bun itself.
  */
 const [body = '', etag = ''] = Bun.argv.slice(2)
 
@@ -19,9 +19,9 @@ const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   routes: {
-    '/checkout/:shopUrl/payment-intent-resolver': ({ headers: sent }) => {
-      const all = headers(sent.get('x-request-id'))
-      return sent.get('if-none-match') === etag
+    '/checkout/:shopUrl/payment-intent-resolver': ({ headers: requestHeaders }) => {
+      const all = headers(requestHeaders.get('x-request-id'))
+      return requestHeaders.get('if-none-match') === etag
         ? new Response(null, { status: 304, headers: all })
         : new Response(body, { headers: { 'content-type': 'application/json;charset=utf-8', ...all } })
     },

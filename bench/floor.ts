@@ -36,7 +36,7 @@ const linesOf = db.prepare<Row, [string]>('SELECT * FROM order_lines WHERE order
 const paymentsOf = db.prepare<Row, [string]>('SELECT * FROM payments WHERE order_id = ? ORDER BY id')
 const eventsOf = db.prepare<Row, [string]>('SELECT * FROM order_events WHERE order_id = ? ORDER BY id')
 
-/** The shop of a secret key. */
+/** Returns the shop of a secret key. */
 function shopOf({ headers }: Request): string | undefined {
   const hash = Bun.CryptoHasher.hash('sha256', headers.get('x-service-api-key') ?? '', 'hex')
   const key = keyByHash.get(hash, Date.now())
@@ -47,7 +47,7 @@ const iso = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString(
 const json = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null)
 
 /** Builds an order from its rows. */
-function assembled(row: Row, id: string) {
+function assembleOrder(row: Row, id: string) {
   const money = (amount: unknown) => ({ amount, currency: row['currency'] })
   return {
     id,
@@ -147,7 +147,7 @@ const server = Bun.serve({
       const row = byId.get(request.params.id)
       return row ? new Response(row.document, { headers: headers(row.etag) }) : missing()
     },
-    /** The same by hand: parses the row's JSON column and uses Response.json. */
+    /** The same as a hand-written program: parses the row's JSON column and uses Response.json. */
     '/parsed/:id': (request) => {
       const row = byId.get(request.params.id)
       return row ? Response.json(JSON.parse(row.document), { headers: headers(row.etag) }) : missing()
@@ -166,7 +166,9 @@ const server = Bun.serve({
     '/assembled/:id': (request) => {
       const shop = shopOf(request)
       const row = shop === undefined ? undefined : rowOf.get(request.params.id)
-      return row?.['shop_id'] === shop && row ? Response.json(assembled(row, request.params.id), { headers: secretHeaders() }) : missing()
+      return row?.['shop_id'] === shop && row
+        ? Response.json(assembleOrder(row, request.params.id), { headers: secretHeaders() })
+        : missing()
     },
     /** The smallest response with the headers of a 304. */
     '/smallest/:id': () => new Response(null, { status: 304, headers: notModifiedHeaders() }),

@@ -9,25 +9,25 @@ const { url, requests, options, firstClient } = (await Bun.stdin.json()) as Gene
 const { hostname, port, host } = new URL(url)
 const latencies: number[] = []
 let errors = 0
-let sent = 0
+let bodyCount = 0
 const endsAt = performance.now() + options.seconds * 1_000
 
 /** The nth client address. */
 const client = (n: number) =>
   `${11 + (Math.floor(n / 16_777_216) % 80)}.${Math.floor(n / 65_536) % 256}.${Math.floor(n / 256) % 256}.${n % 256}`
-let asked = 0
+let requestCount = 0
 
 function nextRequest(): string {
   const { method = 'GET', paths, etags = [], headers = {}, each = [], body, clients } = requests
   const at = Math.floor(Math.random() * paths.length)
   const path = paths[at] ?? '/'
   const etag = etags[at]
-  const filled = body?.replaceAll('{n}', `${Date.now()}${sent++}`)
+  const filled = body?.replaceAll('{n}', `${Date.now()}${bodyCount++}`)
   const lines = Object.entries({
     host,
     ...headers,
     ...each[at],
-    ...(clients === undefined ? {} : { 'x-forwarded-for': client(firstClient + (asked++ % clients)) }),
+    ...(clients === undefined ? {} : { 'x-forwarded-for': client(firstClient + (requestCount++ % clients)) }),
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
     ...(filled === undefined ? {} : { 'content-length': String(Buffer.byteLength(filled)) }),
   })

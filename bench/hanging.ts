@@ -14,8 +14,8 @@ import { benchSettings, type Seeded, seed, unlimitedProduct } from './seed.ts'
 const stuck = quick ? 100 : 500
 const samples = quick ? 15 : 50
 
-/** Forwards to a stand-in. After a call it stops responding. */
-function switchTo(url: string) {
+/** Starts a proxy of a stand-in, which stops responding on command. */
+function startProxy(url: string) {
   let hangs = false
   const server = Bun.serve({
     port: 0,
@@ -56,7 +56,7 @@ async function checkout(
   const address = { name: 'A', line1: '1 Quay', city: 'Portland', countryCode: 'US' }
   const cart = (await call(url, 'POST', '/cart', key, { email: 'a@example.com', shippingAddress: address })) as unknown as { id: string }
   await call(url, 'POST', `/cart/${cart.id}/items`, key, { variantId, quantity: 1 })
-  const began = performance.now()
+  const startedAt = performance.now()
   const { order, payment } = (await call(url, 'POST', `/cart/${cart.id}/checkout`, publishableKey, {
     method: 'card',
     ...body,
@@ -64,7 +64,7 @@ async function checkout(
     order: { id: string }
     payment: { processor: string }
   }
-  return { ms: performance.now() - began, processor: payment.processor, orderId: order.id }
+  return { ms: performance.now() - startedAt, processor: payment.processor, orderId: order.id }
 }
 
 /** Configures a shop's processor and its partnership. */
@@ -83,7 +83,7 @@ const p99 = (loads: readonly Load[]) => median(loads.map(({ p99Ms }) => p99Ms))
 export async function measureHanging(): Promise<void> {
   print('a payment processor that hangs')
   const [stripe, other] = [await startStripe(), await startCheckoutServer()]
-  const at = switchTo(stripe.url)
+  const at = startProxy(stripe.url)
   const settings = {
     PUBLIC_URL: 'http://127.0.0.1:1',
     UNPAID_ORDERS_PER_ADDRESS: '1000000',
@@ -109,18 +109,18 @@ export async function measureHanging(): Promise<void> {
     return { souk, buyer: { url: souk.url, shop, publishableKey, variantId: variants[0]?.id ?? '' } }
   }
   const { souk, buyer } = await open('hanging', 'stripe')
-  const never = await open('never-hanging', 'checkout')
+  const control = await open('never-hanging', 'checkout')
 
-  // Waiting orders, and some that can be refunded elsewhere.
+  // Creates waiting orders, and orders of another processor that can be refunded.
   for (let nth = 0; nth < stuck; nth += 20) await Promise.all(Array.from({ length: 20 }, () => checkout(buyer, {})))
   const paid: string[] = []
   for (let nth = 0; nth < samples * 2; nth++) paid.push((await checkout(buyer, { processor: 'sandbox' })).orderId)
   const refunds = async () => {
     const all: number[] = []
     for (let nth = 0; nth < samples; nth++) {
-      const began = performance.now()
+      const startedAt = performance.now()
       await call(souk.url, 'POST', `/v2/orders/${paid.pop()}/refunds`, buyer.shop.secretKey, { all: true })
-      all.push(performance.now() - began)
+      all.push(performance.now() - startedAt)
     }
     return median(all)
   }
@@ -128,16 +128,16 @@ export async function measureHanging(): Promise<void> {
   const resolver = { clients: 9_000, paths: [`/checkout/${buyer.shop.shopName}/payment-intent-resolver`] }
   const productOf = ({ shop }: Buyer) => ({ paths: [`/product-v2/public/${shop.ids[0]}`] })
   const measured = async () => {
-    const asked: Load[] = []
+    const resolverLoads: Load[] = []
     const shares: number[] = []
     for (let round = 0; round < rounds; round++) {
-      asked.push(await load(souk.url, resolver, readLoad))
+      resolverLoads.push(await load(souk.url, resolver, readLoad))
       // In turn with a server without a hanging processor, so that other load affects both.
-      const elsewhere = await load(never.souk.url, productOf(never.buyer), readLoad)
-      const here = await load(souk.url, productOf(buyer), readLoad)
-      shares.push(here.perSecond / elsewhere.perSecond)
+      const loadOfControl = await load(control.souk.url, productOf(control.buyer), readLoad)
+      const loadOfHanging = await load(souk.url, productOf(buyer), readLoad)
+      shares.push(loadOfHanging.perSecond / loadOfControl.perSecond)
     }
-    return { asked, share: median(shares) }
+    return { resolverLoads, share: median(shares) }
   }
 
   const before = await measured()
@@ -146,21 +146,27 @@ export async function measureHanging(): Promise<void> {
   // Calls hang from here: the first until their timeout, then the breaker opens.
   const first = Promise.all(Array.from({ length: 5 }, () => checkout(buyer, {})))
   const during = await measured()
-  const fellOver = await first
-  const open_ = [await checkout(buyer, {}), ...(await measureAlternately(buyer, never.buyer, samples))]
+  const failedOver = await first
+  const afterBreaker = [await checkout(buyer, {}), ...(await measureAlternately(buyer, control.buyer, samples))]
   const refundDuring = await refunds()
   at.hang(false)
 
-  const refused = [...before.asked, ...during.asked].reduce((sum, { errors }) => sum + errors, 0)
+  const refused = [...before.resolverLoads, ...during.resolverLoads].reduce((sum, { errors }) => sum + errors, 0)
   if (refused > 0) throw new Error(`${refused} requests of the resolver were refused`)
-  compare('resolver p99, one processor hanging', p99(during.asked), p99(before.asked), 'ms', '≤ 1.50')
+  compare('resolver p99, one processor hanging', p99(during.resolverLoads), p99(before.resolverLoads), 'ms', '≤ 1.50')
   compare('product by id, one processor hanging, to a server beside it', during.share, before.share, '×', '≥ 0.90')
-  const slowest = Math.max(...fellOver.map(({ ms }) => ms))
-  reportSingle(`checkout that falls over to ${fellOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
-  const [met, unmet] = [open_.slice(1, 1 + samples), open_.slice(1 + samples)]
-  compare('checkout once the breaker is open', median(met.map(({ ms }) => ms)), median(unmet.map(({ ms }) => ms)), 'ms', '≤ 1.10')
+  const slowest = Math.max(...failedOver.map(({ ms }) => ms))
+  reportSingle(`checkout that falls over to ${failedOver[0]?.processor}`, `${figure(slowest)} ms at most`, '≤ 25,000 ms')
+  const [withHanging, withoutHanging] = [afterBreaker.slice(1, 1 + samples), afterBreaker.slice(1 + samples)]
+  compare(
+    'checkout once the breaker is open',
+    median(withHanging.map(({ ms }) => ms)),
+    median(withoutHanging.map(({ ms }) => ms)),
+    'ms',
+    '≤ 1.10',
+  )
   compare(`refund elsewhere, ${stuck} orders stuck`, refundDuring, refundBefore, 'ms', '≤ 1.50')
-  await Promise.all([souk.stop(), never.souk.stop(), stripe.close(), other.close(), at.stop()])
+  await Promise.all([souk.stop(), control.souk.stop(), stripe.close(), other.close(), at.stop()])
 }
 
 /** Measures both in turn. */
@@ -175,6 +181,6 @@ async function measureAlternately(one: Buyer, other: Buyer, count: number) {
 
 function compare(what: string, now: number, before: number, unit: string, target: string): void {
   const ratio = now / before
-  const shown = (value: number) => `${figure(value, 2)} ${unit}`
-  rows.push({ what, souk: shown(now), floor: `before ${shown(before)}`, ratio: ratio.toFixed(2), spread: spreadOf([ratio]), target })
+  const format = (value: number) => `${figure(value, 2)} ${unit}`
+  rows.push({ what, souk: format(now), floor: `before ${format(before)}`, ratio: ratio.toFixed(2), spread: spreadOf([ratio]), target })
 }

@@ -23,11 +23,11 @@ import { benchSettings } from './seed.ts'
 export type NetworkSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly transactions: number }
 export type KpiInput = { readonly networks: readonly NetworkSource[]; readonly rounds: number; readonly seconds: number }
 export type KpiMeasurement = {
-  /** By dashboard, the fastest of each network in milliseconds: other load makes none faster. */
+  /** By dashboard, the fastest response of each network in milliseconds, because other load only slows responses. */
   readonly times: Record<string, number[]>
   /** Product reads a second of the last network, without and with viewed dashboards, per round. */
-  readonly quiet: readonly number[]
-  readonly looking: readonly number[]
+  readonly withoutDashboards: readonly number[]
+  readonly withDashboards: readonly number[]
 }
 
 const shopsCount = 200
@@ -39,7 +39,7 @@ const movementsOfOrder = 4
 const partnersEvery = 10
 /** Every fifth order is by a new customer. */
 const signUpsEvery = 5
-/** Between two views of an operator. */
+/** Time between two views of an operator. */
 const viewEveryMs = 200
 const password = 'bench-password'
 
@@ -52,7 +52,7 @@ const dashboards = [
 
 const numbered = (what: string, nth: number) => `${what}_${String(nth).padStart(26, '0')}`
 
-/** Inserts more merchants, shops and products, as copies of those that the program made. */
+/** Inserts more merchants, shops and products as copies of rows that the program created. */
 async function seedNetwork({ deps }: Instance): Promise<{ productId: string }> {
   const { user, shop } = await createMerchant(
     deps,
@@ -67,26 +67,29 @@ async function seedNetwork({ deps }: Instance): Promise<{ productId: string }> {
     variants: [{ price: { amount: 1_000, currency: 'USD' } }],
   }
   const product = await createProduct(deps, { shop: contextOf(shop), actor: { id: user.id } }, input)
-  const [[owner], [owned], [made]] = await Promise.all([
+  const [[owner], [shopRow], [productRow]] = await Promise.all([
     deps.db.read.select().from(users).where(eq(users.id, user.id)),
     deps.db.read.select().from(shops),
     deps.db.read.select().from(products),
   ])
-  if (!(owner && owned && made)) throw new Error('nothing was made')
+  if (!(owner && shopRow && productRow)) throw new Error('nothing was made')
   await deps.db.write(async (tx) => {
     for (let nth = 0; nth < shopsCount; nth++) {
       await tx.insert(users).values({ ...owner, id: numbered('usr', nth), email: `bench${nth}@example.com` })
-      await tx.insert(shops).values({ ...owned, id: numbered('shop', nth), name: `bench-${nth}`, merchantId: numbered('usr', nth) })
+      await tx.insert(shops).values({ ...shopRow, id: numbered('shop', nth), name: `bench-${nth}`, merchantId: numbered('usr', nth) })
     }
   })
   for (let from = 0; from < productsCount; from += shopsCount)
     await deps.db.write(async (tx) => {
       const some = Array.from({ length: shopsCount }, (_, nth) => from + nth)
-      await tx
-        .insert(products)
-        .values(
-          some.map((nth) => ({ ...made, id: numbered('prod', nth), handle: `thing-${nth}`, shopId: numbered('shop', nth % shopsCount) })),
-        )
+      await tx.insert(products).values(
+        some.map((nth) => ({
+          ...productRow,
+          id: numbered('prod', nth),
+          handle: `thing-${nth}`,
+          shopId: numbered('shop', nth % shopsCount),
+        })),
+      )
     })
   return { productId: product.id }
 }
@@ -160,7 +163,7 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
     /** Returns the time of a dashboard over a year, in milliseconds. */
     dashboard: (name: string) => ask(`/admin/${name}${window}`),
     /** Returns product reads a second by 16 readers, with or without viewed dashboards. */
-    async productReads(seconds: number, isLooking: boolean): Promise<number> {
+    async productReads(seconds: number, viewsDashboards: boolean): Promise<number> {
       const end = performance.now() + seconds * 1_000
       let count = 0
       const reader = async () => {
@@ -170,7 +173,7 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
         }
       }
       const operator = async () => {
-        for (let nth = 0; isLooking && performance.now() < end; nth++) {
+        for (let nth = 0; viewsDashboards && performance.now() < end; nth++) {
           await ask(`/admin/${dashboards[nth % dashboards.length]}${window}`)
           await Bun.sleep(viewEveryMs)
         }
@@ -182,28 +185,28 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
 }
 
 const { networks, rounds, seconds }: KpiInput = await Bun.stdin.json()
-const opened = []
-for (const network of networks) opened.push(await open(network))
+const instances = []
+for (const network of networks) instances.push(await open(network))
 const times: Record<string, number[][]> = {}
 for (let round = 0; round < rounds; round++)
   for (const name of dashboards)
-    for (const [nth, { dashboard }] of opened.entries()) {
+    for (const [nth, { dashboard }] of instances.entries()) {
       // The first run fills caches.
       await dashboard(name)
       times[name] ??= networks.map(() => [])
       for (let time = 0; time < 5; time++) times[name][nth]?.push(await dashboard(name))
     }
-const [quiet, looking]: [number[], number[]] = [[], []]
-const large = opened.at(-1)
+const [withoutDashboards, withDashboards]: [number[], number[]] = [[], []]
+const large = instances.at(-1)
 for (let round = 0; round < rounds; round++) {
-  quiet.push((await large?.productReads(seconds, false)) ?? 0)
-  looking.push((await large?.productReads(seconds, true)) ?? 0)
+  withoutDashboards.push((await large?.productReads(seconds, false)) ?? 0)
+  withDashboards.push((await large?.productReads(seconds, true)) ?? 0)
 }
 const measured: KpiMeasurement = {
   times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
-  quiet,
-  looking,
+  withoutDashboards,
+  withDashboards,
 }
 process.stdout.write(JSON.stringify(measured))
-for (const { instance } of opened) await instance.close()
+for (const { instance } of instances) await instance.close()
 process.exit(0)

@@ -1,5 +1,6 @@
 /**
- * Measures credit: previews of an envelope and of an upgrade against the floor; the latter for many and few repayments.
+ * Measures credit: previews of an envelope and of an upgrade against the floor, and previews of an upgrade with many
+ * against few repayments.
  */
 
 import { Database as Sqlite } from 'bun:sqlite'
@@ -18,7 +19,7 @@ import { benchSettings } from './seed.ts'
 
 const few = 10
 const many = quick ? 20_000 : 100_000
-/** With ten repayments each. */
+/** Merchants with ten repayments each. */
 const merchants = 200
 /** More paths than cached responses, so that most are computed. */
 const paths = 20_000
@@ -29,7 +30,7 @@ export async function measureLendingCredit(): Promise<void> {
   const { token, busy, quiet, others } = await seedCredit(dataDir)
   const souk = await start('souk.ts', dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true' }))
   const floor = await start('floor-credit.ts', dataDir)
-  const asking: Requests = {
+  const envelopePreviews: Requests = {
     method: 'POST',
     paths: ['/admin/lending-application/credit-tier/preview'],
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -41,22 +42,26 @@ export async function measureLendingCredit(): Promise<void> {
       hardComplianceFlags: [],
     }),
   }
-  report('credit-tier preview', '≥ 0.70', await measureInTurn(souk, floor, { souk: asking, floor: asking }))
-  const previews: Requests = { paths: others.map((id) => preview(id)) }
-  report(`upgrade preview, ${merchants} merchants`, '≥ 0.70', await measureInTurn(souk, floor, { souk: previews, floor: previews }))
+  report('credit-tier preview', '≥ 0.70', await measureInTurn(souk, floor, { souk: envelopePreviews, floor: envelopePreviews }))
+  const upgradePreviews: Requests = { paths: others.map((id) => preview(id)) }
+  report(
+    `upgrade preview, ${merchants} merchants`,
+    '≥ 0.70',
+    await measureInTurn(souk, floor, { souk: upgradePreviews, floor: upgradePreviews }),
+  )
   // With one path every response would be cached: the query differs each time and is ignored.
-  const anew = (id: string): Requests => ({ paths: Array.from({ length: paths }, (_, nth) => `${preview(id)}?${nth}`) })
-  const compared = await measureInTurn(souk, souk, { souk: anew(busy), floor: anew(quiet) })
-  report(`upgrade preview computed anew, ${figure(many)} to ${few} repayments`, '≥ 0.50', compared)
+  const uncached = (id: string): Requests => ({ paths: Array.from({ length: paths }, (_, nth) => `${preview(id)}?${nth}`) })
+  const compared = await measureInTurn(souk, souk, { souk: uncached(busy), floor: uncached(quiet) })
+  report(`upgrade preview, not cached, ${figure(many)} to ${few} repayments`, '≥ 0.50', compared)
   await souk.stop()
   await floor.stop()
-  reportSingle('the same without HTTP', await computing(dataDir, busy, quiet), '< 2')
+  reportSingle('the same without HTTP', await compareComputation(dataDir, busy, quiet), '< 2')
 }
 
 const preview = (merchantId: string): string => `/v2/merchant/credit-tier/upgrade-preview/${merchantId}`
 
-/** How much longer a preview of the one takes than of the other. */
-async function computing(dataDir: string, busy: string, quiet: string): Promise<string> {
+/** Measures how much longer a preview takes for the busy merchant than for the quiet one. */
+async function compareComputation(dataDir: string, busy: string, quiet: string): Promise<string> {
   const instance = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
   const { previewUpgrade } = await import('../src/modules/lending/credit/index.ts')
   const times: Record<string, number> = { [busy]: 0, [quiet]: 0 }
@@ -90,7 +95,11 @@ async function seedCredit(dataDir: string) {
     db.run(`INSERT INTO users SELECT ?, role, ?, password_hash, created_at FROM users WHERE id = ?`, [id, `${id}@example.com`, user.id])
   db.close()
   const [quiet = '', ...others] = ids
-  const again = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'server', sqlite: { synchronous: 'OFF' } })
+  const instanceWithMerchants = await openInstance({
+    config: parseConfig(benchSettings(dataDir)),
+    as: 'server',
+    sqlite: { synchronous: 'OFF' },
+  })
   const now = Date.now()
   const tape = async function* () {
     yield Buffer.from('merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt\n')
@@ -102,8 +111,8 @@ async function seedCredit(dataDir: string) {
     for (let from = 0; from < many; from += 1_000)
       yield Buffer.from(Array.from({ length: 1_000 }, (_, nth) => line(user.id, many, from + nth)).join(''))
   }
-  const { recorded } = await importTape(again.deps, { actor: system }, tape)
+  const { recorded } = await importTape(instanceWithMerchants.deps, { actor: system }, tape)
   if (recorded !== many + few * ids.length) throw new Error(`only ${recorded} repayments were recorded`)
-  await again.close()
+  await instanceWithMerchants.close()
   return { token: data.accessToken, busy: user.id, quiet, others }
 }

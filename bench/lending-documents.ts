@@ -1,4 +1,4 @@
-/** Measures what an upload of 25 MB costs: memory, and other people's checkouts. */
+/** Measures the cost of an upload of 25 MB: memory, and the rate of concurrent checkouts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kybRecords } from '../db/schema/kyb.ts'
@@ -16,7 +16,7 @@ const key = 'bank_statements_12m'
 const json = { 'content-type': 'application/json' }
 
 /** Creates an approved merchant with a draft; returns its id. */
-async function draft({ dataDir, email }: Seeded): Promise<string> {
+async function createDraft({ dataDir, email }: Seeded): Promise<string> {
   const { deps, close } = await openInstance({ config: parseConfig(benchSettings(dataDir)), as: 'command' })
   const now = deps.clock.now()
   const [id, merchant] = [deps.newId('lendingApplication'), await deps.userStore.findByEmail(email)]
@@ -39,28 +39,28 @@ async function post(url: string, path: string, headers: Record<string, string>, 
   return answer.json() as Promise<Record<string, never>>
 }
 
-/** Buyers who check out one after the other for a while; returns each duration in milliseconds. */
-async function checkouts(url: string, secretKey: string, publishableKey: string, variantId: string): Promise<number[]> {
+/** Runs buyers who check out repeatedly. Returns the durations in milliseconds. */
+async function runCheckouts(url: string, secretKey: string, publishableKey: string, variantId: string): Promise<number[]> {
   const took: number[] = []
   const endsAt = performance.now() + seconds * 1_000
-  const one = async () => {
+  const buyRepeatedly = async () => {
     while (performance.now() < endsAt) {
       const cart = (await post(url, '/cart', { 'x-service-api-key': secretKey }, { email: 'a@example.com' })) as unknown as { id: string }
       await post(url, `/cart/${cart.id}/items`, { 'x-service-api-key': secretKey }, { variantId, quantity: 1 })
-      const began = performance.now()
+      const startedAt = performance.now()
       const keys = { 'x-service-api-key': publishableKey, 'idempotency-key': crypto.randomUUID() }
       await post(url, `/cart/${cart.id}/checkout`, keys, { method: 'card' })
-      took.push(performance.now() - began)
+      took.push(performance.now() - startedAt)
     }
   }
-  await Promise.all(Array.from({ length: callers }, one))
+  await Promise.all(Array.from({ length: callers }, buyRepeatedly))
   return took.sort((a, b) => a - b)
 }
 
 export async function measureLendingDocuments(): Promise<void> {
   print('a document of 25 MB')
   const shop = await seed(join(work, 'documents'), 10)
-  const id = await draft(shop)
+  const id = await createDraft(shop)
   const file = join(work, 'statement.pdf')
   writeFileSync(
     file,
@@ -71,20 +71,20 @@ export async function measureLendingDocuments(): Promise<void> {
     ['a bucket', JSON.parse(bucket.url)],
     ['the data directory', {}],
   ] as const) {
-    const { souk, buy, target, token } = await ready(shop, id, settings)
+    const { souk, buy, target, token } = await startWithUploader(shop, id, settings)
     await buy()
     await Bun.sleep(1_000)
     const { most, took } = await firstUpload(souk.pid, target, token, file)
     reportSingle(`memory of the first upload of 25 MB, to ${where}`, `+${figure(most, 1)} MB`, '≤ 32 MB')
     reportSingle(`an upload of 25 MB alone, to ${where}`, `${figure(took)} ms`, '')
-    if (where === 'the data directory') await besideCheckouts(buy, target, token, file)
+    if (where === 'the data directory') await measureCheckouts(buy, target, token, file)
     await souk.stop()
   }
   await bucket.stop()
 }
 
 /** Starts souk on the seeded directory with these settings, a product and an uploader. */
-async function ready(shop: Seeded, id: string, settings: Record<string, string>) {
+async function startWithUploader(shop: Seeded, id: string, settings: Record<string, string>) {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ LENDING_PLATFORM_ENABLED: 'true', ...settings }))
   const { data } = (await post(souk.url, '/merchant/login', {}, { email: shop.email, password: shop.password })) as unknown as {
     data: { accessToken: string }
@@ -97,7 +97,7 @@ async function ready(shop: Seeded, id: string, settings: Record<string, string>)
     souk,
     token: data.accessToken,
     target: `${souk.url}/lending-application/${id}/documents/${key}`,
-    buy: () => checkouts(souk.url, shop.secretKey, publishableKey, variants[0]?.id ?? ''),
+    buy: () => runCheckouts(souk.url, shop.secretKey, publishableKey, variants[0]?.id ?? ''),
   }
 }
 
@@ -109,15 +109,15 @@ async function firstUpload(pid: number, target: string, token: string, file: str
   const watch = setInterval(() => {
     most = Math.max(most, residentMb(pid))
   }, 2)
-  const began = performance.now()
+  const startedAt = performance.now()
   const answer = await fetch(target, { method: 'PUT', headers, body: Bun.file(file) })
-  const took = performance.now() - began
+  const took = performance.now() - startedAt
   clearInterval(watch)
   if (answer.status !== 200) throw new Error(`the upload answered ${answer.status} ${await answer.text()}`)
   return { most: most - before, took }
 }
 
-async function besideCheckouts(buy: () => Promise<number[]>, target: string, token: string, file: string): Promise<void> {
+async function measureCheckouts(buy: () => Promise<number[]>, target: string, token: string, file: string): Promise<void> {
   const quiet: number[][] = []
   const busy: number[][] = []
   for (let round = 0; round < rounds; round++) {
@@ -126,8 +126,8 @@ async function besideCheckouts(buy: () => Promise<number[]>, target: string, tok
     busy.push(await buy())
     await sender.stop()
   }
-  const p99 = (all: readonly number[][]) => median(all.map((one) => percentile(one, 0.99)))
-  const ratios = busy.map((one, nth) => percentile(one, 0.99) / percentile(quiet[nth] ?? [], 0.99))
+  const p99 = (all: readonly number[][]) => median(all.map((buyRepeatedly) => percentile(buyRepeatedly, 0.99)))
+  const ratios = busy.map((buyRepeatedly, nth) => percentile(buyRepeatedly, 0.99) / percentile(quiet[nth] ?? [], 0.99))
   rows.push({
     what: 'checkout p99, 25 MB after 25 MB coming',
     souk: `${figure(p99(busy), 1)} ms`,

@@ -1,6 +1,7 @@
 /**
  * Lists of orders in process, through the edge: few orders against very many, in turn.
- * Reads its input from standard input and writes the fastest of each, since other load makes none faster.
+ * Reads its input from standard input and writes the fastest response to each query, because other load only slows
+ * responses.
  */
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
@@ -21,8 +22,8 @@ import { benchSettings } from './seed.ts'
 export type OrdersSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly orders: number }
 export type SearchInput = { readonly instances: readonly OrdersSource[]; readonly rounds: number }
 /**
- * By query, a time per instance in milliseconds; and how long each took to count its past, like the first start after
- * an upgrade.
+ * By query, a time per instance in milliseconds. Also the time in which each instance counted the figures of existing
+ * orders, as the first start after an upgrade does.
  */
 export type SearchMeasurement = { readonly times: Record<string, number[]>; readonly countedMs: readonly number[] }
 
@@ -30,14 +31,14 @@ const days = 300
 const atOnce = 500
 const givenNames = ['Noor', 'Ali', 'Sara', 'Bat', 'Temuulen', 'James', 'Mary', 'John', 'Linda', 'Omar']
 const things = ['linen shirt', 'blue wool scarf', 'oak chair', 'glass vase', 'clay mug', 'brass lamp']
-/** Of a hundred orders. */
+/** The statuses of a hundred orders. */
 const statuses = ['PENDING_PAYMENT', 'CANCELLED', 'CANCELLED', ...Array.from({ length: 97 }, () => 'CONFIRMED')] as Order['status'][]
 const paidAs = { PENDING_PAYMENT: 'PENDING', CANCELLED: 'REFUNDED' } as Record<Order['status'], Order['paymentStatus']>
 
 const home = "a shop's home, a year"
 
 /** The queries of a shop by its number of orders, all on the list except home. */
-const questions = (count: number, now: number): Record<string, string> => {
+const queriesOf = (count: number, now: number): Record<string, string> => {
   const [from, to] = [now - 200 * dayMs, now - 170 * dayMs].map(dayOf)
   return {
     [home]: `startDate=${dayOf(now - 364 * dayMs)}&endDate=${dayOf(now)}`,
@@ -47,14 +48,14 @@ const questions = (count: number, now: number): Record<string, string> => {
     'one order, by q with its number': `q=${Math.floor(count / 2)}`,
     'one order, by q with a name': `q=family${Math.floor(count / 2)}`,
     'one order, by its address': `email=buyer${Math.floor(count / 2)}@example.com`,
-    'one order, by q with an address begun': `q=buyer${Math.floor(count / 2)}@exa`,
-    'orders, by q that one in ten holds': 'q=noor',
-    'orders, by q of which one letter is written': 'q=n',
+    'one order, by q with the start of an address': `q=buyer${Math.floor(count / 2)}@exa`,
+    'orders, by q with a word of one order in ten': 'q=noor',
+    'orders, by q with one letter': 'q=n',
     'orders, by q that all hold': 'q=example',
-    'orders, by q of two words and a beginning': 'q=noor+linen+shi',
+    'orders, by q with two words and a prefix': 'q=noor+linen+shi',
     'orders, by q, last page': 'q=noor&page=45',
-    'orders, by q that many hold and a rare status': 'q=noor&status=PENDING_PAYMENT',
-    'orders, by q that many hold and a common status': 'q=noor&status=CONFIRMED',
+    'orders, by q with a common word and a rare status': 'q=noor&status=PENDING_PAYMENT',
+    'orders, by q with a common word and a common status': 'q=noor&status=CONFIRMED',
     'orders, by status': 'status=CANCELLED',
     'orders, by payment status': 'paymentStatus=REFUNDED',
     'orders, by status and month, half a year ago': `status=CONFIRMED&from=${from}&to=${to}`,
@@ -162,7 +163,7 @@ async function open({ dataDir, databaseUrl, orders: count }: OrdersSource) {
   await seedOrders(instance, shop.id, count)
   const countedMs = await countPast(deps)
   const headers = { host: 'localhost', 'x-service-api-key': key }
-  const asked = questions(count, deps.clock.now())
+  const queries = queriesOf(count, deps.clock.now())
   return {
     instance,
     countedMs,
@@ -170,7 +171,7 @@ async function open({ dataDir, databaseUrl, orders: count }: OrdersSource) {
     async ask(name: string): Promise<number> {
       const startedAt = performance.now()
       const path = name === home ? '/shops/v2/overview' : '/v2/orders'
-      const request = new Request(`http://localhost${path}?${asked[name]}`, { headers })
+      const request = new Request(`http://localhost${path}?${queries[name]}`, { headers })
       const answer = await edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
       const body = await answer.text()
       const took = performance.now() - startedAt
@@ -183,12 +184,12 @@ async function open({ dataDir, databaseUrl, orders: count }: OrdersSource) {
 }
 
 const { instances, rounds }: SearchInput = await Bun.stdin.json()
-const opened = []
-for (const one of instances) opened.push(await open(one))
+const measuredInstances = []
+for (const one of instances) measuredInstances.push(await open(one))
 const times: Record<string, number[][]> = {}
 for (let round = 0; round < rounds; round++)
-  for (const name of Object.keys(questions(1, 0)))
-    for (const [nth, { ask }] of opened.entries()) {
+  for (const name of Object.keys(queriesOf(1, 0)))
+    for (const [nth, { ask }] of measuredInstances.entries()) {
       // The first run fills caches.
       await ask(name)
       times[name] ??= instances.map(() => [])
@@ -196,8 +197,8 @@ for (let round = 0; round < rounds; round++)
     }
 const measured: SearchMeasurement = {
   times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
-  countedMs: opened.map(({ countedMs }) => countedMs),
+  countedMs: measuredInstances.map(({ countedMs }) => countedMs),
 }
 process.stdout.write(JSON.stringify(measured))
-for (const { instance } of opened) await instance.close()
+for (const { instance } of measuredInstances) await instance.close()
 process.exit(0)

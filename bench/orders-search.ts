@@ -39,7 +39,7 @@ function report(label: string, { times, countedMs }: SearchMeasurement): void {
       target: '≤ 3',
     })
   reportSingle(
-    `counting the past of ${figure(many)} orders at the first start after an upgrade, ${label}`,
+    `counting the figures of ${figure(many)} existing orders at the first start after an upgrade, ${label}`,
     `${figure((countedMs[1] ?? 0) / 1_000, 1)} s`,
     '',
   )

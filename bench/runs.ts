@@ -1,4 +1,4 @@
-/** Shared by all measurements: child processes, alternating rounds, and the table of results. */
+/** Helpers of all measurements: child processes, alternating rounds, and the table of results. */
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

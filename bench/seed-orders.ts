@@ -1,5 +1,5 @@
 /**
- * Fills a seeded shop with confirmed orders row by row, as the saga would leave them, and with what the floor serves.
+ * Inserts confirmed orders into a seeded shop, with the rows that the saga leaves, and writes the floor's documents.
  */
 import { Database as Sqlite } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type FullOrder, orderView } from '../src/modules/selling/order/view.ts'
 import { inserter, type Seeded } from './seed.ts'
 
 export type SeededOrders = {
-  /** A sample from the first to the last. */
+  /** A sample of all orders, oldest first. */
   ids: string[]
   /** A customer with very many orders, and one with ten. */
   busyCustomer: string
@@ -25,11 +25,11 @@ export type SeededOrders = {
 }
 
 const batch = 5_000
-const idsKept = 100_000
+const sampleSize = 100_000
 const busyOrdersMax = 100_000
 const quietOrders = 10
 const everyMs = 30_000
-const inStock = 1_000_000_000
+const unlimitedStock = 1_000_000_000
 const address = {
   name: 'Noor Haddad',
   company: null,
@@ -59,7 +59,7 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
     db.run(`PRAGMA ${pragma}`)
   for (const pragma of ['journal_mode = WAL', 'synchronous = OFF']) floor.run(`PRAGMA ${pragma}`)
   floor.run('CREATE TABLE order_documents (id TEXT PRIMARY KEY, shop_id TEXT NOT NULL, document TEXT NOT NULL) WITHOUT ROWID')
-  db.query('UPDATE variants SET on_hand = ?').run(inStock)
+  db.query('UPDATE variants SET on_hand = ?').run(unlimitedStock)
   const variants = db
     .query<Variant, []>(
       `SELECT v.id, v.product_id productId, p.title, v.title variantTitle, v.sku, v.price
@@ -92,17 +92,21 @@ export function seedOrders({ dataDir, shopId }: Seeded, count: number): SeededOr
     return quietCustomers.at(-1) ?? busyCustomer
   }
   const total = Math.max(count, busyCount + quietOrders)
-  const step = Math.max(1, Math.floor(total / idsKept))
+  const step = Math.max(1, Math.floor(total / sampleSize))
   for (let nth = 0; nth < total; nth++) {
     if (nth % batch === 0) for (const one of [db, floor]) one.run('BEGIN')
-    const whole = confirmedOrder(shopId, customerOf(nth), nth, start + nth * everyMs, variants)
-    insert.order(whole.order)
-    for (const line of whole.lines) insert.line(line)
-    for (const event of whole.events) insert.event(event)
-    for (const payment of whole.payments) insert.payment(payment)
-    insert.movement(captureOf(whole))
-    document.run(whole.order.id, shopId, JSON.stringify(orderView(whole, `https://shop.example/v2/orders/public/${whole.order.id}`)))
-    if (nth % step === 0 && ids.length < idsKept) ids.push(whole.order.id)
+    const fullOrder = confirmedOrder(shopId, customerOf(nth), nth, start + nth * everyMs, variants)
+    insert.order(fullOrder.order)
+    for (const line of fullOrder.lines) insert.line(line)
+    for (const event of fullOrder.events) insert.event(event)
+    for (const payment of fullOrder.payments) insert.payment(payment)
+    insert.movement(captureOf(fullOrder))
+    document.run(
+      fullOrder.order.id,
+      shopId,
+      JSON.stringify(orderView(fullOrder, `https://shop.example/v2/orders/public/${fullOrder.order.id}`)),
+    )
+    if (nth % step === 0 && ids.length < sampleSize) ids.push(fullOrder.order.id)
     if (nth % batch === batch - 1 || nth === total - 1) {
       for (const one of [db, floor]) one.run('COMMIT')
       if (process.stderr.isTTY) process.stderr.write(`\r  seeding order ${nth + 1} of ${total}`)
@@ -152,9 +156,9 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
   const currency = 'USD'
   const id = newId('order')
   const paymentId = newId('payment')
-  const bought = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
+  const orderedVariants = [variants[nth % variants.length], variants[(nth * 7 + 1) % variants.length]].filter((one) => one !== undefined)
   const untaxed = { discount: 0, taxRateWholeBps: 0, taxRateHundredths: 0, taxInclusive: false, taxAmount: 0 }
-  const lines = bought.map(({ id: variantId, price, ...named }, position) => ({
+  const lines = orderedVariants.map(({ id: variantId, price, ...named }, position) => ({
     orderId: id,
     position,
     id: newId('line'),
@@ -222,12 +226,12 @@ function confirmedOrder(shopId: string, customerId: string, nth: number, at: num
     fromAbandonedCart: false,
     agent: null,
   }
-  const paid = { payment: paymentId, processor: 'sandbox', amount: total }
+  const paymentDetail = { payment: paymentId, processor: 'sandbox', amount: total }
   const events = (
     [
       ['PLACED', { total, currency }],
-      ['PAYMENT_AUTHORIZED', paid],
-      ['PAYMENT_CAPTURED', paid],
+      ['PAYMENT_AUTHORIZED', paymentDetail],
+      ['PAYMENT_CAPTURED', paymentDetail],
       ['CONFIRMED', {}],
     ] as const
   ).map(([type, detail], one) => ({

@@ -15,8 +15,8 @@ const peer = { requestIP: () => ({ address: '127.0.0.1' }) }
 
 const shops: ShopToBuyIn[] = []
 for (let nth = 0; nth < Number(count); nth++) {
-  const who = { email: `bench${nth}@example.com`, password: 'bench-password' }
-  const { shop } = await createMerchant(deps, who, { name: `bench-${nth}`, currency: 'USD', country: 'US' }, system)
+  const login = { email: `bench${nth}@example.com`, password: 'bench-password' }
+  const { shop } = await createMerchant(deps, login, { name: `bench-${nth}`, currency: 'USD', country: 'US' }, system)
   const secretKey = await readPrivateKey(deps, { shop: contextOf(shop), actor: system })
   const publishable = await deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')
   const headers = { host: 'localhost', 'content-type': 'application/json', 'x-service-api-key': secretKey }

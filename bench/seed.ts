@@ -21,7 +21,7 @@ import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 
 /** A product that never sells out. */
 export const unlimitedProduct = {
-  title: 'Sold without end',
+  title: 'Unlimited stock',
   status: 'ACTIVE',
   variants: [{ price: { amount: 100, currency: 'USD' }, trackInventory: false }],
 }
@@ -49,12 +49,12 @@ export const benchSettings = (dataDir: string): Record<string, string> => ({
 
 const batch = 5_000
 const bucketDocuments = 1_024
-const idsKept = 10_000
+const sampleSize = 10_000
 const colours = ['red', 'blue', 'green', 'black', 'white', 'amber', 'ivory', 'teal', 'olive', 'navy']
 const things = 'shirt lamp chair ring scarf mug rug clock kettle jumper bracelet vase stool basket blanket'.split(' ')
 const fabrics = ['linen', 'cotton', 'wool', 'oak', 'brass', 'silk', 'steel', 'clay', 'glass', 'leather']
 
-const pick = <T>(words: readonly T[], nth: number): T => words[nth % words.length] as T
+const pickFrom = <T>(words: readonly T[], nth: number): T => words[nth % words.length] as T
 
 /** Recreates `dataDir` with one shop of `count` products, published one second apart. */
 export async function seed(dataDir: string, count: number): Promise<Seeded> {
@@ -70,22 +70,22 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
   const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
   for (const pragma of ['synchronous = OFF', 'cache_size = -200000', 'wal_autocheckpoint = 20000']) db.run(`PRAGMA ${pragma}`)
   const insert = statements(db)
-  const step = Math.max(1, Math.floor(count / idsKept))
+  const step = Math.max(1, Math.floor(count / sampleSize))
   const ids: string[] = []
   const start = Date.now() - (count + 60) * 1_000
   const keys: Record<'newest' | 'title' | 'price', string[]> = { newest: [], title: [], price: [] }
   for (let nth = 0; nth < count; nth++) {
     if (nth % batch === 0) db.run('BEGIN')
     const now = start + nth * 1_000
-    const title = `${pick(colours, nth * 7)} ${pick(fabrics, nth * 3)} ${pick(things, nth)} ${nth}`
-    const whole = buildProduct(
+    const title = `${pickFrom(colours, nth * 7)} ${pickFrom(fabrics, nth * 3)} ${pickFrom(things, nth)} ${nth}`
+    const builtProduct = buildProduct(
       {
         title,
         handle: `product-${nth}`,
         status: 'ACTIVE',
         publishedAt: now,
-        vendor: pick(['Harbour', 'Meridian', 'Keystone', 'Caravan'], nth),
-        tags: [pick(colours, nth * 7), pick(fabrics, nth * 3)],
+        vendor: pickFrom(['Harbour', 'Meridian', 'Keystone', 'Caravan'], nth),
+        tags: [pickFrom(colours, nth * 7), pickFrom(fabrics, nth * 3)],
         descriptionHtml: `<p>A ${title}, made to last by people who care for what they make. Word${nth % 5_000} and word${(nth * 31) % 5_000}.</p>`,
         options: [{ name: 'Size', values: ['Small', 'Large'] }],
         variants: ['Small', 'Large'].map((size, at) => ({
@@ -105,19 +105,19 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
         now,
       },
     )
-    const sorted = sortKeys(whole)
-    insert(whole)
+    const sorted = sortKeys(builtProduct)
+    insert(builtProduct)
     keys.newest.push(sorted.newestKey)
     keys.title.push(sorted.titleKey)
     keys.price.push(sorted.priceKey)
-    if (nth % step === 0 && ids.length < idsKept) ids.push(whole.product.id)
+    if (nth % step === 0 && ids.length < sampleSize) ids.push(builtProduct.product.id)
     if (nth % batch === batch - 1 || nth === count - 1) {
       db.run('COMMIT')
       if (process.stderr.isTTY) process.stderr.write(`\r  seeding ${nth + 1} of ${count}`)
     }
   }
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  anchors(db, shop.id, keys)
+  insertAnchors(db, shop.id, keys)
   db.run('ANALYZE')
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
@@ -138,9 +138,9 @@ export function inserter<Of extends Table>(db: Sqlite, of: Of): (row: Of['$infer
   return (row) => void statement.run(...readers.map((read) => read(row)))
 }
 
-type Whole = ReturnType<typeof buildProduct>
+type BuiltProduct = ReturnType<typeof buildProduct>
 
-function statements(db: Sqlite): (whole: Whole) => void {
+function statements(db: Sqlite): (builtProduct: BuiltProduct) => void {
   const product = inserter(db, productsTable)
   const variant = inserter(db, variantsTable)
   const document = inserter(db, documentsTable)
@@ -148,11 +148,11 @@ function statements(db: Sqlite): (whole: Whole) => void {
   const insertTag = inserter(db, tagsTable)
   const rank = db.prepare('INSERT INTO product_ranks VALUES (? * 1048576, ?)')
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
-  return (whole) => {
-    const { product: p, variants } = whole
+  return (builtProduct) => {
+    const { product: p, variants } = builtProduct
     product(p)
     for (const one of variants) variant(one)
-    const rendered = renderProduct(whole)
+    const rendered = renderProduct(builtProduct)
     document(rendered.document)
     summary({ productId: p.id, summary: rendered.summary })
     for (const tag of p.tags) insertTag({ ...rendered.document, tag })
@@ -160,13 +160,13 @@ function statements(db: Sqlite): (whole: Whole) => void {
     const tags = p.tags.map((one) => one.toLowerCase())
     words.run(
       p.publishedAt,
-      productTerms({ productId: p.id, shopId: p.shopId, visibleFrom: p.publishedAt ?? 0, words: searchWords(whole), tags }),
+      productTerms({ productId: p.id, shopId: p.shopId, visibleFrom: p.publishedAt ?? 0, words: searchWords(builtProduct), tags }),
     )
   }
 }
 
-/** The counted list, as folds leave it. */
-function anchors(db: Sqlite, shopId: string, keys: Record<string, string[]>): void {
+/** Inserts the anchors of the list, as folds leave them. */
+function insertAnchors(db: Sqlite, shopId: string, keys: Record<string, string[]>): void {
   const insert = db.prepare('INSERT INTO listing_anchors VALUES (?, ?, ?, ?)')
   db.run('BEGIN')
   for (const [sort, all] of Object.entries(keys)) {

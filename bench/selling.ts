@@ -28,14 +28,14 @@ import { floorFile, type SeededOrders, seedOrders } from './seed-orders.ts'
 const fewOrders = quick ? 5_000 : 100_000
 const manyOrders = quick ? 20_000 : 1_000_000
 const products = 1_000
-/** Read repeatedly at random. */
+/** Orders that are read repeatedly at random. */
 const hotOrders = quick ? 5_000 : 10_000
 const callers = 64
 
 type Parts = { orders: boolean; buying: boolean }
 type Shop = Seeded & { orders: SeededOrders }
 /** The compared rates; requests a second. */
-type Rates = { byId?: number; orderIds?: number; bought?: number }
+type Rates = { byId?: number; orderIds?: number; purchases?: number }
 
 /** Measures all parts, or the chosen ones. */
 export async function measureSelling(parts: Parts): Promise<void> {
@@ -48,7 +48,7 @@ export async function measureSelling(parts: Parts): Promise<void> {
   }
   compare('order by id', 'byId')
   compare('order ids of the busiest customer', 'orderIds')
-  compare('cart to CONFIRMED', 'bought')
+  compare('cart to CONFIRMED', 'purchases')
 }
 
 async function measureAt({ orders, buying }: Parts, count: number): Promise<Rates> {
@@ -56,29 +56,29 @@ async function measureAt({ orders, buying }: Parts, count: number): Promise<Rate
   const seeded = await seed(join(work, `orders-${count}`), products)
   const shop = { ...seeded, orders: seedOrders(seeded, count) }
   const label = `${figure(count)} orders`
-  return { ...(orders ? await reads(shop, label) : {}), ...(buying ? await buyingAt(shop, label) : {}) }
+  return { ...(orders ? await measureReads(shop, label) : {}), ...(buying ? await measureBuyingAt(shop, label) : {}) }
 }
 
-async function reads(shop: Shop, label: string): Promise<Rates> {
+async function measureReads(shop: Shop, label: string): Promise<Rates> {
   const floor = await start('floor.ts', join(shop.dataDir, 'souk.db'), shop.shopId, floorFile(shop.dataDir))
   const souk = await start('souk.ts', shop.dataDir)
   const headers = { 'x-service-api-key': shop.secretKey }
   const { ids } = shop.orders
-  // Evenly from the first to the last.
-  const some = ids.filter((_, at) => (at * hotOrders) % ids.length < hotOrders)
-  const against = async (what: string, target: string, of: readonly string[], floorPath: string) => {
+  // Spread evenly over all orders.
+  const hotIds = ids.filter((_, at) => (at * hotOrders) % ids.length < hotOrders)
+  const compareWithFloor = async (what: string, target: string, of: readonly string[], floorPath: string) => {
     const [paths, floorPaths] = ['/v2/orders', floorPath].map((path) => of.map((id) => `${path}/${id}`)) as [string[], string[]]
     await Promise.all([readEach(souk.url, paths, headers), readEach(floor.url, floorPaths, headers)])
     return report(what, target, await measureInTurn(souk, floor, { souk: { paths, headers }, floor: { paths: floorPaths, headers } }))
   }
-  const what = `order by id with a key, ${figure(some.length)} at random`
-  const byId = await against(`${what}, ${label}`, '≥ 0.80', some, '/v2/orders')
-  await against(`${what}, floor puts it together, ${label}`, '≥ 0.80', some, '/assembled')
-  // More than souk caches.
-  await against(`order by id with a key, ${figure(ids.length)} at random, ${label}`, '', ids, '/v2/orders')
+  const what = `order by id with a key, ${figure(hotIds.length)} at random`
+  const byId = await compareWithFloor(`${what}, ${label}`, '≥ 0.80', hotIds, '/v2/orders')
+  await compareWithFloor(`${what}, floor puts it together, ${label}`, '≥ 0.80', hotIds, '/assembled')
+  // More orders than souk caches.
+  await compareWithFloor(`order by id with a key, ${figure(ids.length)} at random, ${label}`, '', ids, '/v2/orders')
   reportMemory(label, '', souk, floor)
   await floor.stop()
-  const orderIds = await orderIdsOf(souk.url, shop, label)
+  const orderIds = await measureOrderIds(souk.url, shop, label)
   await souk.stop()
   return { byId, orderIds }
 }
@@ -92,8 +92,8 @@ async function readEach(url: string, paths: readonly string[], headers: Record<s
   await Promise.all(Array.from({ length: readLoad.connections }, reader))
 }
 
-/** The first page of order ids, for a customer with very many and one with ten, in turn. */
-async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: string): Promise<number> {
+/** Measures the first page of order ids for a customer with very many orders and one with ten, in turn. */
+async function measureOrderIds(url: string, { secretKey, orders }: Shop, label: string): Promise<number> {
   const headers = { 'x-service-api-key': secretKey }
   const one = (customer: string) => load(url, { paths: [`/customer/${customer}/order-ids`], headers }, { ...readLoad, connections: 1 })
   const busy: Load[] = []
@@ -114,9 +114,9 @@ async function orderIdsOf(url: string, { secretKey, orders }: Shop, label: strin
   return median(busy.map(({ perSecond }) => perSecond))
 }
 
-/** Cart to CONFIRMED against the floor; also without the processor, without waiting for the disk, and without both. */
-async function buyingAt({ dataDir, shopId, orders: { publishableKey, variantIds } }: Shop, label: string): Promise<Rates> {
+/** Measures cart to CONFIRMED against the floor, also without the processor, without disk waits, and without both. */
+async function measureBuyingAt({ dataDir, shopId, orders: { publishableKey, variantIds } }: Shop, label: string): Promise<Rates> {
   const input = { dataDir, shops: [{ shopId, publishableKey, variantIds }], callers, seconds: quick ? 4 : 10 }
   const what = `cart to CONFIRMED, ${callers} callers, durable, SQLite, ${label}`
-  return { bought: await measureBuying(what, '≥ 0.5', input, true) }
+  return { purchases: await measureBuying(what, '≥ 0.5', input, true) }
 }

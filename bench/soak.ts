@@ -1,7 +1,7 @@
 /**
  * Measures whether memory stops growing. Runs mixed load on a demo: reads, searches, orders, event streams, imports,
  * mails, webhooks and logins. Ends when two heap samples, ten minutes apart, differ by at most 2 %, or when time is up.
- * The table lists what grew by object type. The exit status is 1 if memory still grows.
+ * The table lists the growth by object type. The exit status is 1 if memory still grows.
  * `--minutes=N` sets the longest time (default 60; 6 with `--quick`, which compares samples two minutes apart).
  * `--snapshots` keeps a heap snapshot of each sample.
  */
@@ -51,12 +51,12 @@ async function startProbedDemo(settings: Readonly<Record<string, string>>): Prom
     stderr: 'ignore',
   })
   children.add(child)
-  let said = ''
+  let output = ''
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
-    said += text
-    const url = /souk is ready at (http:\/\/\S+)/.exec(said)?.[1]
-    const publishableKey = /Publishable key\s+(\S+)\n/.exec(said)?.[1]
-    const secretKey = /Secret key\s+(\S+)\n/.exec(said)?.[1]
+    output += text
+    const url = /souk is ready at (http:\/\/\S+)/.exec(output)?.[1]
+    const publishableKey = /Publishable key\s+(\S+)\n/.exec(output)?.[1]
+    const secretKey = /Secret key\s+(\S+)\n/.exec(output)?.[1]
     if (url && publishableKey && secretKey) {
       const stop = async () => {
         child.kill('SIGTERM')
@@ -112,17 +112,17 @@ function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
   const loops: Promise<unknown>[] = []
   const begin = async () => {
     const { data } = (await call('GET', `/product-v2/public/shop/${demoShop.name}?limit=100`)) as Listed
-    const variants = data.flatMap(({ id, variants: own }) => own.map((variant) => ({ id: variant.id, productId: id })))
+    const variants = data.flatMap(({ id, variants: list }) => list.map((variant) => ({ id: variant.id, productId: id })))
     for (const { id, productId } of variants)
       await call('POST', `/product-v2/${productId}/variants/${id}/stock`, { delta: plenty }, secretKey)
     const at = <T>(all: readonly T[], nth: number) => all[nth % all.length] as T
     const read = async (nth: number) => {
       const product = at(data, nth * 7)
-      const word = product.title.split(' ')[nth % 2] ?? ''
+      const term = product.title.split(' ')[nth % 2] ?? ''
       await call('GET', `/product-v2/public/${product.id}`)
       await call(
         'GET',
-        `/product-v2/public/shop/${demoShop.name}?q=${encodeURIComponent(word)}&page=${1 + (nth % 5)}&minPrice=${nth % 5_000}`,
+        `/product-v2/public/shop/${demoShop.name}?q=${encodeURIComponent(term)}&page=${1 + (nth % 5)}&minPrice=${nth % 5_000}`,
       )
       await call('GET', `/v2/orders?page=${1 + (nth % 50)}`, undefined, secretKey)
       counts.reads += 3
@@ -162,7 +162,7 @@ function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
     }
     for (let nth = 0; nth < readersAtOnce; nth++) loops.push(repeat(betweenReadsMs, read))
     loops.push(repeat(betweenOrdersMs, buy), repeat(betweenImportsMs, importProducts), repeat(5_000, logIn))
-    // Streams end now and then like those of browsers, and are replaced.
+    // Streams end occasionally, as those of browsers do, and are replaced.
     for (let nth = 0; nth < streams; nth++) loops.push(repeat(1_000, listen))
   }
   loops.push(begin())
@@ -212,13 +212,13 @@ export async function measureSoak(): Promise<void> {
   })
   if (!endpoint.ok) print(`soak: the webhook endpoint was refused: ${await endpoint.text()}`)
   const stop = startLoad(souk, counts)
-  const looks: MemorySample[] = []
+  const samples: MemorySample[] = []
   let steady: { from: MemorySample; to: MemorySample; minutes: number } | undefined
   for (let minutes = 1; minutes <= minutesMax && !steady; minutes++) {
     await Bun.sleep(minuteMs)
     const to = await sampleMemory(souk)
-    looks.push(to)
-    const from = looks.at(-1 - apartMinutes)
+    samples.push(to)
+    const from = samples.at(-1 - apartMinutes)
     print(
       `soak: ${minutes} min: heap ${figure(to.heapSize / mb, 2)} MB, ${figure(to.objectCount)} objects, resident ${figure(to.rss / mb)} MB, ${JSON.stringify({ ...counts, mails: mails.received.length })}`,
     )
@@ -227,14 +227,14 @@ export async function measureSoak(): Promise<void> {
   await stop()
   await souk.stop()
   receiver.stop(true)
-  const [from, to] = steady ? [steady.from, steady.to] : [looks.at(-1 - apartMinutes) ?? looks[0], looks.at(-1)]
+  const [from, to] = steady ? [steady.from, steady.to] : [samples.at(-1 - apartMinutes) ?? samples[0], samples.at(-1)]
   if (!steady) process.exitCode = 1
   if (!from || !to) return
-  const sizes = (look: MemorySample) => `${figure(look.heapSize / mb, 2)} MB (${figure(look.rss / mb)} MB resident)`
+  const sizes = (sample: MemorySample) => `${figure(sample.heapSize / mb, 2)} MB (${figure(sample.rss / mb)} MB resident)`
   reportSingle(
     `soak: ${figure(counts.reads)} reads, ${figure(counts.orders)} orders, ${figure(counts.webhooks)} webhooks, ${mails.received.length} mails, ${counts.imports} imports, ${counts.refused} refused`,
-    steady ? `steady after ${steady.minutes} min` : `not steady after ${looks.length} min`,
-    `two looks ${apartMinutes} min apart within 2 %`,
+    steady ? `steady after ${steady.minutes} min` : `not steady after ${samples.length} min`,
+    `two samples ${apartMinutes} min apart within 2 %`,
   )
   reportSingle('  heap at the first and at the second look', `${sizes(from)} → ${sizes(to)}`, '')
   reportSingle('  types of objects that grew most', listGrownTypes(from, to), '')

@@ -1,6 +1,6 @@
 /**
- * Runs souk like `souk serve` on a seeded directory; `OFF` as the second argument measures durability. The third
- * overrides settings as JSON.
+ * Runs souk on a seeded directory, like `souk serve`. The second argument is SQLite's `synchronous`: `OFF` shows the
+ * cost of durability. The third overrides settings as JSON.
  */
 import { startJobs } from '../jobs/index.ts'
 import { parseConfig } from '../src/config.ts'

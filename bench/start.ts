@@ -5,7 +5,7 @@ import { compile } from '../src/build.ts'
 import { children, figure, median, print, quick, residentMb, root, rows, spreadOf, work } from './runs.ts'
 
 const starts = quick ? 5 : 20
-/** Both have finished their own work after a start. */
+/** After this time both programs have finished the work of their start. */
 const idleMs = 3_000
 const binary = join(root, 'dist', 'souk')
 
@@ -19,28 +19,28 @@ export async function measureStart(): Promise<void> {
   compile(['bench/floor-start.ts'], floor)
   const souk = { command: [binary, 'serve'], env: { DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error' } }
   // Creates the file that both then open.
-  await startOf(souk, 0)
+  await measureOneStart(souk, 0)
   const bare = { command: [floor, join(dataDir, 'souk.db')], env: {} }
-  const runs: Record<'floor' | 'known' | 'empty', Start[]> = { floor: [], known: [], empty: [] }
+  const runs: Record<'floor' | 'filled' | 'empty', Start[]> = { floor: [], filled: [], empty: [] }
   for (let round = 0; round < starts; round++) {
     print(`start ${round + 1} of ${starts}`)
     const empty = join(work, `empty-${round}`)
     // Idle memory varies little and takes long to measure.
     const wait = round < 5 ? idleMs : 0
-    runs.floor.push(await startOf(bare, wait))
-    runs.known.push(await startOf(souk, wait))
-    runs.empty.push(await startOf({ ...souk, env: { ...souk.env, DATA_DIR: empty } }, 0))
+    runs.floor.push(await measureOneStart(bare, wait))
+    runs.filled.push(await measureOneStart(souk, wait))
+    runs.empty.push(await measureOneStart({ ...souk, env: { ...souk.env, DATA_DIR: empty } }, 0))
     rmSync(empty, { recursive: true, force: true })
   }
-  report('ready, existing directory', 'ms', '< 4', runs.known, runs.floor, 'readyMs')
-  report('CPU until ready, existing directory', 'ms', '< 4', runs.known, runs.floor, 'cpuMs')
+  report('ready, existing directory', 'ms', '< 4', runs.filled, runs.floor, 'readyMs')
+  report('CPU until ready, existing directory', 'ms', '< 4', runs.filled, runs.floor, 'cpuMs')
   report('ready, empty directory', 'ms', '', runs.empty, runs.floor, 'readyMs')
   report('CPU until ready, empty directory', 'ms', '', runs.empty, runs.floor, 'cpuMs')
-  report('idle memory', 'MB', '< 2', runs.known.slice(0, 5), runs.floor.slice(0, 5), 'idleMb')
+  report('idle memory', 'MB', '< 2', runs.filled.slice(0, 5), runs.floor.slice(0, 5), 'idleMb')
 }
 
-/** One start until the first line of output; killed after `wait` ms. */
-async function startOf({ command, env }: { command: string[]; env: Record<string, string> }, wait: number): Promise<Start> {
+/** Measures a start until the first line of output. Kills the process after `wait` ms. */
+async function measureOneStart({ command, env }: { command: string[]; env: Record<string, string> }, wait: number): Promise<Start> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'inherit' })
   children.add(child)

@@ -1,6 +1,6 @@
 /**
- * Sends searches of unknown platforms: each from another address, each naming another profile, or all the
- * same one. Ends when every request is answered.
+ * Sends searches of unknown platforms, each from another address. Each names another profile, or all name the same one.
+ * Ends when every request is answered.
  */
 type Input = { url: string; strangersUrl: string; count: number; perSecond: number; isNew?: boolean }
 
@@ -11,11 +11,11 @@ const connections = 16
 const body = '{"query":"shirt","pagination":{"limit":1}}'
 const base = Math.floor(Math.random() * 2 ** 24)
 const startedAt = performance.now()
-let sent = 0
+let requestCount = 0
 
 async function sender(): Promise<void> {
-  while (sent < count) {
-    const nth = sent++
+  while (requestCount < count) {
+    const nth = requestCount++
     if (perSecond > 0) await Bun.sleep(Math.max(0, (nth * 1_000) / perSecond - (performance.now() - startedAt)))
     const address = base + nth
     const headers = {

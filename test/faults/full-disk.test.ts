@@ -38,7 +38,7 @@ async function sellingOnSmallDisk() {
   const outside = newProcessorStates()
   const played = simulateProcessors(app, outside)
   const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
-  const [payment] = outside.at.stripe.there
+  const [payment] = outside.at.stripe.storedPayments
   let events = 0
   const violations = async () => {
     const books = await booksOf(app)

@@ -183,7 +183,7 @@ const scenarios: Scenario[] = [
       app.clock.advance(hourMs)
       await app.jobs.closeOrders()
       // Coins can be sent to an expired invoice.
-      for (const one of played.at.btcpay.there) one.state = 'SEEN'
+      for (const one of played.at.btcpay.storedPayments) one.state = 'SEEN'
       app.clock.advance(hourMs)
       return 'sweep'
     },
@@ -316,7 +316,7 @@ function createScene(app: TestApp, played: SimulatedProcessors, fixture: Fixture
   }
   /** Pays on the processor's page. */
   const pay = (name: ProcessorName) => {
-    for (const { reference } of played.at[name].there) played.at[name].pay(reference, 1)
+    for (const { reference } of played.at[name].storedPayments) played.at[name].pay(reference, 1)
   }
 
   return {

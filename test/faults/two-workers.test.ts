@@ -21,7 +21,7 @@ async function startTwoWorkers() {
   const played = simulateProcessors(app, outside)
   const { order } = ok(await shop.checkout(await shop.cart(), { processor: 'stripe' }), 201).body
   const otherApp = await testApp(processorSettings, { database: app.database, as: 'command', startAt: app.clock.now() })
-  const [reference = ''] = outside.at.stripe.there.map((one) => one.reference)
+  const [reference = ''] = outside.at.stripe.storedPayments.map((one) => one.reference)
   /** The number of calls, and of those that changed something at the processor. */
   let calls = 0
   let changes = 0
@@ -67,7 +67,7 @@ test('of two workers on one webhook of a processor, one takes it and applies it 
   const { app, order, outside } = workers
   workers.pay()
   // The message is stored and no worker processes it, so both find it.
-  const [payment] = outside.at.stripe.there
+  const [payment] = outside.at.stripe.storedPayments
   const raw = JSON.stringify({ id: 'evt_1', payment: { paymentId: payment?.paymentId, reference: payment?.reference } })
   const blocked = Promise.withResolvers<void>()
   for (let nth = 0; nth < 8; nth++) app.deps.backgroundTasks.start('message stripe', () => blocked.promise)
@@ -94,7 +94,7 @@ test('of two concurrent sweeps of a late payment, one refunds it', async () => {
   const { outside } = workers
   await workers.runInBoth(hourMs, ({ jobs }) => jobs.closeOrders())
   expect(workers.changes()).toBe(1)
-  for (const one of outside.at.stripe.there) Object.assign(one, { state: 'CAPTURED', captured: one.amount })
+  for (const one of outside.at.stripe.storedPayments) Object.assign(one, { state: 'CAPTURED', captured: one.amount })
   await workers.runInBoth(hourMs, ({ jobs }) => jobs.sweep())
   const books = await workers.books()
   expect(books.orders).toMatchObject([{ status: 'EXPIRED', capturedTotal: 1_000, refundedTotal: 1_000 }])

@@ -55,10 +55,10 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
     const calling =
       <Argument, Answer>(call: (argument: Argument) => Promise<Answer>) =>
       (argument: Argument): Promise<Answer> => {
-        const stateBefore = JSON.stringify([states.at[name].there, [...states.at[name].given]])
+        const stateBefore = JSON.stringify([states.at[name].storedPayments, [...states.at[name].storedRefunds]])
         return around(
           () => call(argument),
-          () => stateBefore !== JSON.stringify([states.at[name].there, [...states.at[name].given]]),
+          () => stateBefore !== JSON.stringify([states.at[name].storedPayments, [...states.at[name].storedRefunds]]),
         )
       }
     const { create, retrieve, capture, void: voidPayment, refund, retrieveRefund } = processor
@@ -104,6 +104,6 @@ export function simulateProcessors({ deps }: Pick<TestApp, 'deps'>, states: Proc
 
 /** Merges the states of all processors into one. */
 export const mergedState = ({ at }: ProcessorStates): ProcessorState => ({
-  there: names.flatMap((name) => at[name].there),
-  given: new Map(names.flatMap((name) => [...at[name].given])),
+  storedPayments: names.flatMap((name) => at[name].storedPayments),
+  storedRefunds: new Map(names.flatMap((name) => [...at[name].storedRefunds])),
 })

@@ -61,8 +61,8 @@ const reportedStates: Readonly<Record<ProcessorPaymentRecord['state'], PaymentSt
 }
 
 /** State of the processor: plain data, so that it survives the program. */
-export type ProcessorState = { there: ProcessorPaymentRecord[]; given: Map<string, ProcessorRefundRecord> }
-export const emptyProcessorState = (): ProcessorState => ({ there: [], given: new Map() })
+export type ProcessorState = { storedPayments: ProcessorPaymentRecord[]; storedRefunds: Map<string, ProcessorRefundRecord> }
+export const emptyProcessorState = (): ProcessorState => ({ storedPayments: [], storedRefunds: new Map() })
 
 export type SimulatedProcessor = ReturnType<typeof simulateProcessor>
 
@@ -73,12 +73,12 @@ export function simulateProcessor(
   { capturesItself, repeats, findable, refunds, isAsynchronous, canForbid }: ProcessorGuarantees,
   { name: processorName = 'simulated', state = emptyProcessorState() }: { name?: string; state?: ProcessorState } = {},
 ) {
-  const { there, given } = state
+  const { storedPayments, storedRefunds } = state
   const forever = Number.POSITIVE_INFINITY
 
   function findPayment({ reference, paymentId }: PaymentName): ProcessorPaymentRecord | undefined {
-    if (reference !== undefined) return there.find((one) => one.reference === reference)
-    if (findable) return there.find((one) => one.paymentId === paymentId)
+    if (reference !== undefined) return storedPayments.find((one) => one.reference === reference)
+    if (findable) return storedPayments.find((one) => one.paymentId === paymentId)
     throw new ProcessorUnavailable('nothing is found by that', { counts: false })
   }
   function requirePayment(name: PaymentName): ProcessorPaymentRecord {
@@ -118,17 +118,17 @@ export function simulateProcessor(
       supportsCurrency: () => true,
     },
     async create({ paymentId, amount }) {
-      const before = repeats ? there.find((one) => one.paymentId === paymentId) : undefined
+      const before = repeats ? storedPayments.find((one) => one.paymentId === paymentId) : undefined
       if (before) return reportOf(before)
       const made: ProcessorPaymentRecord = {
-        reference: `${paymentId}-${there.length}`,
+        reference: `${paymentId}-${storedPayments.length}`,
         paymentId,
         amount,
         state: 'OPEN',
         captured: 0,
         refunded: 0,
       }
-      there.push(made)
+      storedPayments.push(made)
       return reportOf(made)
     },
     async retrieve(name) {
@@ -148,7 +148,7 @@ export function simulateProcessor(
       return reportOf(one)
     },
     async refund({ refundId, amount, whole, ...name }) {
-      const before = given.get(refundId)
+      const before = storedRefunds.get(refundId)
       if (before && refunds === 'any') return before
       const one = requirePayment(name)
       if (refunds === 'whole' && !whole) throw new ProcessorRefused('refund_not_supported')
@@ -161,11 +161,11 @@ export function simulateProcessor(
       // A claimable refund counts once the shopper claims it.
       one.refunded += refunds === 'claim' ? 0 : amount
       // If a request is repeated, such a processor makes a second refund, and the shopper gets both.
-      given.set(before ? `${refundId} again` : refundId, made)
+      storedRefunds.set(before ? `${refundId} again` : refundId, made)
       return made
     },
     async retrieveRefund({ refundId }) {
-      return given.get(refundId)
+      return storedRefunds.get(refundId)
     },
     async readMessage({ body, headers }) {
       if (headers.get('signed') !== signatureHeaders.signed) throw new BadSignature()
@@ -176,25 +176,25 @@ export function simulateProcessor(
 
   return {
     processor,
-    there,
-    given,
+    storedPayments,
+    storedRefunds,
     /** Refunds on the processor's own page. */
     giveBack(reference: string, amount: number): void {
-      const one = there.find((other) => other.reference === reference)
+      const one = storedPayments.find((other) => other.reference === reference)
       if (one) one.refunded += amount
     },
     /** Makes succeeded refunds fail, because the shopper's bank returned them. */
     bounce(): void {
-      for (const [id, refund] of given) {
+      for (const [id, refund] of storedRefunds) {
         if (refund.state !== 'SUCCEEDED') continue
-        given.set(id, { ...refund, state: 'FAILED', failureCode: 'closed_account' })
-        const one = there.find(({ paymentId }) => paymentId === refund.paymentId)
+        storedRefunds.set(id, { ...refund, state: 'FAILED', failureCode: 'closed_account' })
+        const one = storedPayments.find(({ paymentId }) => paymentId === refund.paymentId)
         if (one) one.refunded -= refund.amount
       }
     },
     /** Pays a share of the amount on the page; 0 declines, and more than 1 overpays. */
     pay(reference: string, share: number): void {
-      const one = there.find((other) => other.reference === reference)
+      const one = storedPayments.find((other) => other.reference === reference)
       // Coins sent to a voided invoice still arrive.
       const arrives = capturesItself && !canForbid && one?.state === 'VOIDED' && one.captured === 0 && share > 0
       if (!one || !(arrives || ['OPEN', 'DECLINED'].includes(one.state))) return
@@ -205,18 +205,18 @@ export function simulateProcessor(
     },
     /** Completes pending captures, voids and refunds. */
     settle(): void {
-      for (const one of there) {
+      for (const one of storedPayments) {
         if (one.state === 'CAPTURING' || one.state === 'SEEN') captureAmount(one, one.amount)
         if (one.state === 'VOIDING') one.state = 'VOIDED'
       }
-      for (const [id, refund] of given) if (refund.state === 'PENDING') given.set(id, { ...refund, state: 'SUCCEEDED' })
+      for (const [id, refund] of storedRefunds) if (refund.state === 'PENDING') storedRefunds.set(id, { ...refund, state: 'SUCCEEDED' })
     },
     /** Claims all claimable refunds. */
     claim(): void {
-      for (const [id, refund] of given) {
+      for (const [id, refund] of storedRefunds) {
         if (refund.state !== 'CLAIMABLE') continue
-        given.set(id, { ...refund, state: 'SUCCEEDED' })
-        const one = there.find(({ paymentId }) => paymentId === refund.paymentId)
+        storedRefunds.set(id, { ...refund, state: 'SUCCEEDED' })
+        const one = storedPayments.find(({ paymentId }) => paymentId === refund.paymentId)
         if (one) one.refunded += refund.amount
       }
     },
@@ -224,10 +224,10 @@ export function simulateProcessor(
 }
 
 /** Returns the differences between the books and the processor, one sentence each. */
-export function processorMismatches({ payments, orders, refunds }: Books, { there, given }: ProcessorState): string[] {
+export function processorMismatches({ payments, orders, refunds }: Books, { storedPayments, storedRefunds }: ProcessorState): string[] {
   const found: string[] = []
   for (const payment of payments) {
-    const own = there.filter(({ paymentId }) => paymentId === payment.id)
+    const own = storedPayments.filter(({ paymentId }) => paymentId === payment.id)
     // A payment that was created twice could be paid twice.
     if (own.length > 1) found.push(`${payment.id} was created ${own.length} times`)
     const captured = own.reduce((sum, one) => sum + one.captured, 0)
@@ -236,7 +236,7 @@ export function processorMismatches({ payments, orders, refunds }: Books, { ther
     // Manual refunds do not reach the processor, and refunds on its own page were not requested here.
     const through = back.filter(({ settledReference }) => settledReference === null)
     const asked = through.filter(({ purpose }) => purpose !== 'ELSEWHERE')
-    const unknown = asked.filter(({ id }) => given.get(id)?.state !== 'SUCCEEDED')
+    const unknown = asked.filter(({ id }) => storedRefunds.get(id)?.state !== 'SUCCEEDED')
     if (unknown.length > 0) found.push(`${payment.id} has ${unknown.length} refunds that did not go back`)
     const sumOf = (all: readonly { amount: number }[]) => all.reduce((sum, { amount }) => sum + amount, 0)
     if (sumOf(back) !== payment.refunded) found.push(`${payment.id} has ${payment.refunded} refunded, and ${sumOf(back)} went back`)

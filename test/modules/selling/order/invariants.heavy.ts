@@ -131,7 +131,7 @@ async function runStory({ promises: guarantees, steps }: Story): Promise<void> {
   const paid = books.payments.filter(({ captured }) => captured > 0)
   if (new Set(paid.map(({ orderId }) => orderId)).size < paid.length) countOutcome('twice')
   for (const { amount, captured } of paid) if (captured !== amount) countOutcome(captured < amount ? 'short' : 'over')
-  if ([...simulation.given.values()].some(({ state }) => state === 'FAILED')) countOutcome('bounced')
+  if ([...simulation.storedRefunds.values()].some(({ state }) => state === 'FAILED')) countOutcome('bounced')
   for (const { status } of books.disputes) countOutcome(status)
   const problemsFound = [...violationsOf(books), ...processorMismatches(books, simulation), ...disputeProblems(books, reportedDisputes)]
   for await (const { subject, problems, isWork } of bookFindings(app.deps.db))
@@ -209,7 +209,7 @@ async function runAction(
       return undefined
     case 'dispute': {
       const paid = pick(
-        simulation.there.filter(({ captured }) => captured > 0),
+        simulation.storedPayments.filter(({ captured }) => captured > 0),
         one.nth,
       )
       if (!paid) return undefined
@@ -240,7 +240,7 @@ const payablePages = async (app: TestApp): Promise<string[]> =>
 async function settleEverything(app: TestApp, simulation: SimulatedProcessor): Promise<void> {
   for (let rounds = 0; rounds < 60; rounds++) {
     app.clock.advance(rounds < 20 ? 31 * minuteMs : 5 * hourMs)
-    for (const { state } of simulation.there) countOutcome(state)
+    for (const { state } of simulation.storedPayments) countOutcome(state)
     simulation.settle()
     await app.jobs.messages()
     await app.jobs.resume()

@@ -22,7 +22,8 @@ export function provincesOf(parts: readonly (Province & { country: string })[]):
   for (const { country, code, name } of parts) {
     const ofCountry = found.get(country) ?? new Map<string, string[]>()
     found.set(country, ofCountry)
-    for (const spelling of [name, code, `${country}-${code}`].map(spellingOf)) {
+    const counties = country === 'IE' ? [`County ${name}`, `Co ${name}`] : []
+    for (const spelling of [name, code, `${country}-${code}`, ...counties].map(spellingOf)) {
       const codes = ofCountry.get(spelling) ?? []
       ofCountry.set(spelling, codes)
       if (!codes.includes(code)) codes.push(code)

@@ -80,6 +80,6 @@ describeProcesses('souk processors', () => {
     expect([guarded.status, guarded.stderr]).toEqual([1, expect.stringContaining('address not allowed')])
     withFile(join(dataDir, 'souk.db'), (file) => file.run("UPDATE processor_accounts SET sealed_settings = 'v0:none'"))
     const closed = await runProcessors(dataDir, settings)
-    expect([closed.status, closed.stderr]).toEqual([1, expect.stringContaining('does not open')])
+    expect([closed.status, closed.stderr]).toEqual([1, expect.stringContaining('its sealed secrets cannot be opened')])
   })
 })

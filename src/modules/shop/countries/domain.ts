@@ -105,7 +105,5 @@ async function loadCountryParts(): Promise<(Province & { country: string })[]> {
 
 async function loadProvinces(): Promise<Provinces> {
   const [parts, { localProvinceNames }] = await Promise.all([loadCountryParts(), import('../../../lib/province-names.ts')])
-  const irish = parts.filter(({ country }) => country === 'IE')
-  const counties = ['County', 'Co'].flatMap((word) => irish.map((county) => ({ ...county, name: `${word} ${county.name}` })))
-  return provincesOf([...parts, ...counties, ...localProvinceNames()])
+  return provincesOf([...parts, ...localProvinceNames()])
 }

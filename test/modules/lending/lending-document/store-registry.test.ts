@@ -46,7 +46,7 @@ test('of two processes with different directories the second is refused at the s
   expect([early.status, early.headers.get('retry-after'), documentEventsOf(second)]).toEqual([503, '5', ['documents.missing']])
   expect(await readyOf(second)).toBe(200)
   expect(await tryStart(second)).toMatch(
-    /^The documents of this database are not in .*\/documents, which has no file [0-9a-f]{40}: DATA_DIR is another one, .* need one DATA_DIR, on a disk that they share, or a bucket/,
+    /^The documents of this database are not in .*\/documents, which has no file [0-9a-f]{40}: DATA_DIR is another one, .* need the same DATA_DIR on a shared disk, or a bucket/,
   )
   expect(documentEventsOf(second)).toEqual(['documents.missing', 'documents.other_store'])
   for (const method of ['GET', 'DELETE'])

@@ -75,7 +75,7 @@ export const postgresChangeFeed: ChangeFeed = {
       union all (select ${table}::text, id, ${column}::text from ${sql.raw(table)}
         where ${column} = any(${`{${before.open.join(',')}}`}::xid8[]) ${conditions})`
     const found = await read.rows<Found>(
-      sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as said${sql.join(changeFeedTables.map(ofTable), sql``)}`,
+      sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as value${sql.join(changeFeedTables.map(ofTable), sql``)}`,
     )
     const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.value ?? '1:1:')
     // A server that was restored from a dump starts with lower transaction numbers.

@@ -323,7 +323,7 @@ test('finds products indexed by an older version by prefix, before and after the
   expect(await shop.titles(q('linen sh'))).toEqual(['Linen shirt'])
 })
 
-/** Inserts copies of a product directly and without search words. Each is published a millisecond after the previous one. */
+/** Inserts copies of a product without search words, each published a millisecond after the previous one. */
 async function insertCopies({ deps }: TestApp, id: string, count: number): Promise<void> {
   const copies = (table: Table, key: string, overrides: Record<string, string>) => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)

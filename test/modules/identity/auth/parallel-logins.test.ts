@@ -18,7 +18,7 @@ const countStatuses = (answers: Answer[]) => {
 }
 const countAttempts = async (app: TestApp) => (await app.deps.db.read.select().from(attempts)).length
 
-/** Returns passwords whose checks block until `release`, and a promise that resolves when a number of them is in flight. */
+/** Returns passwords whose checks block until `release`, and a promise for a number of checks in flight. */
 function createBlockedPasswords() {
   let inFlight = 0
   let release = () => {}

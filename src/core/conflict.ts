@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '../../db/engine.ts'
+import { isUniqueViolation, NothingChanged } from '../../db/engine.ts'
 import { AppError, fieldError } from './errors.ts'
 
 /**
@@ -12,6 +12,25 @@ export const refuseTaken =
     if (!isUniqueViolation(error)) throw error
     throw field === undefined ? new AppError('CONFLICT', message, { code: 'already_exists' }) : alreadyExists(field, message)
   }
+
+const triesMax = 25
+
+/**
+ * Runs work that reads, decides and writes. Runs it again while its write fails because of a concurrent change, so that
+ * it decides with what that change stored.
+ * @param work receives the number of earlier runs
+ * @param tooMany creates the error to throw when other changes keep coming first. Default: the last failure
+ */
+export async function retryOnConflict<T>(work: (tries: number) => Promise<T>, tooMany?: () => Error): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work(tries)
+    } catch (error) {
+      if (!(error instanceof NothingChanged) && !isUniqueViolation(error)) throw error
+      if (tries + 1 >= triesMax) throw tooMany?.() ?? error
+    }
+  }
+}
 
 /** Creates the error of a value that another record has. */
 export const alreadyExists = (field: string, message: string): AppError =>

@@ -1,13 +1,15 @@
 import { NothingChanged, type Writer } from '../../../../db/engine.ts'
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
+import { retryOnConflict } from '../../../core/conflict.ts'
 import { AppError } from '../../../core/errors.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { newSecretId } from '../../../lib/ids.ts'
+import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
 import { refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
-import { emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
+import { type CartSnapshot, emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
 import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
 import { answerOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
@@ -25,12 +27,10 @@ import { type LoadedSession, loadSession, withCart } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import type { SessionOwner } from './store.ts'
 
-/** Maximum attempts of a change while concurrent changes come first. */
-export const triesMax = 25
 /** The actor in events of orders that a change cancels. */
 const shopperActor = 'shopper'
 const forgetBatchSize = 200
-export const retrySoonSeconds = 5
+const retrySoonSeconds = 5
 const retryLaterSeconds = 600
 
 /**
@@ -186,28 +186,42 @@ export async function replaceRecord(
   { id, body }: { id: string; body: CheckoutInput },
 ): Promise<object> {
   const contents = contentsIn(call, body)
-  for (let tries = 0; tries < triesMax; tries++) {
-    const found = await loadSession(deps, call, id)
-    if (found?.session.kind !== kind) return notFoundOf(call)
-    const { session, snapshot } = await openSession(deps, call, found)
+  return changeRecord(deps, call, kind, id, async ({ session, snapshot }) => {
     const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
     const { answer, stored } = await renderUpdate(deps, call, updated)
-    try {
-      return await deps.db.write(async (tx) => {
-        await saveCart(tx, deps, updated.result.snapshot, snapshot)
-        const { request, shown, expiresAt, updatedAt } = stored
-        if (!(await deps.agentSessionStore.change(tx, session, { request, shown, expiresAt, updatedAt }))) throw new NothingChanged()
-        await call.attempt.storeAnswer(tx, answer)
-        return answer
-      }, locking)
-    } catch (error) {
-      // Another change was first: try again.
-      if (!(error instanceof NothingChanged)) throw error
-    }
-  }
-  throw new UcpError('unavailable', 'Other requests changed this checkout or cart at the same time. Send the request again.', {
-    retryAfterSeconds: retrySoonSeconds,
+    return { snapshot: updated.result.snapshot, fields: pick(stored, 'request', 'shown', 'expiresAt', 'updatedAt'), answer }
   })
+}
+
+/** A change of a session: its cart, its fields and the answer. */
+type SessionChange = { readonly snapshot: CartSnapshot; readonly fields: Partial<AgentSession>; readonly answer: object }
+
+/**
+ * Changes an open session or cart as `decide` says. An unpaid checkout is cancelled first.
+ * @returns the answer; one without a resource for an unknown session or another platform's
+ * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
+ */
+export function changeRecord(
+  deps: AgentSessionDeps,
+  call: AgentCall,
+  kind: SessionKind,
+  id: string,
+  decide: (open: LoadedSession) => Promise<SessionChange>,
+): Promise<object> {
+  const change = async (): Promise<object> => {
+    const found = await loadSession(deps, call, id)
+    if (found?.session.kind !== kind) return notFoundOf(call)
+    const open = await openSession(deps, call, found)
+    const { snapshot, fields, answer } = await decide(open)
+    return deps.db.write(async (tx) => {
+      await saveCart(tx, deps, snapshot, open.snapshot)
+      if (!(await deps.agentSessionStore.change(tx, open.session, fields))) throw new NothingChanged()
+      await call.attempt.storeAnswer(tx, answer)
+      return answer
+    }, locking)
+  }
+  const conflictText = 'Other requests changed this checkout or cart at the same time. Send the request again.'
+  return retryOnConflict(change, () => new UcpError('unavailable', conflictText, { retryAfterSeconds: retrySoonSeconds }))
 }
 
 /**

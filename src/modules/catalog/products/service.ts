@@ -1,6 +1,6 @@
-import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
+import type { Writer } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
-import { refuseTaken } from '../../../core/conflict.ts'
+import { refuseTaken, retryOnConflict } from '../../../core/conflict.ts'
 import type { Deps } from '../../../core/deps.ts'
 import { sanitize } from '../../../core/html.ts'
 import type { ShopContext } from '../../../core/principal.ts'
@@ -62,19 +62,6 @@ async function resolveProductPictures(
 
 const handleTaken = refuseTaken('another product has this handle', 'handle')
 
-/** Writes that may choose the same free handle at the same moment. */
-const handleTriesMax = 10
-/** Repeats a write whose generated handle another write took between the choice and the commit. */
-async function retryTakenHandle<Result>(write: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; tries < handleTriesMax; tries++)
-    try {
-      return await write()
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error
-    }
-  return write()
-}
-
 /**
  * Renders the public record of a product that is written.
  * @param before the product before the change
@@ -118,7 +105,8 @@ export async function createProduct(
       setDifference(productDifference(undefined, record))
       return managementViewWithUrls(deps, record)
     })
-  return (input.handle === undefined ? retryTakenHandle(create) : create())
+  // Another write may take the generated handle between its choice and the commit.
+  return (input.handle === undefined ? retryOnConflict(create) : create())
     .catch(handleTaken)
     .finally(() => listingCounts.countWrite(shop.id))
 }
@@ -153,7 +141,7 @@ export function duplicateProduct(deps: CatalogDeps, by: ProductChange, id: strin
       setDifference({ before: null, after: { ...after, copyOf: id } })
       return managementViewWithUrls(deps, record)
     })
-  return retryTakenHandle(duplicate)
+  return retryOnConflict(duplicate)
     .catch(handleTaken)
     .finally(() => deps.listingCounts.countWrite(shop.id))
 }

@@ -1,5 +1,6 @@
-import { isUniqueViolation, type Writer } from '../../../../db/engine.ts'
+import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
+import { retryOnConflict } from '../../../core/conflict.ts'
 import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { isSameValue, pick, withoutUndefined } from '../../../lib/objects.ts'
@@ -44,7 +45,6 @@ export type CustomersOptions = {
 const batchSize = 32
 const notesMax = 1_000
 const importedFields = [...profileFields, 'note', 'tags'] as const
-const triesMax = 5
 const yieldToRequests: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
 type ImportActor = { readonly shop: Shop; readonly actor: Actor }
@@ -182,13 +182,7 @@ async function storeRowsWithRetry(
   options: CustomersOptions,
 ): Promise<RowResult[]> {
   if (rows.length === 0) return []
-  for (let tries = 1; ; tries++) {
-    try {
-      return await deps.db.write((tx) => storeRows(tx, deps, by, rows, options), locking)
-    } catch (error) {
-      if (!isUniqueViolation(error) || tries === triesMax) throw error
-    }
-  }
+  return retryOnConflict(() => deps.db.write((tx) => storeRows(tx, deps, by, rows, options), locking))
 }
 
 async function storeRows(

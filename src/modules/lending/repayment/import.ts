@@ -1,5 +1,5 @@
-import { isUniqueViolation } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
+import { retryOnConflict } from '../../../core/conflict.ts'
 import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type RowError, readTapeHeader, readTapeRow, type Tape, type TapeRow } from './csv.ts'
@@ -32,7 +32,6 @@ type TapeOptions = {
 /** Rows per write. More would delay other writers. */
 const rowsAtOnce = 64
 const errorsMax = 1_000
-const triesMax = 5
 const yieldToEventLoop: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
 const messages = {
@@ -119,13 +118,7 @@ async function recordBatch(deps: RepaymentDeps, actor: Actor, batch: readonly Ta
 
 /** Retries if another process recorded one of the rows at the same time. The retry then finds it. */
 async function recordWithRetries(deps: RepaymentDeps, actor: Actor, drafts: readonly RepaymentDraft[]): Promise<RecordResult[]> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await deps.db.write((tx) => recordRepayments(tx, deps, { actor, source: 'IMPORT', drafts }), locking)
-    } catch (error) {
-      if (!isUniqueViolation(error) || tries === triesMax) throw error
-    }
-  }
+  return retryOnConflict(() => deps.db.write((tx) => recordRepayments(tx, deps, { actor, source: 'IMPORT', drafts }), locking))
 }
 
 function fail(report: TapeReport, error: RowError): void {

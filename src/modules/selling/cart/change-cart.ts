@@ -1,6 +1,7 @@
-import { NothingChanged, type Writer } from '../../../../db/engine.ts'
+import type { Writer } from '../../../../db/engine.ts'
 import type { GiftCardRecipient } from '../../../../db/schema/selling.ts'
 import { groupedLocking, type Write } from '../../../core/command-context.ts'
+import { retryOnConflict } from '../../../core/conflict.ts'
 import { AppError, invalidField } from '../../../core/errors.ts'
 import { newCartId } from '../../../lib/ids.ts'
 import { storedMailAddress } from '../../../lib/mail-address.ts'
@@ -38,9 +39,6 @@ export type CartInput = Optional<
 type RecipientFields = Pick<GiftCardRecipient, 'email'> & Optional<Omit<GiftCardRecipient, 'email'>>
 /** The caller of a change, and the write that stores it. */
 type CartChange = CartCaller & { readonly write?: Write | undefined }
-
-/** Attempts while other changes come first. */
-const triesMax = 25
 
 const noSuchLine = () => new AppError('NOT_FOUND', 'No such line in the cart')
 
@@ -173,7 +171,7 @@ export async function changeWithRetry(
   extraVariantId?: string,
 ): Promise<CartView> {
   const owner = caller.principal.kind === 'customer' ? { customerId: caller.principal.id } : {}
-  for (let tries = 0; tries < triesMax; tries++) {
+  const change = async (tries: number): Promise<CartView> => {
     const now = deps.clock.now()
     const {
       cart: before,
@@ -184,21 +182,17 @@ export async function changeWithRetry(
     const snapshot = await withOffers(deps, decided)
     const cart = { ...snapshot.cart, expiresAt: expiryAfter(before, now), updatedAt: nextUpdatedAt(before, now) }
     const view = cartView({ ...snapshot, cart }, now)
-    try {
-      return await write(
-        async (tx) => {
-          await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
-          await store?.(tx)
-          return view
-        },
-        groupedLocking('change', before.shopId),
-      )
-    } catch (error) {
-      // Another change came first: this one is decided again.
-      if (!(error instanceof NothingChanged)) throw error
-    }
+    return write(
+      async (tx) => {
+        await deps.cartStore.saveSurely(tx, { ...cart, ...shownBy(view) }, before)
+        await store?.(tx)
+        return view
+      },
+      groupedLocking('change', before.shopId),
+    )
   }
-  throw new AppError('UNAVAILABLE', 'Other requests keep changing the cart. Try again', { retryAfterSeconds: 1 })
+  const tooMany = () => new AppError('UNAVAILABLE', 'Other requests keep changing the cart. Try again', { retryAfterSeconds: 1 })
+  return retryOnConflict(change, tooMany)
 }
 
 /** @throws AppError unless the cart may hold this quantity */

@@ -1,5 +1,5 @@
-import { NothingChanged } from '../../../../db/engine.ts'
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
+import { retryOnConflict } from '../../../core/conflict.ts'
 import type { ListChunk } from '../../../core/csv-list.ts'
 import { AppError, fieldError } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
@@ -31,8 +31,6 @@ import type { DraftDeps } from './providers.ts'
 type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined }
 
 const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
-/** Attempts of one change while others come first. */
-const triesMax = 25
 
 /** A caller who may read a draft's cart without a record of what it showed. */
 export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
@@ -172,27 +170,23 @@ export async function changeDraft(
 ): Promise<DraftView> {
   const { shop, expected } = by
   const { payUrlOf } = await deps.orderLinks.ready()
-  for (let tries = 0; tries < triesMax; tries++) {
+  const change = async (): Promise<DraftView> => {
     const found = await openDraft(deps, shop.id, id, { actor: by.actor.id, expected })
     const { snapshot, view } = await updatedDraftCart(deps, id, found.snapshot, input)
-    try {
-      return await audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, setDifference) => {
-        await saveCart(tx, deps, snapshot, found.snapshot)
-        const before = await deps.draftStore.find(id, tx)
-        if (!before) throw noSuchDraft()
-        assertVersion(expected, before.version)
-        const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
-        const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
-        const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
-        setDifference(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
-        return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
-      })
-    } catch (error) {
-      // Another change came first: this one is decided again.
-      if (!(error instanceof NothingChanged)) throw error
-    }
+    return audited(deps, withLocks(deps, by), { action: 'draft_order.changed', subject: id }, async (tx, setDifference) => {
+      await saveCart(tx, deps, snapshot, found.snapshot)
+      const before = await deps.draftStore.find(id, tx)
+      if (!before) throw noSuchDraft()
+      assertVersion(expected, before.version)
+      const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
+      const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
+      const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
+      setDifference(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
+      return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
+    })
   }
-  throw new AppError('UNAVAILABLE', 'Other requests keep changing the draft order. Try again', { retryAfterSeconds: 1 })
+  const tooMany = () => new AppError('UNAVAILABLE', 'Other requests keep changing the draft order. Try again', { retryAfterSeconds: 1 })
+  return retryOnConflict(change, tooMany)
 }
 
 /**

@@ -204,13 +204,15 @@ function withPreflight<App extends AnyElysia>(app: App, { routeTable }: HttpDeps
   }
   // A fixed segment where other paths have a parameter, such as `/v2/orders/drafts` beside `/v2/orders/:orderId`.
   const closed = new Set(app.routes.map(({ path }) => path).filter((path) => !open.has(path)))
-  for (const path of closed)
-    if ([...open.keys()].some((pattern) => isWithin(pattern, path))) app.options(path, noPreflight, { detail: { hide: true } })
+  // Split once and grouped by length, because a start compares them all.
+  const patterns = Map.groupBy(
+    [...open.keys()].filter((path) => path.includes(':')).map((path) => path.split('/')),
+    ({ length }) => length,
+  )
+  for (const path of closed) {
+    const segments = path.split('/')
+    const isWithin = (pattern: string[]) => pattern.every((part, at) => part.startsWith(':') || part === segments[at])
+    if (patterns.get(segments.length)?.some(isWithin)) app.options(path, noPreflight, { detail: { hide: true } })
+  }
   return app
-}
-
-/** Whether a pattern matches a path. */
-function isWithin(pattern: string, path: string): boolean {
-  const [these, those] = [pattern.split('/'), path.split('/')]
-  return these.length === those.length && these.every((part, at) => part.startsWith(':') || part === those[at])
 }

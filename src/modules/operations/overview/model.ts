@@ -3,7 +3,7 @@ import { t } from 'elysia'
 import { CurrencyCode, Instant, integer, nullable, oneOf } from '../../../http/schema.ts'
 import { kybStatuses } from '../../shop/kyb/domain.ts'
 
-import { disputesNamed, goLiveSteps, rankedProducts, waitingMax } from './domain.ts'
+import { disputesNamed, goLiveSteps, rankedProducts } from './domain.ts'
 
 const Day = t.String({ format: 'date', maxLength: 10 })
 /** Sums may exceed any single amount and may be negative. */
@@ -57,7 +57,7 @@ const TopProduct = t.Object(
 /** The form of totals in lists. */
 const counted = {
   total: count,
-  totalCapped: t.Optional(t.Literal(true, { description: `True if there are more. Exact up to ${waitingMax.toLocaleString('en')}` })),
+  totalCapped: t.Optional(t.Literal(true, { description: 'True if there are more. Exact up to 1,000' })),
 }
 const waiting = (description: string) => t.Object(counted, { description })
 

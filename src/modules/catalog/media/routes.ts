@@ -5,7 +5,6 @@ import { matchesEtag } from '../../../http/public-response.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
 import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { type PictureType, pictureTypes } from '../../../lib/pictures/index.ts'
 import { fileExtensions, sizeWidths, uploadBytesMax } from './domain.ts'
@@ -17,7 +16,6 @@ const uploadRule: UploadRule = { types: pictureTypes, bytesMax: uploadBytesMax, 
 
 export const mediaRoutes = (deps: HttpDeps & MediaDeps) =>
   routes(deps, 'Media')
-    .use(uploads(deps))
     .post(
       '/media',
       async ({ shop, actor, upload, set }) => {

@@ -8,7 +8,6 @@ import { publicJson } from '../../../http/public-response.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, notModified, pageQuery, RecordId } from '../../../http/schema.ts'
 import { assertOriginOf, assertShopOrigin, shopNamed } from '../../../http/shop.ts'
-import { uploads } from '../../../http/upload.ts'
 import { pageOf, sliceOf } from '../../../lib/page.ts'
 import { type LiveDeps, runReportedImport } from '../../messaging/live-events/index.ts'
 import { findPublicShopByName, type ShopDeps } from '../../shop/shop/index.ts'
@@ -136,7 +135,6 @@ If several filters each match more than 100,000 products, the list considers the
 
 export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
   routes(deps, 'Catalog')
-    .use(uploads(deps))
     .post(
       '/product-v2',
       ({ body, shop, actor, once }) => once(201, (write) => createProduct(deps, { shop, actor, write }, publicationInMs(body))),

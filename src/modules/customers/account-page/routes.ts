@@ -3,7 +3,6 @@ import { AppError } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { text } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import { pageKinds } from './domain.ts'
 import { type AccountPageDeps, openPage, submitPage } from './index.ts'
@@ -45,5 +44,5 @@ export const accountPageRoutes = (deps: HttpDeps & AccountPageDeps) =>
             detail: { hide: true },
           },
         ) as never,
-    routes(deps, 'Login').use(uploads(deps)),
+    routes(deps, 'Login'),
   )

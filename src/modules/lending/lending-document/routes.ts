@@ -5,7 +5,6 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import type { UploadRule } from '../../../http/route-table.ts'
 import { noContent, routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { acceptedTypes } from '../application/index.ts'
 import { attachmentOf, documentsLimit, documentTypes, fileNameOf } from './domain.ts'
@@ -23,7 +22,6 @@ const whileOn =
 
 export const lendingDocumentRoutes = (deps: HttpDeps & LendingDocumentDeps) =>
   routes(deps, 'Lending')
-    .use(uploads(deps))
     .put(
       path,
       ({ params, shop, actor, expected, upload, request }) =>

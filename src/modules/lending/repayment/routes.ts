@@ -3,7 +3,6 @@ import type { HttpDeps } from '../../../http/deps.ts'
 import { importMaxMs, runImport } from '../../../http/import-request.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses, RecordId } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { parseInstant } from '../../../lib/instant.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { centsOf } from '../../../lib/usd.ts'
@@ -12,7 +11,6 @@ import { ListRepayments, RecordRepayment, RepaymentRecord, Repayments, ReverseRe
 
 export const repaymentRoutes = (deps: HttpDeps & RepaymentDeps) =>
   routes(deps, 'Credit')
-    .use(uploads(deps))
     .post(
       '/admin/repayments',
       ({ body: { amountUsd, dueAt, settledAt, ...draft }, actor, once }) => {

@@ -3,7 +3,6 @@ import { csvOf } from '../../../http/csv-list-routes.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import { sliceOf } from '../../../lib/page.ts'
 import { CartRecord } from '../cart/model.ts'
@@ -64,7 +63,6 @@ export const abandonedCartRoutes = (deps: HttpDeps & AbandonedCartDeps) =>
 /** The page of the link that ends each mail. It is not in the API documents, and answers 200 in every case. */
 export const unsubscribePageRoutes = (deps: HttpDeps & AbandonedCartDeps) =>
   routes(deps, 'Carts')
-    .use(uploads(deps))
     .get('/pages/unsubscribe/:token', async ({ params: { token } }) => pageResponse(await openUnsubscribePage(deps, token)) as never, {
       access: 'public',
       anyQuery: true,

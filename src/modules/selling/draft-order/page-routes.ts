@@ -4,7 +4,6 @@ import { publicUrlOf } from '../../../core/public-url.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { text } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import { findHandOff } from '../../agents/hand-off/index.ts'
 import { type AbandonedCartDeps, findLinkedCart, noteRestored } from '../abandoned-cart/index.ts'
@@ -73,5 +72,5 @@ export const payPageRoutes = (deps: Deps) =>
             detail: { hide: true },
           },
         ) as never,
-    routes(deps, 'Orders').use(uploads(deps)),
+    routes(deps, 'Orders'),
   )

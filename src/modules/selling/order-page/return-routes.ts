@@ -2,7 +2,6 @@ import { AppError } from '../../../core/errors.ts'
 import type { HttpDeps } from '../../../http/deps.ts'
 import { routes } from '../../../http/routes.ts'
 import { errorResponses } from '../../../http/schema.ts'
-import { uploads } from '../../../http/upload.ts'
 import { pageResponse } from '../../../http/web-page.ts'
 import type { MailDeps } from '../../messaging/mail/index.ts'
 import { fieldsIn } from '../draft-order/index.ts'
@@ -22,7 +21,6 @@ const seeOrder = (token: string) =>
 /** Returns that the holder of an order's link requests: as JSON, and by the form of the order's page. */
 export const linkReturnRoutes = (deps: HttpDeps & ReturnDeps & MailDeps) =>
   routes(deps, 'Orders')
-    .use(uploads(deps))
     .post(
       '/v2/orders/public/:token/returns',
       ({ params: { token }, body: { lines }, once }) =>

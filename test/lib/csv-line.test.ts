@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { csvLine, unescaped } from '../../src/lib/csv-line.ts'
 import { decimalCell } from '../../src/lib/csv-table.ts'
 import { growthOf, linearMax } from '../support/growth.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const cellOf = (text: string): string => (parse(csvLine([text, 'x'])) as string[][])[0]?.[0] ?? ''
 

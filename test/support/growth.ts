@@ -4,8 +4,8 @@ const runsMin = 5
 const runsMax = 30
 
 /**
- * Returns how many times as long work takes on ten times the input, by the fastest runs of each. Linear work takes
- * about 10 times as long, quadratic work about 100 times. A machine that pauses the process gets further runs.
+ * Returns how many times as much CPU time work takes on ten times the input, by the fastest runs of each. Linear work
+ * takes about 10 times as much, quadratic work about 100 times. CPU time leaves out pauses on a busy machine.
  */
 export function growthOf(work: (length: number) => void, length: number): number {
   let short = Number.POSITIVE_INFINITY
@@ -14,18 +14,19 @@ export function growthOf(work: (length: number) => void, length: number): number
   for (let run = 0; run < runsMin || (run < runsMax && growth() >= linearMax); run++) {
     short = Math.min(
       short,
-      millisecondsOf(() => work(length)),
+      cpuMillisecondsOf(() => work(length)),
     )
     long = Math.min(
       long,
-      millisecondsOf(() => work(10 * length)),
+      cpuMillisecondsOf(() => work(10 * length)),
     )
   }
   return growth()
 }
 
-function millisecondsOf(work: () => void): number {
-  const startedAt = performance.now()
+function cpuMillisecondsOf(work: () => void): number {
+  const before = process.cpuUsage()
   work()
-  return performance.now() - startedAt
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
 }

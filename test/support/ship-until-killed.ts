@@ -9,7 +9,8 @@ import { openSqlite } from '../../db/sqlite/engine.ts'
 import { databaseFileAt } from '../../db/sqlite/file.ts'
 import { createFolderStore } from '../../src/clients/backups/folder.ts'
 import { logShippingProviders } from '../../src/modules/operations/log-shipping/providers.ts'
-import { type ShippingDeps, startShipping } from '../../src/modules/operations/log-shipping/service.ts'
+import { startShipping } from '../../src/modules/operations/log-shipping/service.ts'
+import type { ShippingDeps } from '../../src/modules/operations/log-shipping/shipper.ts'
 
 async function count(): Promise<void> {
   const [, , file = '', store = '', every = '70', bytes = '5000'] = Bun.argv

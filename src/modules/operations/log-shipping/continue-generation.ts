@@ -25,7 +25,7 @@ type LastShipped = {
 }
 
 /** `lifeBegan`: the first segment of the log's present life, or an earlier one; `salts`: of the life shipped last. */
-type ResumePoint = Readonly<
+export type ResumePoint = Readonly<
   Record<'next' | 'lifeBegan' | 'lastAt' | 'snapshotAt' | 'bytesSince', number> & Record<'generation' | 'salts', string>
 >
 

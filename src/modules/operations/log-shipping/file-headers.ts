@@ -13,6 +13,9 @@ export async function* withHeader(head: object, chunks: AsyncIterable<Uint8Array
   yield* chunks
 }
 
+/** The content of a file that is only a header. */
+export async function* emptyFile(): AsyncGenerator<Uint8Array> {}
+
 const headMaxBytes = 4_096
 
 /** Splits the header from the content, which must be read or closed; undefined without a header. */

@@ -2,7 +2,8 @@ import type { Deps } from '../../../core/deps.ts'
 import { digestOf } from '../../../lib/digest.ts'
 import { instanceIdentity } from '../../identity/master-key/index.ts'
 import { type BackupDeps, openedTarget } from '../backup/index.ts'
-import { type ShippingDeps, startShipping } from './service.ts'
+import { startShipping } from './service.ts'
+import type { ShippingDeps } from './shipper.ts'
 
 /** Ships the log of an embedded database to the first configured backup place, if SHIP_LOG_SECONDS is set. */
 export async function shipLog(

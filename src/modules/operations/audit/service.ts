@@ -24,7 +24,8 @@ import {
   limitLength,
   searchTermOf,
 } from './domain.ts'
-import { type AuditFilter, auditStore as store, type WhichRows } from './store.ts'
+import { type AuditFilter, auditListStore as listStore } from './list-store.ts'
+import { auditStore as store, type WhichRows } from './store.ts'
 
 type Entry = AuditEntry & Partial<Difference> & { actor: Actor; shopId?: string | undefined }
 type AuditDeps = Pick<Deps, 'clock' | 'newId'>
@@ -219,7 +220,7 @@ export async function listAudit(
 ): Promise<Page<AuditView> & { totalCapped?: true }> {
   const filter = await filterOf(deps, query)
   if (!filter) return pageOf([], 0, slice)
-  const { rows, total, isCapped } = await store.list(deps.db.read, filter, slice)
+  const { rows, total, isCapped } = await listStore.list(deps.db.read, filter, slice)
   return { ...pageOf(rows.map(auditView), total, slice), ...(isCapped ? { totalCapped: true } : {}) }
 }
 
@@ -232,7 +233,7 @@ const exportBatch = 500
 export async function* searchAudit(deps: Pick<Deps, 'db'>, query: AuditQuery): AsyncGenerator<AuditView[], void> {
   const filter = await filterOf(deps, query)
   if (!filter) return
-  for await (const rows of store.batches(deps.db.read, filter, exportBatch)) yield rows.map(auditView)
+  for await (const rows of listStore.batches(deps.db.read, filter, exportBatch)) yield rows.map(auditView)
 }
 
 /** Exports the trail between two days (inclusive, UTC), oldest first. */
@@ -240,7 +241,7 @@ export async function* exportAudit({ db }: Pick<Deps, 'db'>, range: DateRange): 
   const days = timesOf(range)
   let last: AuditRow | undefined
   do {
-    const rows = await store.next(db.read, days, last, exportBatch)
+    const rows = await listStore.next(db.read, days, last, exportBatch)
     yield rows.map(auditView)
     last = rows[exportBatch - 1]
   } while (last)

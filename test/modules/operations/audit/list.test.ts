@@ -7,8 +7,8 @@ import type { Reader } from '../../../../db/engine.ts'
 import { auditLog } from '../../../../db/schema/people.ts'
 import { dayMs } from '../../../../src/lib/day.ts'
 import { type AuditRow, listedMax, scannedMax, searchTermOf } from '../../../../src/modules/operations/audit/domain.ts'
+import { auditListStore } from '../../../../src/modules/operations/audit/list-store.ts'
 import { exportAudit } from '../../../../src/modules/operations/audit/service.ts'
-import { auditStore } from '../../../../src/modules/operations/audit/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { ok } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -280,7 +280,7 @@ describe('searching the audit trail', () => {
     expect(await totalsOf(`from=2026-01-01&to=2026-01-01&action=blog.changed&q=blog.`)).toEqual([old / 2, undefined])
     if (engine === 'postgres') return
     const { read, plans } = recordPlans(app.deps.db.read)
-    await auditStore.list(read, { actor: 'mer_1', searchTerm: searchTermOf('blog.') }, { page: 1, limit: 20, offset: 0 })
+    await auditListStore.list(read, { actor: 'mer_1', searchTerm: searchTermOf('blog.') }, { page: 1, limit: 20, offset: 0 })
     const bounded = (await plans()).filter((plan) => plan.includes('at>?'))
     // One plan for the count and one for the page.
     expect(bounded.length).toBe(2)
@@ -310,7 +310,7 @@ describe('searching the audit trail', () => {
       [{ actor: 'mer_7', searchTerm: searchTermOf('blog.c') }, 0, ['action', 'actor']],
     ] as const) {
       const { read, plans } = recordPlans(app.deps.db.read)
-      await auditStore.list(read, filter, { page: 1, limit: 20, offset })
+      await auditListStore.list(read, filter, { page: 1, limit: 20, offset })
       // The found rows are read by their ids.
       const searches = (await plans()).filter((plan) => !/autoindex_audit_log_1 \(id=\?\)|audit_log_pkey/.test(plan))
       expect(new Set(searches.map((plan) => /audit_log_([a-z]+)/.exec(plan)?.[1] ?? plan))).toEqual(new Set(expectedIndexes))

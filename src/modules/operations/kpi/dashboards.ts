@@ -18,7 +18,7 @@ import {
   withoutMode,
 } from './domain.ts'
 import { countedWindow, type ReadDeps } from './history.ts'
-import { rankingStore } from './ranking-store.ts'
+import { rankings, topOf } from './ranking-store.ts'
 import { type Sum, kpiStore as store } from './store.ts'
 
 /** A figure of the dashboards: its known keys and whether it is an amount. */
@@ -162,8 +162,7 @@ const limitOf = ({ limit }: RankingQuery): number => Math.min(Math.max(Number(li
 export async function readTopMerchants(deps: ReadDeps, query: RankingQuery) {
   const span = await countedWindow(deps, query)
   const [limit, { mode = 'LIVE' }] = [limitOf(query), query]
-  const { read } = deps.db
-  const rows = (await rankingStore.headOfMerchants(read, mode, span, limit)) ?? (await store.topMerchants(read, mode, span, limit))
+  const rows = await topOf(deps.db.read, rankings.merchants, mode, span, limit)
   const data = rows.map(({ id, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     merchantId: id,
@@ -178,8 +177,7 @@ export async function readTopMerchants(deps: ReadDeps, query: RankingQuery) {
 export async function readTopProducts(deps: ReadDeps, query: RankingQuery) {
   const span = await countedWindow(deps, query)
   const [limit, { mode = 'LIVE' }] = [limitOf(query), query]
-  const { read } = deps.db
-  const rows = (await rankingStore.headOfProducts(read, mode, span, limit)) ?? (await store.topProducts(read, mode, span, limit))
+  const rows = await topOf(deps.db.read, rankings.products, mode, span, limit)
   const data = rows.map(({ id, title, shopName, cents, n }, nth) => ({
     rank: nth + 1,
     productId: id,

@@ -3,19 +3,7 @@ import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertAllOf } from '../../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../../db/schema/kpi.ts'
 import { dayMs } from '../../../lib/day.ts'
-import {
-  type Delta,
-  foldDeltas,
-  inModes,
-  type Kpi,
-  type KpiPart,
-  type KpiSum,
-  type RankedRow,
-  runsOf,
-  type SalesMode,
-  type Span,
-  type SpanRun,
-} from './domain.ts'
+import { type Delta, foldDeltas, type Kpi, type KpiPart, type KpiSum, runsOf, type Span, type SpanRun } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
 
@@ -56,12 +44,6 @@ const summed = sql`cast(sum(value) as text)`
 
 export type Sum = { readonly kpi: Kpi; readonly day: number; readonly key: string; readonly value: bigint }
 
-/** The two figures of a ranking by key. */
-const rankedSums = (cents: readonly Kpi[], n: readonly Kpi[], span: Span): SQL => sql`
-  select key, sum(case when kpi in (${list(cents)}) then value else 0 end) as cents, sum(case when kpi in (${list(n)}) then value else 0 end) as n
-  from (${allSumsOf([...cents, ...n], span)}) counted
-  group by key`
-
 type RemovedDelta = Pick<Delta, 'kpi' | 'day' | 'id' | 'key' | 'value'>
 
 export const kpiStore = {
@@ -84,30 +66,6 @@ export const kpiStore = {
       rows.filter((row) => row.part === part).map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: BigInt(value) }))
     return { days: of('days'), keys: of('keys'), before: of('before') }
   },
-
-  /** Ranks merchants; each has the name of its first shop. */
-  topMerchants: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
-    rankedRows(
-      await read.rows<RankedRow>(sql`
-        select best.id as id, '' as title, best.cents as cents, best.n as n,
-          (select name from shops f where f.merchant_id = best.id order by f.id limit 1) as "shopName"
-        from (
-          select s.merchant_id as id, sum(r.cents) as cents, sum(r.n) as n
-          from (${rankedSums(inModes(['MERCHANT_CENTS'], mode), inModes(['MERCHANT_ORDERS'], mode), span)}) r join shops s on s.id = r.key
-          group by s.merchant_id having sum(r.n) > 0
-          order by 2 desc, 1 limit ${limit}) best
-        order by best.cents desc, best.id`),
-    ),
-  topProducts: async (read: From, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> =>
-    rankedRows(
-      await read.rows<RankedRow>(sql`
-        select p.id as id, p.title as title, s.name as "shopName", best.cents as cents, best.n as n
-        from (
-          select key, cents, n from (${rankedSums(inModes(['PRODUCT_CENTS'], mode), inModes(['PRODUCT_UNITS'], mode), span)}) r where n > 0
-          order by n desc, key limit ${limit}) best
-          join products p on p.id = best.key join shops s on s.id = p.shop_id
-        order by best.n desc, p.id`),
-    ),
 
   /**
    * Deletes deltas and adds them to the sums, inside a write. Concurrent folds delete different rows.
@@ -171,9 +129,6 @@ async function stateOf(read: From, id: number): Promise<number | undefined> {
   const [row] = await read.rows<{ filledAt: number | string }>(sql`select filled_at as "filledAt" from kpi_state where id = ${id}`)
   return row && Number(row.filledAt)
 }
-
-const rankedRows = (rows: readonly RankedRow[]): RankedRow[] =>
-  rows.map(({ cents, n, ...row }) => ({ ...row, cents: Number(cents), n: Number(n) }))
 
 /** Casts a sum that a number cannot hold exactly. */
 const sumLiteral = (sum: bigint): number | SQL => (Number.isSafeInteger(Number(sum)) ? Number(sum) : sql`cast(${String(sum)} as bigint)`)

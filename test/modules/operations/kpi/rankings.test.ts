@@ -16,7 +16,7 @@ import {
   readTopProducts,
 } from '../../../../src/modules/operations/kpi/dashboards.ts'
 import { type Delta, foldDeltas, type Span } from '../../../../src/modules/operations/kpi/domain.ts'
-import { rankingStore } from '../../../../src/modules/operations/kpi/ranking-store.ts'
+import { rankings, topOfAll, topOfCandidates } from '../../../../src/modules/operations/kpi/ranking-store.ts'
 import { addSums, kpiStore } from '../../../../src/modules/operations/kpi/store.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { sellingIn } from '../../../support/selling.ts'
@@ -111,17 +111,14 @@ test('the head of a ranking equals that of all sums or is refused, with any fold
     })
     for (const [label, span] of windows)
       for (const limit of [1, 10, 40])
-        for (const [head, all] of [
-          [rankingStore.headOfProducts, kpiStore.topProducts],
-          [rankingStore.headOfMerchants, kpiStore.topMerchants],
-        ] as const) {
-          const rows = await head(read, 'LIVE', span, limit)
+        for (const ranking of [rankings.products, rankings.merchants]) {
+          const rows = await topOfCandidates(read, ranking, 'LIVE', span, limit)
           if (rows)
             expect({ how: distribution, label, limit, rows }).toEqual({
               how: distribution,
               label,
               limit,
-              rows: await all(read, 'LIVE', span, limit),
+              rows: await topOfAll(read, ranking, 'LIVE', span, limit),
             })
           if (limit === 10)
             results[distribution] = [...(results[distribution] ?? []), rows === undefined ? `no head for ${label}` : 'found']

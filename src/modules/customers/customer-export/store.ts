@@ -6,7 +6,9 @@ import { fulfilments } from '../../../../db/schema/fulfilments.ts'
 import { mails } from '../../../../db/schema/mail.ts'
 import { refunds } from '../../../../db/schema/payments.ts'
 import { auditLog, sessions } from '../../../../db/schema/people.ts'
+import { returns } from '../../../../db/schema/returns.ts'
 import { addresses, cartLines, carts, giftCards, orders } from '../../../../db/schema/selling.ts'
+import { orderMailKeys } from '../customer/domain.ts'
 
 type Selects = Pick<Reader, 'select'>
 /** A page of rows by id. */
@@ -87,23 +89,15 @@ export const exportStore = {
       .where(inArray(draftOrders.cartId, [...cartIds])),
   /** Returns the keys of mails about orders. */
   async mailKeys(from: Selects, orderIds: readonly string[]): Promise<string[]> {
-    const [refundRows, fulfilmentRows] = await Promise.all([
-      from
-        .select({ id: refunds.id })
-        .from(refunds)
-        .where(inArray(refunds.orderId, [...orderIds])),
-      from
-        .select({ id: fulfilments.id })
-        .from(fulfilments)
-        .where(inArray(fulfilments.orderId, [...orderIds])),
-    ])
-    return [
-      ...orderIds.flatMap((id) =>
-        ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
-      ),
-      ...fulfilmentRows.map(({ id }) => `order-shipped:${id}`),
-      ...refundRows.flatMap(({ id }) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
-    ]
+    const idsIn = async (table: typeof refunds | typeof returns | typeof fulfilments): Promise<string[]> => {
+      const rows = await from
+        .select({ id: table.id })
+        .from(table)
+        .where(inArray(table.orderId, [...orderIds]))
+      return rows.map(({ id }) => id)
+    }
+    const [refundIds, returnIds, fulfilmentIds] = await Promise.all([idsIn(refunds), idsIn(returns), idsIn(fulfilments)])
+    return orderMailKeys({ orderIds, refundIds, returnIds, fulfilmentIds })
   },
   /** Returns mails by key, without content. */
   mails(from: Selects, keys: readonly string[]) {

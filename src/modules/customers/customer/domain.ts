@@ -3,6 +3,7 @@ import type { Address, addresses, customerTotals } from '../../../../db/schema/s
 import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
 import { searchTermsOf } from '../../../lib/search-terms.ts'
 import type { Limit } from '../../identity/auth/domain.ts'
+import { returnStatuses } from '../../selling/order-return/domain.ts'
 
 export type Customer = typeof customers.$inferSelect
 /** The fields that the customer and the shop edit, with the values of a new or erased customer. */
@@ -91,3 +92,16 @@ export const addressView = ({ enteredBy: _, address, createdAt, updatedAt, ...re
   ...isoTimes({ createdAt, updatedAt }),
 })
 export type AddressView = ReturnType<typeof addressView>
+
+/** The ids of orders and of their refunds, returns and fulfilments, which the keys of mails contain. */
+export type OrderRecordIds = Readonly<Record<'orderIds' | 'refundIds' | 'returnIds' | 'fulfilmentIds', readonly string[]>>
+
+/** Returns the keys of all mails about orders. */
+export const orderMailKeys = ({ orderIds, refundIds, returnIds, fulfilmentIds }: OrderRecordIds): string[] => [
+  ...orderIds.flatMap((id) =>
+    ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
+  ),
+  ...fulfilmentIds.map((id) => `order-shipped:${id}`),
+  ...refundIds.flatMap((id) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
+  ...returnIds.flatMap((id) => returnStatuses.map((status) => `return-updated:${id}:${status}`)),
+]

@@ -13,9 +13,8 @@ import { returns } from '../../../../db/schema/returns.ts'
 import { type Address, addresses, carts, giftCards, orderEvents, orders } from '../../../../db/schema/selling.ts'
 import { customerTags, orderTags } from '../../../../db/schema/tags.ts'
 import { emptyRequest } from '../../agents/agent-session/domain.ts'
-import { returnStatuses } from '../../selling/order-return/domain.ts'
 import type { Provinces } from '../../shop/countries/domain.ts'
-import { emptyProfile, emptyStaffFields } from '../customer/domain.ts'
+import { emptyProfile, emptyStaffFields, type OrderRecordIds, orderMailKeys } from '../customer/domain.ts'
 import { type BlockingRecord, eraseAddress, eraseDetail, erasedEmail, eraseMessage } from './domain.ts'
 
 type Order = typeof orders.$inferSelect
@@ -189,7 +188,7 @@ export const erasers = {
     await forEachChunk(mailIds, drop)
     await forEachChunk(target.orders, async (part) =>
       forEachChunk(
-        (await selectByKeys(tx, part, mailKeys, mails)).map(({ id }) => id),
+        (await selectByKeys(tx, part, orderMailKeys, mails)).map(({ id }) => id),
         drop,
       ),
     )
@@ -197,30 +196,16 @@ export const erasers = {
 } as const satisfies Record<string, (tx: Writer, target: ErasureTarget) => Promise<unknown>>
 
 /** The ids that message and mail keys contain. */
-type KeyIds = {
-  orderIds: readonly string[]
-  refundIds: readonly string[]
-  returnIds: readonly string[]
-  fulfilmentVersions: readonly { id: string; version: number }[]
-}
+type KeyIds = OrderRecordIds & { readonly fulfilmentVersions: readonly { id: string; version: number }[] }
 
-const messageKeys = ({ orderIds, refundIds, fulfilmentVersions }: KeyIds): string[] => [
+const messageKeys = ({ orderIds, refundIds, fulfilmentIds, fulfilmentVersions }: KeyIds): string[] => [
   ...orderIds.flatMap((id) => ['confirmed', 'cancelled', 'fulfilled'].map((what) => `order.${what}:${id}`)),
   ...refundIds.flatMap((id) => ['refunded', 'refund_claimable', 'refund_manual'].map((what) => `order.${what}:${id}`)),
   ...refundIds.map((id) => `order.refunded:${id}:settled`),
-  ...fulfilmentVersions.map(({ id }) => `order.partially_fulfilled:${id}`),
+  ...fulfilmentIds.map((id) => `order.partially_fulfilled:${id}`),
   ...fulfilmentVersions.flatMap(({ id, version }) =>
     Array.from({ length: version }, (_, nth) => `order.fulfilment_updated:${id}:${nth + 1}`),
   ),
-]
-
-const mailKeys = ({ orderIds, refundIds, returnIds, fulfilmentVersions }: KeyIds): string[] => [
-  ...orderIds.flatMap((id) =>
-    ['order-confirmed', 'payment-instructions', 'payment-failed', 'order-shipped'].map((what) => `${what}:${id}`),
-  ),
-  ...fulfilmentVersions.map(({ id }) => `order-shipped:${id}`),
-  ...refundIds.flatMap((id) => [`refund-made:${id}`, `refund-made:${id}:settled`, `refund-claim:${id}`]),
-  ...returnIds.flatMap((id) => returnStatuses.map((status) => `return-updated:${id}:${status}`)),
 ]
 
 /** Returns the rows whose keys name these orders or their refunds and fulfilments. */
@@ -238,7 +223,10 @@ async function selectByKeys<Table extends typeof outbox | typeof mails>(
   ])
   const rows: Table['$inferSelect'][] = []
   const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id)
-  const names = { orderIds, refundIds: idsOf(refundRows), returnIds: idsOf(returnRows), fulfilmentVersions: fulfilmentRows }
+  const names = {
+    ...{ orderIds, refundIds: idsOf(refundRows), returnIds: idsOf(returnRows) },
+    ...{ fulfilmentIds: idsOf(fulfilmentRows), fulfilmentVersions: fulfilmentRows },
+  }
   await forEachChunk(keysOf(names), async (keys) => {
     rows.push(...((await tx.select().from(table).where(inArray(table.key, keys))) as Table['$inferSelect'][]))
   })

@@ -5,6 +5,7 @@ import { CustomerExport } from '../../../../src/modules/customers/customer-expor
 import { testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { plantedAddress, plantedPerson } from '../../../support/personal-data.ts'
+import { requestedReturnOf } from '../../../support/returns.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -70,6 +71,16 @@ describe('the export of a customer', () => {
     expect(answer.text).not.toContain(card.code)
     const auditRows = (await app.call('GET', '/admin/audit?action=customer.exported', { token: (await app.superAdmin()).token })).body
     expect(auditRows.data.map(({ subject }: { subject: string }) => subject)).toEqual([id])
+  })
+
+  test('exports the mails about returns', async () => {
+    await using server = await mailServer()
+    await using app = await testApp(server.settings)
+    const shop = await sellingIn(app)
+    const { id: customerId, token } = await customerOf(app, shop.shop.name, plantedPerson.email)
+    const { id } = await requestedReturnOf(shop, { token, email: plantedPerson.email })
+    const { body } = await shop.get(`/customer/${customerId}/export`)
+    expect(body.mails.map(({ about }: { about: string }) => about)).toContain(`${id}:REQUESTED`)
   })
 
   test('allows two customer exports per shop at once, and frees the slot when one ends', async () => {

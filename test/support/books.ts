@@ -313,10 +313,14 @@ function giftCardLedgers({ cards, cardMoves, orderCards }: Books, rule: Rule, sa
   }
 }
 
-/** Checks that orders count as uses of their discounts until they are released, and that usage limits hold. */
+/**
+ * Checks that orders count as uses of their discounts until they are released or were cancelled unpaid, and that usage
+ * limits hold.
+ */
 function discountUsesOf({ discounts: all, discountUses: uses, orders }: Books, rule: Rule, same: Same): void {
-  for (const { id, holds, number, discounts: own } of orders) {
-    const expected = holds === 'RELEASED' ? [] : own.map((one) => one.id)
+  for (const { id, holds, number, status, total, discounts: own } of orders) {
+    const isUnpaid = holds === 'RELEASED' || (status === 'CANCELLED' && total === 0)
+    const expected = isUnpaid ? [] : own.map((one) => one.id)
     const found = uses.filter(({ orderId }) => orderId === id).map(({ discountId }) => discountId)
     same(found.length, expected.length, `uses of discounts by order ${number}`)
     rule(

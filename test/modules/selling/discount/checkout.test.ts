@@ -260,6 +260,24 @@ describe('limits of a discount', () => {
     expect(await bookProblems(world.app)).toEqual([])
   })
 
+  test('frees the use of an order that cost nothing when the order is cancelled', async () => {
+    await using world = await openWorld()
+    const { id } = await world.createDiscount({ ...percent, valueBps: 10_000, code: 'ALL', usageLimit: 1, perCustomerLimit: 1 })
+    const used = async () => (await world.shop.get(`/discounts/${id}`)).body.used
+    const cart = await world.shop.cart()
+    ok(await world.applyCode(cart, 'all'))
+    const { order } = ok(await world.shop.checkout(cart)).body
+    expect([order.status, order.total, await used()]).toEqual(['CONFIRMED', usd(0), 1])
+    expect(ok(await world.shop.post(`/v2/orders/${order.id}/cancel`, {}), 200).body).toMatchObject({
+      status: 'CANCELLED',
+      paymentStatus: 'REFUNDED',
+      refunds: [],
+    })
+    expect(await used()).toBe(0)
+    ok(await world.applyCode(await world.shop.cart(), 'all'))
+    expect(await bookProblems(world.app)).toEqual([])
+  })
+
   test('counts earlier orders when a usage limit is set later', async () => {
     await using world = await openWorld()
     const { id } = await world.createDiscount({ ...percent, code: 'LATE' })

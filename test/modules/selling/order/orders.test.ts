@@ -319,9 +319,22 @@ describe('cancelling an order that cost nothing', () => {
     const shop = await sellingIn(app, { price: 0 })
     const { id } = await shop.placeOrder({ quantity: 2 })
     const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {}), 200).body
-    expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'CAPTURED', refunds: [] })
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', refunds: [] })
     expect(eventTypes(cancelled).at(-1)).toBe('CANCELLED')
     expect(await shop.stock()).toEqual({ onHand: 10, reserved: 0 })
+    expect(violationsAtRest(await allBooks(app))).toEqual([])
+  })
+
+  test('returns the amount of a gift card that paid the whole order', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const card = await shop.giftCard(1_000)
+    const cartId = await shop.cart()
+    ok(await app.call('PATCH', '/giftcard/apply', { key: shop.publishableKey, body: { code: card.code, cartId } }))
+    const { id } = ok(await shop.checkout(cartId)).body.order
+    const cancelled = ok(await shop.post(`/v2/orders/${id}/cancel`, {}), 200).body
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', paymentStatus: 'REFUNDED', amountDue: shop.usd(0) })
+    expect((await shop.get(`/giftcard/${card.id}`)).body.balance).toEqual(shop.usd(1_000))
     expect(violationsAtRest(await allBooks(app))).toEqual([])
   })
 })

@@ -10,6 +10,7 @@ import { recordMovements } from '../../../payments/ledger/index.ts'
 import { byHandCode } from '../../../payments/payment/domain.ts'
 import { recordRefunded } from '../../../payments/payment/index.ts'
 import { reverseCommission } from '../../affiliate/index.ts'
+import { giveBackDiscounts } from '../../discount/index.ts'
 import { refundGiftCards } from '../../gift-card/index.ts'
 import { isAssured, mustBeReturned, type Order, type Refund } from '../domain.ts'
 import { appendEvent } from '../events.ts'
@@ -207,7 +208,7 @@ async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }:
   await notifyCancelled(tx, deps, { order, reason })
 }
 
-/** Cancels a sale that was refunded before or cost nothing, without a refund of zero. */
+/** Cancels a sale that was refunded before or cost nothing, without a refund of zero. The latter counts as unpaid. */
 export async function cancelWithoutRefund(
   tx: Writer,
   deps: OrderDeps,
@@ -217,6 +218,10 @@ export async function cancelWithoutRefund(
   const { id, shopId, total } = order
   await announceOrderStock(tx, deps, order)
   await restock(tx, deps, unrefundedUnits(await deps.orderStore.lines(id, tx), await deps.orderStore.refundsOf(tx, id)))
+  if (total === 0) {
+    await giveBackDiscounts(tx, deps, order)
+    await deps.orderStore.change(tx, id, ['CONFIRMED'], { paymentStatus: 'REFUNDED' })
+  }
   await reverseCommission(tx, deps, { orderId: id, refunded: total, of: total })
   await cancelSale(tx, deps, { order, reason: reason ?? null, actor: actor.id })
   const difference = { before: { status: order.status }, after: { status: 'CANCELLED' } }

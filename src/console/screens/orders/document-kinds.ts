@@ -16,6 +16,6 @@ export const documentsPath = (page: DocumentKind['page'], orders: readonly Pick<
 /** Whether an order has an invoice: once it was paid. */
 export const hasInvoice = ({ confirmedAt }: Pick<Order, 'confirmedAt'>): boolean => confirmedAt !== null
 
-/** Whether an order has a credit note: for a refund of the sale that succeeded. */
+/** Whether an order has a credit note: for a refund of money of the sale that succeeded. */
 export const hasCreditNote = (order: Pick<Order, 'confirmedAt' | 'refunds'>): boolean =>
-  hasInvoice(order) && order.refunds.some(({ status }) => status === 'SUCCEEDED')
+  hasInvoice(order) && order.refunds.some(({ status, amount }) => status === 'SUCCEEDED' && amount.amount > 0)

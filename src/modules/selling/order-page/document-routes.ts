@@ -58,7 +58,7 @@ export const orderDocumentRoutes = (deps: HttpDeps & OrderDeps & MailDeps) =>
           operationId: 'getCreditNote',
           summary: 'Returns the credit note of a refund',
           description:
-            'A refund draws the next number of the shop when it succeeds. Test orders have numbers of their own. The credit note names its invoice, shows the same parties and splits the refund into net amounts and tax by rate. The response is 409 for a refund that has not succeeded, or of money that was never invoiced.',
+            'A refund draws the next number of the shop when it succeeds. Test orders have numbers of their own. The credit note names its invoice, shows the same parties and splits the refund into net amounts and tax by rate. The response is 409 for a refund that has not succeeded, of zero, or of money that was never invoiced.',
         },
       },
     )

@@ -63,7 +63,7 @@ export async function creditNotes(deps: Deps, shopId: string, ids: readonly stri
           body: creditNoteHtml(of, credited, look.words),
         })
   if (sheets.length === 0)
-    throw new AppError('CONFLICT', 'There is no credit note: no refund of the sale has succeeded', { code: 'invalid_transition' })
+    throw new AppError('CONFLICT', 'There is no credit note: no money of the sale was refunded', { code: 'invalid_transition' })
   return printSheets(sheets, 'creditNotes')
 }
 

@@ -1,6 +1,7 @@
 /** Invoices and credit notes. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
+import { hasCreditNote } from '../../../../src/console/screens/orders/document-kinds.ts'
 import { bookFindings } from '../../../../src/modules/payments/ledger/index.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { bankTransfer, manualOrderOf } from '../../../support/manual-payments.ts'
@@ -198,6 +199,20 @@ test('prints an order paid by hand once it is marked as paid, and credits a refu
   ok(await shop.post(`/v2/orders/${orderId}/refunds/${refundId}/settled`, { reference: 'bank 1' }))
   const note = ok(await shop.get(`/v2/orders/${orderId}/credit-notes/${refundId}`)).text
   expect(rowsOf(note)).toContain('20% | $15.00 | $3.00 | $18.00')
+})
+
+test('draws no credit note for a refund of zero, and says so', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app, { price: 0 })
+  const { id, lines, confirmedAt } = await shop.placeOrder()
+  const refund = ok(await shop.refund(id, { lines: [{ lineId: lines[0].id, quantity: 1 }] })).body
+  expect(refund).toMatchObject({ status: 'SUCCEEDED', amount: shop.usd(0) })
+  expect((await shop.get(`/v2/orders/${id}/credit-notes/${refund.id}`)).body).toMatchObject({
+    statusCode: 409,
+    message: 'There is no credit note: no money of the sale was refunded',
+  })
+  expect(ok(await shop.get(`/v2/orders/${id}/invoice`)).text).not.toContain('Credit note')
+  expect(hasCreditNote({ confirmedAt, refunds: [refund] })).toBe(false)
 })
 
 test('numbers live credit notes separately from test ones, and adds numbers that older versions did not store', async () => {

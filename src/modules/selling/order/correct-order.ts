@@ -7,6 +7,7 @@ import { storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Money } from '../../../lib/money.ts'
 import { isSameValue, type Optional, withoutUndefined } from '../../../lib/objects.ts'
 import { distinctTags } from '../../../lib/search-terms.ts'
+import type { Sellable } from '../../catalog/products/domain.ts'
 import { findSellables } from '../../catalog/products/index.ts'
 import { type AddressFields, addressOf } from '../../customers/customer/domain.ts'
 import { validateAddress } from '../../customers/customer/index.ts'
@@ -114,7 +115,8 @@ const pickCorrectable = (order: Order) =>
 type OrderPricing = { readonly shop: Shop; readonly provinces: Provinces; readonly lines: readonly OrderLine[] }
 
 /**
- * Refuses a move to another country or province that changes tax or shipping.
+ * Refuses a move to another country or province that changes tax or shipping: they are neither as charged, nor the same
+ * at both addresses. The latter counts because a variant may have changed since.
  * @throws AppError CONFLICT with the difference between what the order was charged and would be
  */
 function assertSameCharges(
@@ -130,13 +132,14 @@ function assertSameCharges(
     shippingMethod: before.shippingMethod?.code ?? null,
     items: lines.map((line) => ({
       line: { ...line, cartId: before.cartId },
-      sellable: sellables.get(line.variantId),
+      sellable: taxedAsSold(sellables.get(line.variantId), line),
       discount: line.discount,
     })),
     isShippingFree: before.discounts.some(({ kind }) => kind === 'FREE_SHIPPING'),
   }
   const charges = chargesAt({ shop, provinces }, contents, after)
-  if (charges.shipping === shippingTotal && charges.tax === taxTotal && charges.taxIncluded === taxIncluded) return
+  const charged = { shipping: shippingTotal, tax: taxTotal, taxIncluded }
+  if (isSameValue(charges, charged) || isSameValue(charges, chargesAt({ shop, provinces }, contents, before))) return
   const money = (amount: number): Money => ({ amount, currency })
   const change = (was: number, will: number | null) => ({ before: money(was), after: will === null ? null : money(will) })
   const newTotal = charges.shipping === null ? null : total - shippingTotal - taxTotal + charges.shipping + charges.tax
@@ -155,3 +158,7 @@ function assertSameCharges(
     extra: { difference },
   })
 }
+
+/** Returns a variant as taxable if the order was taxed for it. */
+const taxedAsSold = (sellable: Sellable | undefined, { taxAmount }: OrderLine): Sellable | undefined =>
+  sellable && taxAmount > 0 ? { ...sellable, variant: { ...sellable.variant, taxable: true } } : sellable

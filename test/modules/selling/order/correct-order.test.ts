@@ -248,6 +248,23 @@ describe('an address that changes tax or shipping', () => {
     })
   })
 
+  for (const change of [{ taxable: false }, { weightGrams: 9_000 }, { requiresShipping: false }])
+    test(`an address with equal rates is accepted after a variant became ${JSON.stringify(change)}`, async () => {
+      await using app = await testApp()
+      const { shop } = await openTaxedShop(app)
+      const rates = [
+        { upToGrams: 1_000, amount: shop.usd(300) },
+        { upToGrams: 10_000, amount: shop.usd(900) },
+      ]
+      const method = { code: 'post', title: 'Post', zones: [{ countries: ['US'] }], rates }
+      ok(await app.call('PUT', '/shops/v2/shipping-methods', { token: shop.token, body: { data: [method] } }))
+      const order = await shop.placeOrder({ shippingAddress: address, shippingMethod: 'post' })
+      ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, ...change }] }))
+      ok(await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'NH' } }))
+      const refused = await correctOrder(shop, order.id, { shippingAddress: { ...address, province: 'NY' } })
+      expect(refused.body.difference.taxTotal).toEqual({ before: shop.usd(50), after: shop.usd(80) })
+    })
+
   test('an address with an unknown province is refused in a shop with strictProvinces', async () => {
     await using app = await testApp()
     const { shop, order } = await openTaxedShop(app)

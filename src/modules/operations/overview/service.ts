@@ -9,7 +9,7 @@ import { manualMethodsOf, type PaymentMethodDeps } from '../../payments/payment-
 import { hasAccount, type ProcessorAccountDeps } from '../../payments/processor-account/index.ts'
 import { countOpenDrafts, type DraftDeps } from '../../selling/draft-order/index.ts'
 import { findKybOf, type KybDeps } from '../../shop/kyb/index.ts'
-import { type ShopDeps, shopOf } from '../../shop/shop/index.ts'
+import { liveSince, type ShopDeps, shopOf } from '../../shop/shop/index.ts'
 import type { DaySums, Period, ProductSums, ShopCurrency, Span, WindowQuery } from '../kpi/domain.ts'
 import { readShopFigures } from '../kpi/index.ts'
 import {
@@ -139,11 +139,12 @@ function ranked(currency: string, products: readonly ProductSums[], by: 'units' 
 }
 
 /** Null if carts of the period were removed. */
-async function cartsOf({ db, clock }: OverviewDeps, { shopId, mode }: ShopCurrency, period: Period, before: Period) {
+async function cartsOf(deps: OverviewDeps, { shopId, mode }: ShopCurrency, period: Period, before: Period) {
+  const { db, clock } = deps
   const now = clock.now()
   if (!hasAllCarts(period, now)) return null
   // Earlier carts were test carts.
-  const since = mode === 'LIVE' ? ((await store.keysSince(db.read, shopId, mode)) ?? 0) : 0
+  const since = mode === 'LIVE' ? ((await liveSince(deps, shopId)) ?? 0) : 0
   const count = async (of: Period) => {
     const { begun, converted, isCapped } = await store.carts(db.read, { shopId, since }, of)
     return { isCapped, figures: { begun, converted, rate: begun === 0 || isCapped ? null : converted / begun } }

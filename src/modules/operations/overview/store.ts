@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
-import { numberOrUndefined } from '../../../lib/objects.ts'
-import type { Period, ShopCurrency } from '../kpi/domain.ts'
+import type { Period } from '../kpi/domain.ts'
 import { cartsMax } from './domain.ts'
 
 type From = Pick<Reader, 'rows'>
@@ -21,13 +20,5 @@ export const overviewStore = {
         limit ${cartsMax + 1}) first_ones`)
     const begun = Number(row?.begun ?? 0)
     return { begun: Math.min(begun, cartsMax), converted: Number(row?.converted ?? 0), isCapped: begun > cartsMax }
-  },
-
-  /** Returns when the shop got its first keys of a mode; undefined if those keys were removed. */
-  async keysSince(read: From, shopId: string, mode: ShopCurrency['mode']): Promise<number | undefined> {
-    const [row] = await read.rows<{ since: string | number | null }>(
-      sql`select min(created_at) as since from api_keys where shop_id = ${shopId} and mode = ${mode}`,
-    )
-    return numberOrUndefined(row?.since)
   },
 }

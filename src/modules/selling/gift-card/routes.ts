@@ -83,7 +83,7 @@ export const giftCardRoutes = (deps: HttpDeps & CardIssuingDeps) =>
           operationId: 'updateGiftCard',
           summary: 'Updates a gift card',
           description:
-            'Fields that you leave out keep their values. DISABLED stops the card at once; ACTIVE restores it. To restore an expired card, set a new `expiresAt`. Orders keep what they used, and refunds go back to the card whatever its status. The balance cannot be edited. A card that a refund of its order disabled stays disabled (409).',
+            'Fields that you leave out keep their values. DISABLED stops the card at once; ACTIVE restores it. To restore an expired card, set a new `expiresAt`. Orders keep what they used, and refunds go back to the card whatever its status. The balance cannot be edited. A card that a refund of its order disabled stays disabled (409), and so does a card of the test mode after the shop went live.',
         },
       },
     )

@@ -10,6 +10,7 @@ import { type CustomerDeps, readCustomer } from '../../customers/customer/index.
 import { type AuthDeps, type CodeCaller, findByCode } from '../../identity/auth/index.ts'
 import { type Difference, differenceOf } from '../../operations/audit/domain.ts'
 import { audited } from '../../operations/audit/index.ts'
+import { liveSince, type ShopDeps } from '../../shop/shop/index.ts'
 import {
   cardTries,
   codeBytes,
@@ -104,9 +105,14 @@ function assertFuture(expiresAt: number | null | undefined, now: number): void {
 /**
  * Changes a card, but not its balance; undefined keeps a field.
  * @throws AppError INVALID; NOT_FOUND, also for another shop's; PRECONDITION_FAILED; CONFLICT to activate a
- *   refunded one
+ *   refunded one, or in a live shop one of its test mode
  */
-export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id: string, change: GiftCardChange): Promise<GiftCardView> {
+export async function changeGiftCard(
+  deps: GiftCardDeps & Pick<ShopDeps, 'shopStore'>,
+  by: CommandContext,
+  id: string,
+  change: GiftCardChange,
+): Promise<GiftCardView> {
   const now = deps.clock.now()
   assertFuture(change.expiresAt, now)
   return audited(deps, by, { action: 'gift_card.changed', subject: id }, async (tx, setDifference) => {
@@ -115,6 +121,10 @@ export async function changeGiftCard(deps: GiftCardDeps, by: CommandContext, id:
     assertVersion(by.expected, before.version)
     if (change.status === 'ACTIVE' && before.refundId !== null)
       throw new AppError('CONFLICT', 'The order that sold the gift card was refunded', { code: 'invalid_transition' })
+    if (change.status === 'ACTIVE' && before.createdAt <= ((await liveSince(deps, by.shop.id, tx)) ?? 0))
+      throw new AppError('CONFLICT', 'The gift card was issued in test mode, so it cannot pay in a live shop. Issue a new one', {
+        code: 'invalid_transition',
+      })
     const changes = { ...change, updatedAt: now, version: before.version + 1 }
     const card = assertNotStale(await deps.giftCardStore.change(tx, before, changes))
     setDifference(cardDifference(before, card))

@@ -1,4 +1,4 @@
-import type { Writer } from '../../../../db/engine.ts'
+import type { Reader, Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Shop } from './domain.ts'
 import type { ShopDeps } from './providers.ts'
@@ -29,3 +29,10 @@ export async function makeLive(
   }
   return { shop, publishableKey: newKeys[0]?.key ?? '', keys: newKeys.map(({ row }) => row.id) }
 }
+
+/** Returns when a shop went live: its live publishable key is never removed. Undefined in test mode. */
+export const liveSince = (
+  { shopStore }: Pick<ShopDeps, 'shopStore'>,
+  shopId: string,
+  from?: Pick<Reader, 'rows'>,
+): Promise<number | undefined> => shopStore.liveSince(shopId, from)

@@ -1,5 +1,5 @@
 export type { KeyAndShop, Shop } from './domain.ts'
-export { makeLive } from './go-live.ts'
+export { liveSince, makeLive } from './go-live.ts'
 export { addHost, findPublicShop, findShopByHost, listHosts, recheckHosts, removeHost, shopCacheKey, verifyHost } from './hosts.ts'
 export { assertNewShop, hasShopNamed, type NewShop, openAnotherShop, openShop, shopCreation, shopNameTaken } from './open-shop.ts'
 export type { ShopDeps } from './providers.ts'

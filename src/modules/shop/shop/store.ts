@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import type { Database, Writer } from '../../../../db/engine.ts'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { products } from '../../../../db/schema/catalog.ts'
@@ -12,7 +12,7 @@ import { staff } from '../../../../db/schema/staff.ts'
 import { createCache } from '../../../core/cache.ts'
 import { createStateMachine } from '../../../core/state-machine.ts'
 import { bytesOfId } from '../../../lib/ids.ts'
-import { pick } from '../../../lib/objects.ts'
+import { numberOrUndefined, pick } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { type SourceOf, transitionOf } from '../../../lib/transitions.ts'
 import { type ApiKey, type KeyAndShop, type Shop, type ShopFilter, type ShopStatus, shopTransitions, type Wallet } from './domain.ts'
@@ -151,6 +151,13 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
       const current = and(eq(apiKeys.shopId, shopId), eq(apiKeys.kind, kind), eq(apiKeys.mode, mode), isNull(apiKeys.expiresAt))
       const [key] = await from.select().from(apiKeys).where(current).orderBy(desc(apiKeys.createdAt), desc(apiKeys.id)).limit(1)
       return key
+    },
+    /** Returns when a shop got its first live keys. */
+    async liveSince(shopId: string, from: Pick<Reader, 'rows'> = read): Promise<number | undefined> {
+      const [row] = await from.rows<{ since: string | number | null }>(
+        sql`select min(created_at) as since from api_keys where shop_id = ${shopId} and mode = 'LIVE'`,
+      )
+      return numberOrUndefined(row?.since)
     },
     insertKey: insertOf(apiKeys),
     /** Expires all keys of a kind at `expiresAt` that would live longer. */

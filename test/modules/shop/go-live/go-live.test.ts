@@ -152,6 +152,27 @@ describe('going live', () => {
     expect(applied.status).toBe(404)
   })
 
+  test('activates only gift cards that were issued after going live', async () => {
+    await using world = await openApprovedShop()
+    const { app, shop } = world
+    const testCard = await shop.giftCard(5_000)
+    app.clock.advance(1_000)
+    ok(await goLive(app, shop))
+    app.clock.advance(1_000)
+    const patch = (id: string, body: object) => app.call('PATCH', `/giftcard/${id}`, { token: shop.token, body })
+    const revived = await patch(testCard.id, { status: 'ACTIVE' })
+    expect(revived.body).toMatchObject({
+      statusCode: 409,
+      code: 'invalid_transition',
+      message: 'The gift card was issued in test mode, so it cannot pay in a live shop. Issue a new one',
+    })
+    expect(ok(await patch(testCard.id, { note: 'of a test' })).body.status).toBe('DISABLED')
+    const amount = { amount: 5_000, currency: shop.shop.currency }
+    const { id } = ok(await app.call('POST', '/giftcard', { token: shop.token, body: { amount } })).body
+    ok(await patch(id, { status: 'DISABLED' }))
+    expect(ok(await patch(id, { status: 'ACTIVE' })).body.status).toBe('ACTIVE')
+  })
+
   test('going live excludes the sandbox, keeps the mode of orders, and limits the totals of customers to live orders', async () => {
     await using world = await openApprovedShop()
     const { app, shop } = world

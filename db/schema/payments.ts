@@ -92,9 +92,9 @@ export const refunds = table(
     giftCards: json<{ giftCardId: string; amount: number }[]>('gift_cards').notNull(),
     /**
      * Refunded lines with units; empty for an amount. `restock`: these units return to stock. `returned`: a return
-     * received them, and restocked them if `restock`.
+     * received them, and restocked them if `restock`. `restocked`: how many this refund returned to stock.
      */
-    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean; returned?: true }[]>('lines')
+    lines: json<{ lineId: string; quantity: number; amount: number; restock: boolean; returned?: true; restocked?: number }[]>('lines')
       .notNull()
       .default(sql`'[]'`),
     reason: text('reason'),

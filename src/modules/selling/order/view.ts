@@ -132,11 +132,11 @@ export const withoutReasons = (view: OrderView): OrderView => ({
 export const refundView = (refund: Refund) => ({
   ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
   ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),
-  lines: refund.lines.map(({ lineId, quantity, amount, restock }) => ({
+  lines: refund.lines.map(({ lineId, quantity, amount, restock, restocked }) => ({
     lineId,
     quantity,
     amount: { amount, currency: refund.currency },
-    restock,
+    restock: restocked === undefined ? restock : restocked > 0,
   })),
   ...pick(refund, 'reason', 'status', 'failureCode'),
   // A redeemed or failed claim's URL leads nowhere.

@@ -13,6 +13,7 @@ async function sentOrder(shop: Selling, { quantity, sent }: { quantity: number; 
   ok(await shop.post(`/v2/orders/${id}/fulfilments`, { lines: [{ lineId, quantity: sent }] }))
   return {
     refund: async (units: number) => ok(await shop.refund(id, { lines: [{ lineId, quantity: units, restock: true }] })),
+    read: () => shop.order(id),
     /** Requests and approves a return, and answers its receipt. */
     async approvedReturn(units: number) {
       const { id: returnId } = ok(
@@ -45,6 +46,19 @@ test('a return that restocked a unit leaves nothing for a later refund of the sa
   // The unsent unit, and the one that came back: the shopper has the third.
   await order.refund(2)
   expect((await shop.stock()).onHand).toBe(9)
+})
+
+test('a refund shows whether it restocked units, and one that did not leaves them to a later refund', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const order = await sentOrder(shop, { quantity: 3, sent: 3 })
+  await (await order.approvedReturn(1))({ restock: true, refund: false })
+  const first = (await order.refund(1)).body
+  expect([first.lines[0].restock, (await shop.stock()).onHand]).toEqual([false, 8])
+  await (await order.approvedReturn(1))({ restock: false, refund: false })
+  const second = (await order.refund(1)).body
+  expect([second.lines[0].restock, (await shop.stock()).onHand]).toEqual([true, 9])
+  expect((await order.read()).refunds).toEqual([first, second])
 })
 
 test('a return and a refund of different units restock both, and so does a refund after a return without restocking', async () => {

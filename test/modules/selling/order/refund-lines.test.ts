@@ -8,8 +8,9 @@ import {
   matchesRequest,
   type RefundedLine,
   requestedAmount,
-  unitsToRestock,
+  restockedUnits,
   unrefundedUnits,
+  withRestocked,
 } from '../../../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type EarlierRefund = Pick<Refund, 'status' | 'lines'>
@@ -180,9 +181,12 @@ test('restocks tracked units that a refund asks for, and unrefunded units when t
     line({ id: 'line_3', variantId: 'var_3', quantity: 2 }),
   ]
   const refunded = [units(1, true), units(1, true, 'line_2'), units(2, false, 'line_3')].map((one) => ({ ...one, amount: 1 }))
-  expect(unitsToRestock({ lines: refunded }, lines, () => 1)).toEqual([{ variantId: 'var_1', quantity: 1 }])
+  const restocked = (restockable: number) => withRestocked({ lines: refunded }, lines, () => restockable)
+  expect(restocked(1).map((one) => one.restocked)).toEqual([1, 0, undefined])
+  expect(restockedUnits(restocked(1), lines)).toEqual([{ variantId: 'var_1', quantity: 1 }])
   // Its return restocked it.
-  expect(unitsToRestock({ lines: refunded }, lines, () => 0)).toEqual([])
+  expect(restocked(0).map((one) => one.restocked)).toEqual([0, 0, undefined])
+  expect(restockedUnits(restocked(0), lines)).toEqual([])
   expect(unrefundedUnits(lines, [{ status: 'SUCCEEDED', lines: refunded }])).toEqual([{ variantId: 'var_1', quantity: 2 }])
   expect(unrefundedUnits(lines, [{ status: 'FAILED', lines: refunded }])).toEqual([
     { variantId: 'var_1', quantity: 3 },

@@ -86,6 +86,11 @@ export function restockableUnits({ lineId, quantity, sent, refunded }: Units, { 
   const refundedUnreturned = Math.max(0, refunded - (quantity - sent) - backUnrefunded)
   const withShopper = Math.max(0, sent - back - refundedUnreturned)
   const restockedReturns = received.filter(({ restocked }) => restocked)
-  const before = countRefunded(earlier, ({ restock, returned }) => restock && !returned) + countOf(restockedReturns, lineId)
+  const restockedRefunds = earlier.map(({ lines }) => ({
+    lines: lines.flatMap(({ restock, returned, restocked, ...line }) =>
+      restock && !returned ? [{ ...line, quantity: restocked ?? line.quantity }] : [],
+    ),
+  }))
+  const before = countOf(restockedRefunds, lineId) + countOf(restockedReturns, lineId)
   return Math.max(0, quantity - withShopper - before)
 }

@@ -19,7 +19,7 @@ import { restockableUnits, unitsOf } from '../fulfilment/units.ts'
 import { drawCreditNote } from '../invoice/invoices.ts'
 import { mailClaim, mailRefunded } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
-import { goodsRefunded, movementsOf, type RefundBooking, unitsToRestock, unrefundedUnits } from './refund-lines.ts'
+import { goodsRefunded, movementsOf, type RefundBooking, restockedUnits, unrefundedUnits, withRestocked } from './refund-lines.ts'
 
 // The effects of a refund, inside the write that moves it. Goods, gift cards and the end of the sale follow once the
 // refund is assured. Totals and bookings follow the money: when it goes back, and when it returns.
@@ -32,8 +32,11 @@ type RefundTransition = {
   readonly refund: Refund
 }
 
-/** Applies all effects of a refund's new status, once. This write has locked the order. */
-export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: RefundTransition): Promise<void> {
+/**
+ * Applies all effects of a refund's new status, once. This write has locked the order.
+ * @returns the refund afterwards
+ */
+export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: RefundTransition): Promise<Refund> {
   const { order, from, refund } = moved
   const { id, purpose, paymentId, status } = refund
   const isNew = from === 'PENDING'
@@ -44,11 +47,11 @@ export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Ref
   const movements = movementsOf(refund, order, { money, cards: isNew } satisfies RefundBooking, deps.clock.now())
   const counts = movements.some(({ confirmed }) => confirmed) && (await isCounted(tx, order))
   await recordMovements(tx, deps, movements, { isCounted: counts, mode: order.mode })
-  if (purpose === 'LATE_CAPTURE') return
+  if (purpose === 'LATE_CAPTURE') return refund
   const after = await addToOrderTotals(tx, deps, { order, amount, onCards: isNew ? refund.giftCardAmount : 0 })
   // In the lock order.
+  const restocked = isNew ? await restockRefund(tx, deps, { order, refund }) : refund
   if (isNew) {
-    await restockRefund(tx, deps, { order, refund })
     await refundGiftCards(tx, deps, { orderId: order.id, refundId: id, amounts: refund.giftCards })
     for (const share of refund.giftCards) await deps.orderStore.refundGiftCard(tx, order.id, share.giftCardId, share.amount)
   }
@@ -57,6 +60,7 @@ export async function applyRefundEffects(tx: Writer, deps: OrderDeps, moved: Ref
   if (isNew && purpose === 'CANCEL') await cancelSale(tx, deps, { order, reason: refund.reason, actor: refund.actor })
   // Last, because all credit notes of the shop wait for the number.
   if (status === 'SUCCEEDED') await drawCreditNote(tx, deps, { order, refund })
+  return restocked
 }
 
 /** Appends the event of a refund's new status, and queues its webhooks and mails. */
@@ -105,15 +109,21 @@ async function notifyRefund(tx: Writer, deps: OrderDeps, { order, from, refund }
 
 type OrderAndRefund = { order: Order; refund: Refund }
 
-/** Restocks the units that a refund names, or all that is left of an order that it cancels. */
-async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: OrderAndRefund): Promise<void> {
+/**
+ * Restocks the units that a refund names, or all that is left of an order that it cancels.
+ * @returns the refund, whose lines say how many units went back
+ */
+async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: OrderAndRefund): Promise<Refund> {
   const { orderStore: store } = deps
   const isCancelled = refund.purpose === 'CANCEL' && order.status === 'CONFIRMED'
-  if (!isCancelled && !refund.lines.some(({ restock, returned }) => restock && !returned)) return
+  if (!isCancelled && !refund.lines.some(({ restock, returned }) => restock && !returned)) return refund
   const lines = await store.lines(order.id, tx)
   const refunds = await store.refundsOf(tx, order.id)
   await announceOrderStock(tx, deps, order)
-  if (isCancelled) return restock(tx, deps, unrefundedUnits(lines, refunds))
+  if (isCancelled) {
+    await restock(tx, deps, unrefundedUnits(lines, refunds))
+    return refund
+  }
   const units = unitsOf(order, lines, await store.parcelsOf(tx, order.id), refunds)
   const moves = {
     refunds: refunds.filter(({ status }) => status !== 'FAILED'),
@@ -124,7 +134,9 @@ async function restockRefund(tx: Writer, deps: OrderDeps, { order, refund }: Ord
     const line = units.find((one) => one.lineId === lineId)
     return line ? restockableUnits(line, moves) : 0
   }
-  await restock(tx, deps, unitsToRestock(refund, lines, restockable))
+  const restocked = withRestocked(refund, lines, restockable)
+  await restock(tx, deps, restockedUnits(restocked, lines))
+  return (await store.changeRefund(tx, refund.id, [refund.status], { lines: restocked })) ?? refund
 }
 
 const totalRefunded = ({ refundedTotal, giftCardRefundedTotal }: Order): number => refundedTotal + giftCardRefundedTotal

@@ -107,20 +107,26 @@ export function matchesRequest(
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
 /**
- * Returns the units that a refund restocks, of lines whose stock is counted. Returns restock theirs themselves.
+ * Counts the units that each line of a refund restocks: none if stock is not counted. Returns restock theirs
+ * themselves.
  * @param restockable how many units of a line can go back to stock
  */
-export const unitsToRestock = (
+export const withRestocked = (
   { lines: refunded }: Pick<Refund, 'lines'>,
   lines: readonly StockOf[],
   restockable: (lineId: string) => number,
-): { variantId: string; quantity: number }[] =>
-  refunded
-    .flatMap(({ lineId, quantity, restock, returned }) => {
-      const line = restock && !returned ? lines.find(({ id, tracked }) => id === lineId && tracked) : undefined
-      return line ? [{ variantId: line.variantId, quantity: Math.min(quantity, restockable(lineId)) }] : []
-    })
-    .filter(({ quantity }) => quantity > 0)
+): RefundedLine[] =>
+  refunded.map((line) => {
+    if (!line.restock || line.returned) return line
+    const isTracked = lines.some(({ id, tracked }) => id === line.lineId && tracked)
+    return { ...line, restocked: isTracked ? Math.min(line.quantity, restockable(line.lineId)) : 0 }
+  })
+
+/** Returns the units that a refund restocks. */
+export const restockedUnits = (refunded: readonly RefundedLine[], lines: readonly StockOf[]): { variantId: string; quantity: number }[] =>
+  refunded.flatMap(({ lineId, restocked = 0 }) =>
+    lines.filter(({ id }) => id === lineId && restocked > 0).map(({ variantId }) => ({ variantId, quantity: restocked })),
+  )
 
 /** Returns the units to restock when an order is cancelled. For units refunded earlier, their refund decided it. */
 export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {

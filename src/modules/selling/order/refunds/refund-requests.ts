@@ -177,9 +177,9 @@ export async function settleByHand(
         `Only a refund that is MANUAL, or PENDING for three days or at a processor that cannot be queried, can be paid by hand. This one is ${before.status}`,
         { code: 'invalid_transition' },
       )
-    await applyRefundEffects(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
-    const { status, amount } = refund
+    const settled = await applyRefundEffects(tx, deps, { order, from: isSilent ? 'PENDING' : 'MANUAL', refund })
+    const { status, amount } = settled
     setDifference({ before: { refund: refundId, status: before.status }, after: { refund: refundId, status, amount } })
-    return refundView(refund)
+    return refundView(settled)
   })
 }

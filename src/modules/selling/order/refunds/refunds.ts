@@ -318,8 +318,7 @@ async function moveRefund(deps: OrderDeps, refund: OpenRefund, to: RefundTarget,
     if (!order) throw new Error('a refund without its order')
     const change = { ...fields, ...noLease, updatedAt: deps.clock.now() }
     const moved = await moveFrom(tx, deps, refund, to, change)
-    if (moved) await applyRefundEffects(tx, deps, { order, from: refund.status, refund: moved })
-    return moved
+    return moved && applyRefundEffects(tx, deps, { order, from: refund.status, refund: moved })
   }, locking)
   return done ?? (await store.findRefund(deps.db.read, refund.id)) ?? refund
 }

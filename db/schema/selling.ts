@@ -185,6 +185,7 @@ export const carts = table(
     // For conversion figures.
     index('carts_begun').on(cart.shopId, cart.createdAt, cart.status).where(sql`draft is null`),
     index('carts_abandoned').on(cart.shopId, cart.updatedAt).where(sql`status = 'OPEN' and email is not null and draft is null`),
+    index('carts_mailed').on(cart.shopId, cart.updatedAt).where(sql`status = 'OPEN' and reminded_at is not null`),
     index('carts_restored').on(cart.shopId, cart.restoredAt).where(sql`restored_at is not null`),
   ],
 )

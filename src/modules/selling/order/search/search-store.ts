@@ -12,7 +12,7 @@ import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayNumberOf } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../../lib/page.ts'
-import { type Order, type OrderFilter, orderPaymentStatuses, orderStatuses, statusesOf } from '../domain.ts'
+import { type Order, type OrderFilter, type OrderStatus, orderPaymentStatuses, orderStatuses, statusesOf } from '../domain.ts'
 import { type ListOrder, listOrderOf, matchesSearch, searchWordsOf } from '../listing.ts'
 
 /** Totals of a word search are exact up to this number, and no results lie beyond it. */
@@ -190,9 +190,7 @@ const capped = (numbers: readonly number[]): Numbers => ({
 /** A page by columns alone. By total, up to `countedMax` orders are sorted; more of them are found along the totals. */
 async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
   const { limit, offset } = slice
-  const [counted] = await read.rows<{ n: number | string }>(
-    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
-  )
+  const [counted] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${toCount(filter, bounds)}) as first_ones`)
   const n = Number(counted?.n ?? 0)
   const pageQuery = () => {
     if (!order.isByTotal) return alongColumns(filter, bounds, limit, offset, order)
@@ -202,6 +200,19 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange,
   }
   const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, pageQuery())
   return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
+}
+
+/** Finds up to `countedMax` and one orders. By fulfilment status: in any order, so that each status is one range. */
+function toCount(filter: OrderFilter, bounds: NumberRange): SQL {
+  const { shopId, fulfilmentStatus, ...others } = filter
+  const isPlain = fulfilmentStatus !== undefined && isUnfiltered({ shopId, ...others }) && statusesOf(filter).length > 1
+  if (!isPlain) return alongColumns(filter, bounds, countedMax + 1)
+  const limit = sql`limit ${countedMax + 1}`
+  const ranges = statusesOf(filter).map((status) => {
+    const matches = and(eq(orders.shopId, shopId), eq(orders.status, status), ...conditionsIn(status, filter))
+    return sql`select one from (select 1 as one from ${orders} where ${matches} order by payment_status, number ${limit}) as state`
+  })
+  return sql`select one from (${sql.join(ranges, sql` union all `)}) as found ${limit}`
 }
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {
@@ -355,8 +366,8 @@ function alongColumns(
     (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
   )
   const ranges = states.map(({ one, paid }) => {
-    const state = sql`shop_id = ${shopId} and status = ${one} and payment_status = ${paid}`
-    return sql`select ${columns} from (${along(state, sql`${byNumber} limit ${offset + limit}`)}) as state`
+    const state = and(eq(orders.shopId, shopId), eq(orders.status, one), eq(orders.paymentStatus, paid), ...conditionsIn(one, filter))
+    return sql`select * from (select ${columns} from ${orders} where ${state} and ${within} ${byNumber} limit ${offset + limit}) as state`
   })
   return sql`select ${columns} from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
 }
@@ -364,6 +375,10 @@ function alongColumns(
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
   return (await read.rows<{ number: number }>(query)).map(({ number }) => number)
 }
+
+/** The conditions of a list that orders of a status may fail. Only CONFIRMED has a fulfilment status of its own. */
+const conditionsIn = (status: OrderStatus, { fulfilmentStatus, ...filter }: OrderFilter): SQL[] =>
+  conditionsOf({ ...filter, ...{ status: undefined, paymentStatus: undefined }, ...(status === 'CONFIRMED' && { fulfilmentStatus }) })
 
 /** The conditions of a list besides its shop and words. */
 function conditionsOf(filter: OrderFilter): SQL[] {

@@ -1,0 +1,1 @@
+CREATE INDEX "carts_mailed" ON "carts" USING btree ("shop_id","updated_at") WHERE status = 'OPEN' and reminded_at is not null;

@@ -58,7 +58,7 @@ async function planFile(source: CsvSource, { signal, limits, rest }: CsvOptions)
   const productByName = new Map<string, string>()
   const lastRows = new Map<string, number>()
   const lastOfParent = new Map<string, number>()
-  const handles = new HandleNumbers()
+  const products: NamedProduct[] = []
   let rows = 0
   for await (const { columns, records } of readTable(source, mapWooHeader, { signal, rest })) {
     for (const record of records) {
@@ -68,7 +68,12 @@ async function planFile(source: CsvSource, { signal, limits, rest }: CsvOptions)
       else {
         const key = `row ${row.number}`
         lastRows.set(key, row.number)
-        handles.add(key, row)
+        products.push({
+          key,
+          row: row.number,
+          id: Number(row.cells.get('id')) || Infinity,
+          handle: handleFromTitle(row.cells.get('name') ?? ''),
+        })
         for (const name of namesOf(row)) if (!productByName.has(name)) productByName.set(name, key)
       }
     }
@@ -81,30 +86,33 @@ async function planFile(source: CsvSource, { signal, limits, rest }: CsvOptions)
     if (key !== undefined) lastRows.set(key, Math.max(lastRows.get(key) ?? 0, lastRow))
   }
   const productOf = (row: WooRow) => (isVariation(row) ? productByName.get(row.cells.get('parent') ?? '') : `row ${row.number}`)
-  return { productOf, lastRows, numbered: handles.numbered, rows }
+  return { productOf, lastRows, numbered: numberedHandles(products), rows }
 }
 
-/**
- * Numbers the handles of products with the same name in row order, as Shopify does: `candle`, `candle-1`, `candle-2`.
- */
-class HandleNumbers {
-  readonly numbered = new Map<string, { readonly handle: string; readonly earlier: number }>()
-  /** The row of the product that has the handle. */
-  private readonly rowOf = new Map<string, number>()
-  private readonly counts = new Map<string, number>()
+/** `id`: infinite if the file has none. */
+type NamedProduct = { readonly key: string; readonly row: number; readonly id: number; readonly handle: string | Fault }
 
-  add(key: string, { number, cells }: WooRow): void {
-    const baseHandle = handleFromTitle(cells.get('name') ?? '')
-    if (baseHandle instanceof Fault) return
-    const earlier = this.rowOf.get(baseHandle)
+/**
+ * Numbers the handles of products with the same name, as Shopify does: `candle`, `candle-1`, `candle-2`. They are in
+ * the order of their ids, so that a file with other rows first gives them the same handles; without ids, in row order.
+ */
+function numberedHandles(products: NamedProduct[]): FilePlan['numbered'] {
+  const numbered = new Map<string, { readonly handle: string; readonly earlier: number }>()
+  /** The row of the product that has the handle. */
+  const rowOf = new Map<string, number>()
+  const counts = new Map<string, number>()
+  for (const { key, row, handle: baseHandle } of products.sort((a, b) => a.id - b.id || a.row - b.row)) {
+    if (baseHandle instanceof Fault) continue
+    const earlier = rowOf.get(baseHandle)
     let handle = baseHandle
-    for (let nth = this.counts.get(baseHandle) ?? 1; this.rowOf.has(handle); nth++) {
+    for (let nth = counts.get(baseHandle) ?? 1; rowOf.has(handle); nth++) {
       handle = `${baseHandle}-${nth}`
-      this.counts.set(baseHandle, nth + 1)
+      counts.set(baseHandle, nth + 1)
     }
-    this.rowOf.set(handle, number)
-    if (earlier !== undefined) this.numbered.set(key, { handle, earlier })
+    rowOf.set(handle, row)
+    if (earlier !== undefined) numbered.set(key, { handle, earlier })
   }
+  return numbered
 }
 
 /** Collects the cells that are not blank. */

@@ -202,9 +202,10 @@ function unpricedVariant(product: ImportedProduct, existing: ProductWithVariants
   }
 }
 
-/** Returns whether the file's active product lacks prices, so that it must stay a draft. */
+/** Returns whether the file's active product lacks prices and is not active yet, so that it must stay a draft. */
 const mustStayDraft = (product: ImportedProduct, existing?: ProductWithVariants): boolean =>
   publicationFieldsOf(product).status === 'ACTIVE' &&
+  existing?.product.status !== 'ACTIVE' &&
   (existing?.variants.some(({ hasPrice }) => !hasPrice) ?? true) &&
   product.variants.some(({ price }) => price === undefined || price === null)
 

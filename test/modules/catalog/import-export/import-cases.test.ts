@@ -262,6 +262,11 @@ test('a variant without a price cannot be bought, whether the API or an import c
   expect(await shop.byHandle('cup')).toMatchObject({ status: 'DRAFT', variants: [{ hasPrice: false }] })
   expect(await shop.onSale()).toEqual([])
 
+  ok(await shop.patch(`/product-v2/${cup.id}`, { status: 'ACTIVE' }))
+  const active = (await app.call('GET', '/product-v2', { token: shop.token, headers: { accept: 'text/csv' } })).text
+  expect(await shop.importAfterDryRun(active, '?overwrite=true')).toMatchObject({ updated: 4, failed: 0 })
+  expect(await shop.byHandle('cup')).toMatchObject({ status: 'ACTIVE', variants: [{ hasPrice: false, available: false }] })
+
   // A written 0 is a price.
   const priced = await shop.patch(`/product-v2/${tea.id}`, { status: 'ACTIVE', variants: [{ id: tea.variants[0].id, price: usd(0) }] })
   expect(priced).toMatchObject({ status: 200, body: { variants: [{ price: usd(0), hasPrice: true }] } })
@@ -333,6 +338,18 @@ test('WooCommerce products with the same name get handles numbered by row, where
     ['lamp', 'lamp-1', 'lamp-1-1', 'lamp-2'].map(async (handle) => (await shop.byHandle(handle)).variants[0].sku),
   )
   expect(skus).toEqual(['L1', 'L2', 'L3', 'L4'])
+})
+
+test('WooCommerce products with the same name keep their handles when a later file has other rows first', async () => {
+  await using app = await testApp()
+  const shop = await createImporter(app)
+  const rows = ['20,simple,A,Lamp,1,1', '7,simple,B,Lamp,1,2', '100,simple,C,Lamp,1,3']
+  const file = (...of: string[]) => lines('ID,Type,SKU,Name,Published,Regular price', ...of)
+  const skus = () => Promise.all(['lamp', 'lamp-1', 'lamp-2'].map(async (handle) => (await shop.byHandle(handle)).variants[0].sku))
+  await shop.importAfterDryRun(file(...rows))
+  expect(await skus()).toEqual(['B', 'A', 'C'])
+  await shop.importAfterDryRun(file(...rows.toReversed()), '?overwrite=true')
+  expect(await skus()).toEqual(['B', 'A', 'C'])
 })
 
 test.each([

@@ -22,7 +22,7 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 const isLocalPart = (text: string): boolean => (isAscii(text) ? asciiLocalPart : localPart).test(text)
 
 /** Converts a domain to lower-case ASCII (IDNA, UTS 46); undefined if it is not a host name. */
-function asciiDomain(domain: string): string | undefined {
+export function asciiDomain(domain: string): string | undefined {
   if (isAscii(domain)) return hostName.test(domain) ? domain.toLowerCase() : undefined
   const ascii = international.test(domain) ? URL.parse(`http://${domain}/`)?.hostname : undefined
   return ascii !== undefined && hostName.test(ascii) && !isIpv4(ascii) ? ascii : undefined

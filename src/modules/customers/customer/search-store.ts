@@ -8,14 +8,13 @@ import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
 import { backfillProgressOf } from '../../../../db/search-backfill.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import { matchesTerms, searchTermsOf, tagKeyOf } from '../../../lib/search-terms.ts'
-import { type Customer, type CustomerQuery, customerWords } from './domain.ts'
+import { matchesTerms, tagKeyOf } from '../../../lib/search-terms.ts'
+import { type Customer, type CustomerQuery, customerWords, queryWordsOf } from './domain.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
 const filteredTotalMax = 1_000
 /** A list by tag alone has an exact total up to this number, and goes on beyond it. */
 const taggedTotalMax = 2_000
-const queryWordsMax = 10
 
 /** `isLong`: the list should be folded, so that late pages cost no more than the first. */
 type CustomerListPage = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
@@ -37,15 +36,17 @@ export const customerListStore = {
       const rows = (await read.select().from(customers).where(where).limit(1)).filter(isTagged(tag))
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
-    const words = searchTermsOf(q, queryWordsMax)
+    const { words, domainWords } = queryWordsOf(q)
     const exactWords = [
       ...(email === undefined ? [] : [exactWordOf('email', email)]),
       ...(tag === undefined ? [] : [exactWordOf('tag', tag)]),
     ]
     // Reads the progress before the index: a customer that the job indexes in between is then found twice, not missed.
     const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
-    const found =
-      words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole: exactWords, limit: filteredTotalMax + 1 })
+    const find = async (words: readonly string[]) =>
+      words.length === 0 ? [] : customerSearch.find(read, { shopId, words, whole: exactWords, limit: filteredTotalMax + 1 })
+    const named = await find(words)
+    const found = named.length > 0 ? named : await find(domainWords)
     const ids = found.slice(0, filteredTotalMax)
     const rows = await loadCustomers(read, ids.slice(slice.offset, slice.offset + slice.limit))
     return { rows, total: ids.length, isCapped: found.length > filteredTotalMax || !isWhole }
@@ -61,7 +62,7 @@ export const customerListStore = {
     { limit, after }: PageSlice,
   ): Promise<{ rows: Customer[]; scannedTo: string | undefined }> {
     const id = q?.startsWith('cus_') ? q : undefined
-    const words = q === undefined || id !== undefined ? [] : searchTermsOf(q, queryWordsMax)
+    const { words, domainWords } = queryWordsOf(id ? '' : (q ?? ''))
     if (q !== undefined && id === undefined && words.length === 0) return { rows: [], scannedTo: undefined }
     const rows = await read
       .select()
@@ -77,7 +78,7 @@ export const customerListStore = {
       )
       .orderBy(desc(customers.id))
       .limit(limit)
-    return { rows: rows.filter((customer) => matchesTerms(words, customerWords(customer))), scannedTo: rows.at(-1)?.id }
+    return { rows: rows.filter((customer) => isFoundBy([words, domainWords], customer)), scannedTo: rows.at(-1)?.id }
   },
 
   /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
@@ -106,6 +107,10 @@ export const customerListStore = {
     return rows.map(({ id }) => id)
   },
 }
+
+/** Whether a customer matches one of the searches; the first one finds all customers if it has no words. */
+const isFoundBy = ([words = [], other = []]: readonly string[][], customer: Customer): boolean =>
+  matchesTerms(words, customerWords(customer)) || (other.length > 0 && matchesTerms(other, customerWords(customer)))
 
 /** Returns whether a shop has customers that are not indexed yet. */
 async function hasUnindexed(read: Reader, shopId: string): Promise<boolean> {

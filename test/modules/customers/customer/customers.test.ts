@@ -66,6 +66,29 @@ describe('creating a customer', () => {
     expect((await theirs.post('/customer', buyer)).status).toBe(201)
   })
 
+  test('finds customers by the international domain of their addresses, in the list and its CSV', async () => {
+    await using app = await testApp()
+    const { post, get, secretKey } = await shopIn(app)
+    const { id } = (await post('/customer', { email: 'ann@exämple.de', name: 'Ann' })).body
+    const named = (await post('/customer', { email: 'bo@example.com', name: 'J. Müller' })).body
+    for (const [q, found] of [
+      ['ann@exämple.de', [id]],
+      ['exämple.de', [id]],
+      ['EXÄMPLE.de', [id]],
+      ['exämple.d', [id]],
+      ['exämple.net', []],
+      ['j.müller', [named.id]],
+    ] as const) {
+      const query = `/customer?q=${encodeURIComponent(q)}`
+      expect(
+        (await get(query)).body.data.map((one: { id: string }) => one.id),
+        q,
+      ).toEqual([...found])
+      const { text } = await app.call('GET', query, { key: secretKey, headers: { accept: 'text/csv' } })
+      expect(text.trim().split('\r\n').length - 1, q).toBe(found.length)
+    }
+  })
+
   test('creates one customer from several simultaneous requests with the same email address', async () => {
     await using app = await testApp()
     const { post } = await shopIn(app)

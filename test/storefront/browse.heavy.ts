@@ -208,13 +208,18 @@ inBrowser('loads at most 110 kB on a first visit, without layout shifts', async 
     }
 })
 
-inBrowser('loads the pictures on a phone’s screen only, and no larger than it shows them', async () => {
+inBrowser('loads the pictures on the screen only, and no larger than it shows them', async () => {
   await using shop = await openShop()
   await fillShelves(shop, 0.71)
-  for (const density of [1, 2, 3]) {
-    const { bytes, pictureBytes, pictures } = await firstLoad(shop, 'phone', 'products.html', density)
+  for (const [width, density] of [
+    ['phone', 1],
+    ['phone', 2],
+    ['phone', 3],
+    ['desk', 1],
+  ] as const) {
+    const { bytes, pictureBytes, pictures } = await firstLoad(shop, width, 'products.html', density)
     process.stdout.write(
-      `density ${density}: ${bytes} bytes, ${pictures.length} pictures of ${Math.round(pictureBytes / pictures.length)} bytes\n`,
+      `${width}, density ${density}: ${bytes} bytes, ${pictures.length} pictures of ${Math.round(pictureBytes / pictures.length)} bytes\n`,
     )
     expect(pictures.length).toBeGreaterThan(1)
     expect(pictures.filter((url) => !url.endsWith('-320'))).toEqual([])

@@ -9,10 +9,12 @@ type Loading = 'eager' | 'lazy' | 'near'
 
 /**
  * Lazy loading of browsers begins thousands of pixels before the screen, which loads most pages whole. This loads
- * the pictures on the screen, and those ahead of it once the shopper scrolls.
+ * the pictures on the screen, and those ahead of it once the shopper scrolls. A row of which only an edge is on the
+ * screen waits for that, too.
  */
 const aheadPx = 600
-let visibility = startLoading(0)
+const edgePx = 64
+let visibility = startLoading(-edgePx)
 addEventListener(
   'scroll',
   () => {
@@ -23,7 +25,7 @@ addEventListener(
   { once: true, passive: true },
 )
 
-/** Loads observed pictures that are at most this many pixels away from the screen. */
+/** Loads observed pictures at most this many pixels above or below the screen; negative: this far inside it. */
 function startLoading(px: number): IntersectionObserver {
   const load = (entries: readonly IntersectionObserverEntry[]) => {
     for (const { isIntersecting, target } of entries) {
@@ -34,7 +36,7 @@ function startLoading(px: number): IntersectionObserver {
       target.src = src
     }
   }
-  return new IntersectionObserver(load, { rootMargin: `${px}px` })
+  return new IntersectionObserver(load, { rootMargin: `${px}px 0px` })
 }
 
 /**

@@ -34,7 +34,7 @@ export async function register(input: Input): Promise<number> {
   const { isRegistered, quote, registrationOf, signerOf } = await loadSigning()
   const signer = key && signerOf(key)
   const node = await connectTo(target)
-  const registry = await registryOf(node, target.contract)
+  const registry = await registryOf(node, target.contract as Hex)
   print(`Chain ${target.chainId} via ${node.host}: EAS ${withChecksum(target.contract)}, SchemaRegistry ${withChecksum(registry)}`)
   const missing: { name: SchemaName; transaction: Transaction; quoted: Quote }[] = []
   for (const name of schemaNames) {
@@ -75,21 +75,22 @@ export async function attest(input: Input, file: string): Promise<number> {
   if (schema === 'D' && written.recipient === signer.address)
     throw new OperatorError('The recipient is the signing wallet. Attestations of schema D by a wallet about itself never count')
   const node = await connectTo(target)
-  const registry = await registryOf(node, target.contract)
+  const contract = target.contract as Hex
+  const registry = await registryOf(node, contract)
   if (!(await isRegistered(node, registry, schema)))
     throw new OperatorError(`Schema ${schema} is not registered on chain ${target.chainId}. Run \`souk chain register\``)
   const data = encodeStatement(schema, written.statement)
   const request = { schema: schemaUids[schema], recipient: written.recipient, data }
-  const refusal = await refusalOf(node, target.contract, signer.address, request)
+  const refusal = await refusalOf(node, contract, signer.address, request)
   if (refusal !== undefined)
     throw new OperatorError(`The contract would reject the attestation${refusal && `: ${refusal}`}. Nothing was sent`)
-  const transaction = { to: target.contract, data: attestationOf(request) }
+  const transaction = { to: contract, data: attestationOf(request) }
   const quoted = await quote(node, signer.address, transaction)
   print(`Chain ${target.chainId} via ${node.host}: EAS ${withChecksum(target.contract)}, from ${withChecksum(signer.address)}`)
   print(`Attestation of schema ${schema}; sending it ${await costText(quoted)}`)
   if (!(await confirmSending(input, node, signer, quoted.costMax))) return 0
   const receipt = await sendAndWait(node, signer, target.chainId, transaction, quoted)
-  const uid = receipt.status === 'success' ? uidIn(receipt, target.contract, schema, signer.address) : undefined
+  const uid = receipt.status === 'success' ? uidIn(receipt, contract, schema, signer.address) : undefined
   if (uid === undefined) {
     process.stderr.write(`Attestation failed: the transaction failed in block ${receipt.blockNumber}\n`)
     return failedStatus

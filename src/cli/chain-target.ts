@@ -2,22 +2,13 @@ import type { Connection } from '../clients/chain/client.ts'
 import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
-import { deployments } from '../lib/chain-settings.ts'
-import { addressForm, readAddress } from '../lib/evm.ts'
+import { type ChainSetting, deployments, isWebUrl } from '../lib/chain-settings.ts'
+import { readAddress } from '../lib/evm.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 
-type Hex = `0x${string}`
-
 /** A chain and its nodes, from the settings or the command line. */
-export type Target = {
-  readonly chainId: number
-  /** May contain keys: only hosts are printed. */
-  readonly urls: readonly string[]
-  /** The contract of the Ethereum Attestation Service. */
-  readonly contract: Hex
-  readonly startBlock: number
-}
+export type Target = Omit<ChainSetting, 'confirmations'>
 
 /** For commands without an instance: the operator chose the addresses. */
 export const safeFetch = createSafeFetch({ allowedNetworks: [] })
@@ -44,25 +35,20 @@ export function rpcUrlsOf({ values }: Pick<Input, 'values'>): string[] | undefin
     .get('rpc')
     ?.split(',')
     .map((url) => url.trim())
-  if (urls?.some((url) => !isNodeUrl(url))) throw new UsageError('--rpc must be http or https URLs without user names, separated by commas')
+  if (urls?.some((url) => !isWebUrl(url))) throw new UsageError('--rpc must be http or https URLs without user names, separated by commas')
   return urls
-}
-
-function isNodeUrl(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
 }
 
 /**
  * Returns the address of --contract.
  * @throws UsageError
  */
-export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
+export function contractOf({ values }: Pick<Input, 'values'>): string | undefined {
   const text = values.get('contract')
   if (text === undefined) return undefined
-  const read = new RegExp(addressForm.pattern).test(text) ? readAddress(text) : { wrong: `be ${addressForm.rule}` }
+  const read = readAddress(text)
   if ('wrong' in read) throw new UsageError(`--contract must ${read.wrong}`)
-  return read.address as Hex
+  return read.address
 }
 
 /**
@@ -72,26 +58,25 @@ export function contractOf({ values }: Pick<Input, 'values'>): Hex | undefined {
 export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
   const chainId = integerFlag(input, 'chain', 1)
   if (chainId === undefined) throw new UsageError('--chain is missing: the chain id, such as 8453')
-  const urls = rpcUrlsOf(input)
+  const rpc = rpcUrlsOf(input)
   const contract = contractOf(input)
-  if (urls) return { chainId, urls, ...deploymentOf(chainId, contract) }
+  if (rpc) return { chainId, rpc, ...deploymentOf(chainId, contract) }
   const configured = input.config().chains.find((chain) => chain.chainId === chainId)
   if (!configured) throw new OperatorError(`CHAINS doesn't include chain ${chainId}: add it, or use --rpc URL`)
-  return {
-    chainId,
-    urls: configured.rpc,
-    contract: contract ?? (configured.contract as Hex),
-    startBlock: contract && contract !== configured.contract ? 0 : configured.startBlock,
-  }
+  return withContract(configured, contract)
 }
+
+/** Returns the chain with another contract, if one is given, which may be older than the configured one. */
+export const withContract = (chain: Target, contract = chain.contract): Target =>
+  contract === chain.contract ? chain : { ...chain, contract, startBlock: 0 }
 
 /**
  * Returns where EAS is deployed on a chain and its first block.
  * @throws OperatorError if unknown
  */
-export function deploymentOf(chainId: number, contract: Hex | undefined): { contract: Hex; startBlock: number } {
+export function deploymentOf(chainId: number, contract: string | undefined): Pick<Target, 'contract' | 'startBlock'> {
   const deployment = deployments.get(chainId)
-  const address = contract ?? (deployment?.contract as Hex | undefined)
+  const address = contract ?? deployment?.contract
   if (address === undefined)
     throw new OperatorError(
       `The address of the Ethereum Attestation Service on chain ${chainId} is unknown: use --contract ADDRESS, or set it in CHAINS`,
@@ -103,11 +88,11 @@ export function deploymentOf(chainId: number, contract: Hex | undefined): { cont
  * Returns the first node that responds and belongs to the chain. Nothing is signed before this check.
  * @throws OperatorError if there is none
  */
-export async function connectTo({ chainId, urls }: Pick<Target, 'chainId' | 'urls'>): Promise<Connection> {
+export async function connectTo({ chainId, rpc }: Pick<Target, 'chainId' | 'rpc'>): Promise<Connection> {
   const { connect } = await import('../clients/chain/client.ts')
   const problems: string[] = []
-  for (const url of urls) {
-    const node = connect({ url, safeFetch: safeFetch, now: Date.now })
+  for (const url of rpc) {
+    const node = connect({ url, safeFetch, now: Date.now })
     try {
       const nodeChainId = await node.ask((client) => client.getChainId())
       if (nodeChainId === chainId) return node

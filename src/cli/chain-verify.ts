@@ -3,10 +3,13 @@ import { readFileSync, statSync } from 'node:fs'
 import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { OutgoingError } from '../core/outgoing.ts'
+import { isWebUrl } from '../lib/chain-settings.ts'
 import { schemaNames, schemaUids } from '../lib/eas.ts'
 import { withChecksum } from '../lib/evm.ts'
+import { isRecord } from '../lib/json.ts'
 import type { Progress } from '../lib/progress.ts'
-import { contractOf, deploymentOf, integerFlag, rpcUrlsOf, safeFetch, type Target } from './chain-target.ts'
+import type { Proof, Stats } from '../modules/trust/fabric/index.ts'
+import { contractOf, deploymentOf, integerFlag, rpcUrlsOf, safeFetch, type Target, withContract } from './chain-target.ts'
 import type { Input } from './command.ts'
 import { UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
@@ -22,19 +25,8 @@ const soukTries = 5
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** What a souk reports at one moment. */
-type SoukCounts = {
-  readonly host: string
-  readonly registryHash: string
-  readonly chains: readonly {
-    readonly chainId: number
-    readonly contract: string
-    readonly schemas: Readonly<Record<string, unknown>>
-    readonly countedTo: { readonly number: number; readonly hash: string } | null
-  }[]
-  /** By `schemaA` to `schemaD`, summed over all chains. */
-  readonly attestations: Readonly<Record<string, unknown>>
-}
+/** What a souk reports at one moment. The attestations are summed over all chains. */
+type SoukCounts = { readonly host: string } & Pick<Proof, 'registryHash' | 'chains'> & Pick<Stats, 'attestations'>
 
 export async function verify(input: Input): Promise<number> {
   const { values } = input
@@ -103,10 +95,8 @@ function readRegistryFile(file: string) {
 
 function parseBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw new UsageError('--against must be the http or https URL of a souk server')
-  return url.href.replace(/\/+$/, '')
+  if (!isWebUrl(text)) throw new UsageError('--against must be the http or https URL of a souk server')
+  return new URL(text).href.replace(/\/+$/, '')
 }
 
 /** Returns the chains to count: those of --rpc, identified by their nodes, or of CHAINS; all or only --chain. */
@@ -115,13 +105,8 @@ async function targetsOf(input: Input): Promise<Target[]> {
   const contract = contractOf(input)
   const only = integerFlag(input, 'chain', 1)
   const all = urls
-    ? [...(await groupByChain(urls))].map(([chainId, nodes]) => ({ chainId, urls: nodes, ...deploymentOf(chainId, contract) }))
-    : input.config().chains.map(({ chainId, rpc, ...chain }) => ({
-        chainId,
-        urls: rpc,
-        contract: contract ?? (chain.contract as Target['contract']),
-        startBlock: contract && contract !== chain.contract ? 0 : chain.startBlock,
-      }))
+    ? [...(await groupByChain(urls))].map(([chainId, rpc]) => ({ chainId, rpc, ...deploymentOf(chainId, contract) }))
+    : input.config().chains.map((chain) => withContract(chain, contract))
   const targets = all.filter(({ chainId }) => only === undefined || chainId === only)
   if (targets.length === 0)
     throw new OperatorError(
@@ -136,7 +121,7 @@ async function groupByChain(urls: readonly string[]): Promise<Map<number, string
   const { connect } = await import('../clients/chain/client.ts')
   const found = new Map<number, string[]>()
   for (const url of urls) {
-    const node = connect({ url, safeFetch: safeFetch, now: Date.now })
+    const node = connect({ url, safeFetch, now: Date.now })
     const chainId = await node
       .ask((client) => client.getChainId())
       .catch((error: unknown) => {
@@ -204,7 +189,12 @@ function parseSoukCounts(
   { attestations }: Record<string, unknown>,
 ): SoukCounts {
   if (typeof registryHash === 'string' && Array.isArray(chains) && chains.every(isChain) && isRecord(attestations))
-    return { host: new URL(base).host, registryHash, chains: chains as SoukCounts['chains'], attestations }
+    return {
+      host: new URL(base).host,
+      registryHash,
+      chains: chains as SoukCounts['chains'],
+      attestations: attestations as SoukCounts['attestations'],
+    }
   throw new OperatorError(`${new URL(base).host} didn't return a valid proof`)
 }
 
@@ -215,5 +205,3 @@ function isChain(value: unknown): boolean {
     countedTo === null || (isRecord(countedTo) && Number.isSafeInteger(countedTo['number']) && typeof countedTo['hash'] === 'string')
   return Number.isSafeInteger(chainId) && typeof contract === 'string' && isRecord(schemas) && isBlock
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,6 +2,7 @@
 import { isSchemaName } from '../lib/eas.ts'
 import { addressForm } from '../lib/evm.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
+import { isRecord, parseJson } from '../lib/json.ts'
 import { type Grant, registryHash } from '../modules/trust/fabric/domain.ts'
 
 /** Returns one grant per line in the order of the hash, so that files can be compared. */
@@ -51,14 +52,5 @@ function parseTime(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const hasOnly = (record: object, names: readonly string[]) =>
   Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name))
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,10 +1,12 @@
 /** Reads the content of an attestation from a JSON file and validates it against its schema. */
 import type { Statements } from '../clients/chain/eas.ts'
+import { isWebUrl, urlMax } from '../lib/chain-settings.ts'
 import { type SchemaName, schemaTexts, zeroAddress } from '../lib/eas.ts'
-import { addressForm, hashForm, readAddress } from '../lib/evm.ts'
+import { hashForm, readAddress } from '../lib/evm.ts'
 import { findDuplicateField } from '../lib/exact-json.ts'
 import { type IdKind, idPrefixes } from '../lib/ids.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
+import { isRecord, parseJson } from '../lib/json.ts'
 import { keccak256 } from '../lib/keccak.ts'
 
 type Hex = `0x${string}`
@@ -17,7 +19,6 @@ export type ParsedStatement = {
 }[SchemaName]
 
 const refMax = 200
-const urlMax = 2_000
 const uint64End = 2n ** 64n
 
 const isHash = (given: unknown): given is string => typeof given === 'string' && new RegExp(hashForm.pattern).test(given)
@@ -66,11 +67,8 @@ const time: FieldResult = (given) => {
 /** 0 if absent. */
 const optionalTime: FieldResult = (given) => (given === null ? { value: 0n } : time(given))
 
-const url: FieldResult = (given) => {
-  const parsedUrl = typeof given === 'string' && given.length <= urlMax ? URL.parse(given) : null
-  const isUrl = parsedUrl !== null && /^https?:$/.test(parsedUrl.protocol) && !parsedUrl.username && !parsedUrl.password
-  return isUrl ? { value: given as string } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
-}
+const url: FieldResult = (given) =>
+  isWebUrl(given) ? { value: given } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
 
 const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const
 const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const
@@ -108,8 +106,7 @@ const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[
 }
 
 const recipient: FieldResult = (given) => {
-  if (typeof given !== 'string' || !new RegExp(addressForm.pattern).test(given)) return { wrong: `be ${addressForm.rule}` }
-  const read = readAddress(given)
+  const read = readAddress(typeof given === 'string' ? given : '')
   return 'wrong' in read ? read : { value: read.address }
 }
 
@@ -126,8 +123,8 @@ export function readStatement(
 ): { readonly written: ParsedStatement } | { readonly problems: readonly string[] } {
   // Some programs write a UTF-8 byte order mark.
   const json = text.replace(/^\ufeff/, '')
-  const given = parsed(json)
-  if (given === undefined) return { problems: ['it is not a JSON object'] }
+  const given = parseJson(json)
+  if (!isRecord(given)) return { problems: ['it is not a JSON object'] }
   const twice = findDuplicateField(json)
   if (twice) return { problems: [`${twice.join('.').slice(0, 100)} is given twice`] }
   const reads = Object.entries<FieldResult>(fields[schema])
@@ -156,13 +153,4 @@ function findContradictions({ outcome, settledAt, periodStart, periodEnd }: Read
   if (settledAt === 0n && outcome !== outcomes.indexOf('DEFAULT')) return ['settledAt is required, except for the outcome DEFAULT']
   if (periodStart !== undefined && periodEnd !== undefined && periodEnd < periodStart) return ['periodEnd must not be before periodStart']
   return []
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }

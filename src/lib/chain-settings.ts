@@ -2,6 +2,7 @@
  * Parses `CHAINS`, and lists the contracts of the Ethereum Attestation Service (EAS) on known chains. Addresses are in
  * lower case.
  */
+import { isRecord, parseJson } from './json.ts'
 
 export type ChainSetting = {
   readonly chainId: number
@@ -48,6 +49,7 @@ export const deployments: ReadonlyMap<number, Deployment> = new Map([
 
 const chainsMax = 50
 const providersMax = 20
+export const urlMax = 2_000
 const fields = ['chainId', 'rpc', 'contract', 'startBlock', 'confirmations']
 
 /**
@@ -55,7 +57,7 @@ const fields = ['chainId', 'rpc', 'contract', 'startBlock', 'confirmations']
  * @throws Error whose message completes "CHAINS must be …", names what is wrong and repeats no value but chain ids
  */
 export function readChains(text: string): readonly ChainSetting[] {
-  const list = parsed(text)
+  const list = parseJson(text)
   if (!Array.isArray(list) || list.length > chainsMax)
     throw new Error(`a JSON list of at most ${chainsMax} chains: [{ "chainId": 1, "rpc": ["https://…"] }]`)
   const chains = list.map((item: unknown, nth) => chainOf(item, `a JSON list whose chain ${nth + 1} has`))
@@ -64,13 +66,12 @@ export function readChains(text: string): readonly ChainSetting[] {
 }
 
 function chainOf(item: unknown, where: string): ChainSetting {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw new Error(`${where} fields, as { "chainId": 1, "rpc": […] }`)
-  const given = item as Record<string, unknown>
-  if (Object.keys(given).some((name) => !fields.includes(name))) throw new Error(`${where} no other fields than ${fields.join(', ')}`)
-  const { chainId, rpc, contract, startBlock, confirmations } = given
+  if (!isRecord(item)) throw new Error(`${where} fields, as { "chainId": 1, "rpc": […] }`)
+  if (Object.keys(item).some((name) => !fields.includes(name))) throw new Error(`${where} no other fields than ${fields.join(', ')}`)
+  const { chainId, rpc, contract, startBlock, confirmations } = item
   if (!isWhole(chainId, 1)) throw new Error(`${where} a chainId that is a whole number from 1`)
   const known = deployments.get(chainId)
-  if (!Array.isArray(rpc) || rpc.length === 0 || rpc.length > providersMax || !rpc.every(isNodeUrl))
+  if (!Array.isArray(rpc) || rpc.length === 0 || rpc.length > providersMax || !rpc.every(isWebUrl))
     throw new Error(`${where} 1 to ${providersMax} http or https URLs in rpc, without user names and passwords`)
   if (new Set(rpc).size < rpc.length) throw new Error(`${where} each URL in rpc once`)
   if (contract !== undefined && !(typeof contract === 'string' && /^0x[0-9a-f]{40}$/i.test(contract)))
@@ -86,15 +87,8 @@ function chainOf(item: unknown, where: string): ChainSetting {
 
 const isWhole = (value: unknown, least: number): value is number => Number.isSafeInteger(value) && (value as number) >= least
 
-const isNodeUrl = (value: unknown): value is string => {
-  const url = typeof value === 'string' && value.length <= 2_000 ? URL.parse(value) : null
+/** Returns whether a value is an http or https URL without credentials. */
+export const isWebUrl = (value: unknown): value is string => {
+  const url = typeof value === 'string' && value.length <= urlMax ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -23,6 +23,7 @@ export function withChecksum(address: string): string {
  * @returns otherwise what is wrong, as the end of "NAME must …"
  */
 export function readAddress(text: string): { readonly address: string } | { readonly wrong: string } {
+  if (!new RegExp(addressForm.pattern).test(text)) return { wrong: `be ${addressForm.rule}` }
   const address = text.toLowerCase()
   const digits = text.slice(2)
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()

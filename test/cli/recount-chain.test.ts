@@ -77,7 +77,7 @@ describeChain('recounting a chain', () => {
           return fetch(chain.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(calls) })
         },
       })
-      const target = { chainId: chain.chainId, urls: [`http://127.0.0.1:${proxy.port}`], contract: chain.contract, startBlock: 0 }
+      const target = { chainId: chain.chainId, rpc: [`http://127.0.0.1:${proxy.port}`], contract: chain.contract, startBlock: 0 }
       const ends: number[] = []
       const { to } = await chain.block().then(({ number }) => ({ to: number }))
       const counted = await recount(target, lenderGrant, { to, progress: (_first, _last, at) => ends.push(at) })
@@ -90,7 +90,7 @@ describeChain('recounting a chain', () => {
   test('a recount up to a block that no node has fails at once and names the newest block', async () => {
     await using chain = await startChain()
     await using proxy = startProxy(chain.url)
-    const target = { chainId: chain.chainId, urls: [proxy.url], contract: chain.contract, startBlock: 0 }
+    const target = { chainId: chain.chainId, rpc: [proxy.url], contract: chain.contract, startBlock: 0 }
     const { number } = await chain.block()
     const counting = recount(target, [], { to: number + 7, progress: () => undefined })
     expect(counting).rejects.toThrow(`${proxy.host}: block ${number + 7} is missing: the newest is ${number}`)

@@ -2,6 +2,7 @@
 import { decodeAbiParameters, type Hex, pad, parseAbiParameters } from 'viem'
 import { type BlockHeader, type BlockTag, type ChainLog, type LogFilter, NodeError } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
+import { isRecord } from '../../lib/json.ts'
 
 const anyHash = /^0x[0-9a-f]{64}$/i
 const bloom = /^0x[0-9a-f]{512}$/i
@@ -17,8 +18,6 @@ export const topicOf = (address: string): Hex => pad(address as Hex)
 const throwFault = (what: string): never => {
   throw new NodeError('FAULT', `its answer is not valid: ${what}`)
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const hashOf = (value: unknown, what: string): string =>
   typeof value === 'string' && anyHash.test(value) ? value.toLowerCase() : throwFault(what)

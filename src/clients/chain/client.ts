@@ -2,6 +2,7 @@
 import { BaseError, createPublicClient, type HttpTransport, http, type PublicClient, RpcRequestError } from 'viem'
 import { NodeError } from '../../core/chain.ts'
 import { OutgoingError, type SafeFetch } from '../../core/outgoing.ts'
+import { parseJson } from '../../lib/json.ts'
 import { errorIn, isAnswerTo } from './answers.ts'
 import { failureOf, Refusal, retryAfterOf, unreachable } from './failures.ts'
 
@@ -68,14 +69,6 @@ export function createClient(
       timeout: 0,
     }),
   })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns the failure or refusal of a node behind an error of viem; undefined if viem rejected the answer. */

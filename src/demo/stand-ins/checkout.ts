@@ -1,5 +1,6 @@
 /** Simulates Checkout.com by its documentation. Checks every request; captures, voids and refunds are asynchronous. */
 import { createHmac } from 'node:crypto'
+import { parseJson } from '../../lib/json.ts'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 
@@ -209,7 +210,7 @@ export async function startCheckoutServer({
 
   function checked(request: ApiRequest): ApiAnswer {
     const { method, path, headers } = request
-    const body = parsed(request.body)
+    const body = parseJson(request.body)
     const withPublishable = path === '/tokens'
     const allowed = withPublishable
       ? [checkoutKeys.publishableKey, `Bearer ${checkoutKeys.publishableKey}`]
@@ -367,14 +368,6 @@ export async function startCheckoutServer({
     decline: (type: 'Capture' | 'Void' | 'Refund') => void declining.add(type),
     /** Forgets all idempotency keys, as after a day. */
     forgetKeys: () => storedResponses.clear(),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

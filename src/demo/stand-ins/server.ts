@@ -3,6 +3,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { parseJson } from '../../lib/json.ts'
 
 export type ApiRequest = {
   readonly method: string
@@ -84,15 +85,7 @@ async function readRequest(request: IncomingMessage): Promise<ApiRequest> {
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(request.headersDistinct)) for (const value of values) headers.append(name, value)
   const body = Buffer.concat(chunks).toString('utf8')
-  return { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers, body, json: jsonOf(body) }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers, body, json: parseJson(body) }
 }
 
 const textOf = ({ json }: ApiAnswer): string => (json === undefined ? '' : typeof json === 'string' ? json : JSON.stringify(json))

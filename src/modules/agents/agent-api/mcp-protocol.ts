@@ -1,6 +1,7 @@
 /** JSON-RPC and the versions of the Model Context Protocol (MCP): what a message must be before a method answers it. */
 import { AppError } from '../../../core/errors.ts'
 import { mediaTypeOf, parseObject, rawBodyOf } from '../../../http/body.ts'
+import { isRecord } from '../../../lib/json.ts'
 import { ucpErrorOf } from './dispatch.ts'
 
 /** Versions with a handshake, which older clients speak. */
@@ -45,8 +46,6 @@ export type RpcMessage = {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isId = (value: unknown): value is RpcId => typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 
 /** Returns the id of a message for the answer to it; null if it has none that can be used. */

@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { AppError } from '../../../core/errors.ts'
 import { publicUrlOf } from '../../../core/public-url.ts'
 import { platformHeaders, ucpErrorResponse } from '../../../http/platform-errors.ts'
+import { isRecord } from '../../../lib/json.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type AgentShop, offeredCapabilities } from '../agent-settings/index.ts'
 import {
@@ -21,7 +22,6 @@ import {
   assertOrigin,
   handshakeVersions,
   idOf,
-  isRecord,
   isStateless,
   messageOf,
   parseMessage,

@@ -1,5 +1,6 @@
 /** The header line of segments and snapshots. */
 import type { LogHeader, LogRange, LogSum, ShippedLog } from '../../../../db/engine.ts'
+import { parseJson } from '../../../lib/json.ts'
 import type { Segment } from './domain.ts'
 
 /** The header of a segment. Older ones have no `end`. */
@@ -49,14 +50,6 @@ async function* remainingChunks(first: Uint8Array, iterator: AsyncIterator<Uint8
     }
   } finally {
     await iterator.return?.()
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

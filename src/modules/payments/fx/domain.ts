@@ -1,5 +1,6 @@
 import { addDays, isDay } from '../../../lib/day.ts'
 import { decimalText, type Fraction, fractionOf } from '../../../lib/decimal.ts'
+import { isRecord } from '../../../lib/json.ts'
 import { type Currency, decimalsOf, isCurrency } from '../../../lib/money.ts'
 import { divideHalfEven } from '../../../lib/rounding.ts'
 
@@ -142,7 +143,6 @@ function parseKeepingDigits(text: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const numberOf = (value: unknown): Fraction | undefined => (typeof value === 'string' ? fractionOf(value) : undefined)
 
 function decimal(text: string): Fraction {

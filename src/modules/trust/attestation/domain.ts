@@ -9,7 +9,7 @@ export type ChainSync = typeof chainSyncs.$inferSelect
 export type Checkpoint = typeof chainCheckpoints.$inferSelect
 export type Backfill = typeof chainBackfills.$inferSelect
 
-const schemaOf: ReadonlyMap<string, SchemaName> = new Map(schemaNames.map((name) => [schemaUids[name], name]))
+export const schemaOf: ReadonlyMap<string, SchemaName> = new Map(schemaNames.map((name) => [schemaUids[name], name]))
 export const allSchemaUids: readonly string[] = schemaNames.map((name) => schemaUids[name])
 
 /** The default depth of counted blocks on a chain whose nodes do not report finality. */

@@ -118,6 +118,6 @@ async function readRange(deps: SyncDeps, reading: NodeReading, { target, head }:
     await store.change(tx, chainId, { countedTo: to, countedToHash: end.hash, countedToAt: end.at, ...progress })
     if (nodes.chunks++ % thinEvery === thinEvery - 1) await store.thinCheckpoints(tx, chainId)
   })
-  if (step.kind === 'READ') chainLogs.set(chainId, (chainLogs.get(chainId) ?? 0) + logs.length)
+  if (step.kind === 'READ') chainLogs.add(String(chainId), logs.length)
   return step
 }

@@ -27,7 +27,7 @@ export function attestationProviders({ db, config, clock, safeFetch, randomBytes
     knownRegistry: { current: undefined as Registry | undefined },
     /** Metrics by chain: failures of nodes, and logs read. */
     chainFailures: createTally(),
-    chainLogs: new Map<number, number>(),
+    chainLogs: createTally(),
     /** The time and block of the last progress log entry, by chain. */
     chainProgress: new Map<number, { at: number; block: number }>(),
     attestedRepaymentStore: createAttestedRepaymentStore(db),

@@ -4,10 +4,9 @@
  */
 import type { ChainLog } from '../../../core/chain.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { schemaNames, schemaUids } from '../../../lib/eas.ts'
 import { isGranted } from '../fabric/domain.ts'
 import { storeLogs, writeAtPosition, writeRange } from './chain-write.ts'
-import type { Attestation, Registry, TimedLog } from './domain.ts'
+import { type Attestation, type Registry, schemaOf, type TimedLog } from './domain.ts'
 import {
   addBlockTimes,
   type ChainReading,
@@ -127,7 +126,7 @@ function differences(logs: readonly ChainLog[], { made, revoked }: StoredRows, i
  */
 async function relevantLogs({ attestationStore: store }: SyncDeps, chainId: number, logs: readonly TimedLog[], { grants }: Registry) {
   const attested = logs.filter(({ kind, attester, schemaUid, blockAt }) => {
-    const schema = schemaNames.find((name) => schemaUids[name] === schemaUid)
+    const schema = schemaOf.get(schemaUid)
     return kind === 'ATTESTED' && schema !== undefined && isGranted(grants.get(attester) ?? [], schema, blockAt)
   })
   const uids = new Set(attested.map(({ uid }) => uid))

@@ -142,24 +142,33 @@ export async function assertAllLogs(deps: SyncDeps, reading: NodeReading, filter
  * Adds block times to logs, by headers of the same node that must match the logs.
  * @param knownHeaders headers that were read already
  */
-export async function addBlockTimes(
+export const addBlockTimes = (
   deps: SyncDeps,
   reading: NodeReading,
   logs: readonly ChainLog[],
   knownHeaders: readonly BlockHeader[],
+): Promise<TimedLog[]> =>
+  withBlockTimes((query) => ask(deps, reading, query), logs, knownHeaders).catch((error: unknown) => {
+    if (error instanceof NodeError) return endForFailure(deps, reading, error)
+    throw error
+  })
+
+/** Does the same by another way to ask the node. @throws NodeError if a header does not match a log */
+export async function withBlockTimes(
+  askNode: (query: NodeQuery) => Promise<NodeAnswer>,
+  logs: readonly ChainLog[],
+  knownHeaders: readonly BlockHeader[] = [],
 ): Promise<TimedLog[]> {
   const headers = new Map(knownHeaders.map((header) => [header.number, header]))
   const missing = [...new Set(logs.map(({ blockNumber }) => blockNumber))].filter((number) => !headers.has(number))
   for (let from = 0; from < missing.length; from += headersMax) {
-    const answer = await ask(deps, reading, { blocks: missing.slice(from, from + headersMax) })
+    const answer = await askNode({ blocks: missing.slice(from, from + headersMax) })
     for (const header of answer.headers) if (header) headers.set(header.number, header)
   }
-  const timedLogs: TimedLog[] = []
-  for (const { blockHash, ...log } of logs) {
+  return logs.map(({ blockHash, ...log }) => {
     const header = headers.get(log.blockNumber)
     if (header?.hash !== blockHash)
-      return endForLaggingNode(deps, reading, `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
-    timedLogs.push({ ...log, blockAt: header.at })
-  }
-  return timedLogs
+      throw new NodeError('BEHIND', `block ${log.blockNumber} of a log is another one, or none, when it is asked for by itself`)
+    return { ...log, blockAt: header.at }
+  })
 }

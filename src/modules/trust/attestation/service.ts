@@ -45,15 +45,11 @@ export async function syncChains(deps: SyncDeps, { onStep, maxMs = runMs, chainI
  * @throws Error with the chains that no node answered for
  */
 export async function runSync(deps: SyncDeps): Promise<'SKIPPED' | undefined> {
-  const before = new Map([...deps.chainNodes].map(([chainId, { calls }]) => [chainId, { ...calls }]))
+  for (const { calls } of deps.chainNodes.values()) Object.assign(calls, { asked: 0, answered: 0 })
   const last = await syncChains(deps)
   // Queries that the stop of the process aborts are not failures.
   if (deps.life.stopping) return 'SKIPPED'
-  const runs = [...last].map(([chainId, { kind }]) => {
-    const [then, now] = [before.get(chainId), deps.chainNodes.get(chainId)?.calls]
-    const since = (what: 'asked' | 'answered') => (now?.[what] ?? 0) - (then?.[what] ?? 0)
-    return { chainId, kind, asked: since('asked'), answered: since('answered') }
-  })
+  const runs = [...last].map(([chainId, { kind }]) => ({ chainId, kind, asked: 0, answered: 0, ...deps.chainNodes.get(chainId)?.calls }))
   const unansweredChains = runs.filter(({ asked, answered }) => asked > 0 && answered === 0).map(({ chainId }) => chainId)
   if (unansweredChains.length > 0) throw new Error(`nothing was read of chain ${unansweredChains.join(', ')}: no node gave a valid answer`)
   const isRun = runs.some(({ asked }) => asked > 0) && !runs.some(({ asked, kind }) => asked === 0 && kind === 'WAITING')

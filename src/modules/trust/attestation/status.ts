@@ -80,11 +80,7 @@ export function chainMetrics({ chainFailures, chainLogs, attestedCounts }: Chain
     ...gauge('halted', 'Whether reading has stopped until an operator resyncs the chain.', ({ haltedAt }) => Number(haltedAt !== null)),
     ...gauge('backfills', 'Addresses whose older blocks are not read yet.', ({ backfills }) => backfills),
     ...labelledMetric('souk_chain_rescan_differences', 'Differences between the last rescan and the stored rows, by kind.', differences),
-    ...counter(
-      'logs',
-      'Logs by registered addresses that this process has read.',
-      [...chainLogs].map(([chain, value]) => [String(chain), value]),
-    ),
+    ...counter('logs', 'Logs by registered addresses that this process has read.', chainLogs.all()),
     ...counter('repayments', 'Repayments that lenders attested, by result.', attestedCounts.all(), 'result'),
     ...counter('errors', 'Failed queries of nodes, by kind of failure.', chainFailures.all(), 'kind'),
   ]

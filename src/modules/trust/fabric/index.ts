@@ -1,6 +1,6 @@
 export { checkTrustFabric } from './check-store.ts'
 export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
-export { countingRule, readProof, readStats, statsJsonSync } from './fabric.ts'
+export { countingRule, type Proof, readProof, readStats, type Stats, statsJsonSync } from './fabric.ts'
 export { allGrants, walletsOf, walletsOfAll } from './grant-reads.ts'
 export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
 export type { TrustDeps } from './providers.ts'

@@ -1,6 +1,8 @@
-import { OperatorError } from '../core/errors.ts'
+import { Value } from '@sinclair/typebox/value'
+import { Email } from '../http/schema.ts'
 import { checkMailServer, countMails, sendTestMail } from '../modules/messaging/mail/index.ts'
 import type { Input } from './command.ts'
+import { UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { unknownText } from './suggestion.ts'
 
@@ -12,7 +14,7 @@ export async function mail(input: Input): Promise<number> {
   const [what = ''] = input.positionals
   if (what === 'status') return status(input)
   if (what === 'test') return test(input)
-  throw new OperatorError(`${unknownText('argument', what, ['status', 'test'])} Use \`souk mail status\` or \`souk mail test\`.`)
+  throw new UsageError(`${unknownText('argument', what, ['status', 'test'])} Use \`souk mail status\` or \`souk mail test\`.`)
 }
 
 const notConfigured = 'Email is not set up: set SMTP_URL'
@@ -34,7 +36,8 @@ async function status({ config }: Input): Promise<number> {
 
 async function test({ config, values }: Input): Promise<number> {
   const to = values.get('to')
-  if (to === undefined) throw new OperatorError('--to is missing. Run `souk mail test --to you@example.com`')
+  if (to === undefined) throw new UsageError('--to is missing. Run `souk mail test --to you@example.com`')
+  if (!Value.Check(Email, to)) throw new UsageError('--to must be an email address')
   return withExistingInstance(config(), async ({ deps }) => {
     const why = deps.mailServer ? await sendTestMail(deps, to) : notConfigured
     if (why === undefined) process.stdout.write('Test email sent\n')

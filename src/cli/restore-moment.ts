@@ -9,12 +9,13 @@ import { SealBroken } from '../lib/sealed-stream.ts'
 import { findBackup, readKeys, readText } from '../modules/operations/backup/index.ts'
 import { shippedKeysName } from '../modules/operations/log-shipping/index.ts'
 import { backupPlacesOf, openBackupTarget } from './backup-targets.ts'
+import { UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
 import { buildFromLog } from './restore-log.ts'
 
 export type Moment = {
-  /** As entered: an instant with its zone, or `latest`. */
-  readonly to: string
+  /** Milliseconds since the epoch; undefined for the latest state. */
+  readonly at: number | undefined
   readonly untilDamage: boolean
   readonly instance: string | undefined
 }
@@ -31,13 +32,13 @@ export async function shippedTarget(config: Config) {
 
 /**
  * Returns milliseconds since the epoch; undefined for `latest`.
- * @throws OperatorError
+ * @throws UsageError
  */
 export function parseMoment(to: string, now: number): number | undefined {
   if (to === 'latest') return undefined
   const at = new RegExp(instantPattern).test(to) ? parseInstant(to) : Number.NaN
-  if (Number.isNaN(at)) throw new OperatorError('--to must be a time with a time zone, such as 2026-01-31T12:00:00Z, or latest')
-  if (at > now) throw new OperatorError('--to is in the future. Use latest')
+  if (Number.isNaN(at)) throw new UsageError('--to must be a time with a time zone, such as 2026-01-31T12:00:00Z, or latest')
+  if (at > now) throw new UsageError('--to is in the future. Use latest')
   return at
 }
 
@@ -47,8 +48,7 @@ export function parseMoment(to: string, now: number): number | undefined {
  */
 export async function buildAsOf(
   target: Awaited<ReturnType<typeof shippedTarget>>,
-  { untilDamage, instance }: Moment,
-  to: number | undefined,
+  { at, untilDamage, instance }: Moment,
   beside: string,
 ): Promise<{ file: string; instance: string }> {
   makeDirectory(dirname(beside))
@@ -59,7 +59,7 @@ export async function buildAsOf(
     bytes += more
     progress.at(bytes)
   }
-  const { upTo, notes, ...built } = await buildFromLog({ store: target.store, to, file, untilDamage, instance, onBytes }).finally(
+  const { upTo, notes, ...built } = await buildFromLog({ store: target.store, to: at, file, untilDamage, instance, onBytes }).finally(
     progress.end,
   )
   process.stdout.write(`Restored all commits up to ${new Date(upTo).toISOString()}, from the log in ${target.store.place}\n`)

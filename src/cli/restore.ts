@@ -61,20 +61,23 @@ export async function restore(input: Input): Promise<number> {
 }
 
 async function restoreInto(config: Config, { positionals: [named = ''], switches, values }: Input): Promise<number> {
+  const to = values.get('to')
+  const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
+  if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
+  if ((to === undefined) === (named === '')) throw new UsageError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
+  const moment =
+    to === undefined
+      ? undefined
+      : { at: parseMoment(to, Date.now()), untilDamage: switches.has('until-damage'), instance: values.get('instance') }
   const target = embeddedFile(config, 'use pg_restore or psql')
   const directories = directoriesOf(config.databaseUrl, config.dataDir)
   for (const directory of directories) prepareDataDir(directory)
   const lock = lockAll(directories)
   if (!lock) throw new OperatorError(`souk is running on ${config.dataDir}. Stop it first`)
   try {
-    const to = values.get('to')
-    const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
-    if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
-    if ((to === undefined) === (named === '')) throw new OperatorError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
     const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
     const mustNotReplace = isThere(target) && !switches.has('force')
     if (mustNotReplace && isNamed) refuseExistingDatabase(config)
-    const moment = to === undefined ? undefined : { to, untilDamage: switches.has('until-damage'), instance: values.get('instance') }
     const source = moment
       ? await buildSourceAsOf(config, moment, target)
       : isNamed && !isThere(named)
@@ -185,14 +188,13 @@ async function fetchNamedSource(config: Config, name: string, target: string): P
 /** Builds the database from the shipped log. */
 async function buildSourceAsOf(config: Config, moment: Moment, target: string): Promise<Source> {
   const now = Date.now()
-  const to = parseMoment(moment.to, now)
   const shipped = await shippedTarget(config)
   let instance = ''
   return {
     what: shipped.raw.place,
     documents: documentsIn(shipped.raw),
     async copy() {
-      const copy = await buildAsOf(shipped, moment, to, target)
+      const copy = await buildAsOf(shipped, moment, target)
       instance = copy.instance
       try {
         await refuseDamage(copy.file)

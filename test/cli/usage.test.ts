@@ -63,6 +63,13 @@ describeProcesses('the command line', () => {
     [['help', 'guard', '::1', '--country', 'hunter2'], '--country must be a two-letter country code such as AE\n'],
     [['setup'], '--email is missing. Run `souk setup --email you@example.com`\n'],
     [['setup', '--email', 'nobody'], '--email must be an email address\n'],
+    [['mail', 'frobnicate'], 'Unknown argument "frobnicate". Use `souk mail status` or `souk mail test`.\n'],
+    [['mail', 'test'], '--to is missing. Run `souk mail test --to you@example.com`\n'],
+    [['mail', 'test', '--to', 'nobody'], '--to must be an email address\n'],
+    [['restore'], 'Choose either a backup (a FILE, a NAME or latest), or --to TIME\n'],
+    [['restore', 'latest', '--to', 'latest'], 'Choose either a backup (a FILE, a NAME or latest), or --to TIME\n'],
+    [['restore', 'x.db', '--until-damage'], '--until-damage needs --to. See `souk restore --help`.\n'],
+    [['restore', '--to', 'noon'], '--to must be a time with a time zone, such as 2026-01-31T12:00:00Z, or latest\n'],
   ])('the command line %p is refused with advice and without its values', async (args, message) => {
     const dataDir = temporaryDir()
     expect(await souk(args, dataDir)).toEqual({ status: 2, stdout: '', stderr: message })

@@ -1,16 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, like, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import {
-  changeOf,
-  insertNewOf,
-  lockedRowsOf,
-  type PendingResult,
-  pendingResult,
-  prepare,
-  rowsOf,
-  sureChangeOf,
-  valuesOf,
-} from '../../../../db/prepared.ts'
+import { changeOf, insertNewOf, lockedRowsOf, prepare, rowsOf, sureChangeOf, valuesOf } from '../../../../db/prepared.ts'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
 
 export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
@@ -32,8 +22,6 @@ const release = prepare((queries) => queries.delete(idempotencyKeys).where(unans
 export const idempotencyStore = {
   /** Returns false if the key exists. */
   insert,
-  /** Inserts as the only statement of a write; the result is known at the commit. */
-  insertAlone: (tx: Writer, row: IdempotencyRow): Promise<PendingResult<boolean>> => pendingResult(insert(tx, row)),
   /** Locks the row. */
   async find(tx: Writer, { scope, key }: Key): Promise<IdempotencyRow | undefined> {
     return tx.first(find, { scope, key })

@@ -81,24 +81,32 @@ export async function runJob({ name, run, byAge }: Job, deps: AppDeps): Promise<
   }
 }
 
-/** Runs every job on its schedule. `stop` waits for running jobs, deliveries and background tasks. */
+/**
+ * Runs every job on its schedule, from the next turn of the event loop, so that a server is ready first. `stop` waits
+ * for running jobs, deliveries and background tasks.
+ */
 export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const { jobRunner, config } = deps
   const off = jobNames.filter((name) => config.jobSchedules[name] === 'off')
   if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
-  const started = jobRunner.start(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
   // By offset: with a zone name croner would load all time zones, which takes longer than the rest of the start.
   const every = (pattern: string | undefined, run: () => Promise<void>) =>
     pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
-  const crons = [
-    ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobRunner.runScheduled(name))),
-    ...every(heartbeatPattern, jobRunner.heartbeat),
-  ]
+  async function start() {
+    await deps.sleep(0)
+    const started = jobRunner.start(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
+    const crons = [
+      ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobRunner.runScheduled(name))),
+      ...every(heartbeatPattern, jobRunner.heartbeat),
+    ]
+    await started
+    return crons
+  }
+  const starting = start()
   return {
     async stop() {
-      for (const cron of crons) cron.stop()
+      for (const cron of await starting) cron.stop()
       deps.stopChains()
-      await started
       await Promise.all([
         jobRunner.stop(),
         deps.webhooks.stop(),

@@ -185,7 +185,8 @@ export function assertOn(isOn: (() => boolean) | undefined): void {
   if (isOn && !isOn()) throw noSuchPath()
 }
 
-const parametersLast = (path: string) => path.replaceAll(':', '\uffff')
+/** Sorts fixed segments before parameters, and wildcards last. */
+const parametersLast = (path: string) => path.replaceAll(':', '\uffff').replaceAll('*', '\uffff\uffff')
 
 const fits = (segments: readonly string[], path: readonly string[]) =>
   segments.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
@@ -202,6 +203,17 @@ export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'm
   const fixed = methods.map((one) => routes.get(one, path)).find((one) => one !== undefined)
   const route = routes.match(method === 'HEAD' ? 'GET' : method, path) ?? fixed ?? routes.match('GET', path)
   return isForBrowsers(route?.access)
+}
+
+/** Returns the methods of a path that pages of any origin may call. A fixed path hides one with a parameter. */
+export function browserMethods(routes: RouteTable, { url }: Pick<Request, 'url'>): string[] {
+  const path = pathnameOf(url)
+  const found = methods.flatMap((method) => {
+    const route = routes.match(method, path)
+    return route ? [{ method, route, place: parametersLast(route.path) }] : []
+  })
+  const [closest] = found.toSorted((a, b) => (a.place < b.place ? -1 : 1))
+  return found.filter(({ route, place }) => place === closest?.place && isForBrowsers(route.access)).map(({ method }) => method)
 }
 
 /** Returns the error of a path without a route, also of a disabled one. */

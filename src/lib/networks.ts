@@ -121,8 +121,17 @@ function containing(texts: readonly string[]): (address: Address) => boolean {
   return (address) => blocks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
 }
 
+/** `containing` of a constant list, which is parsed at the first test. */
+function containingConstant(texts: readonly string[]): (address: Address) => boolean {
+  let contains: ReturnType<typeof containing> | undefined
+  return (address) => {
+    contains ??= containing(texts)
+    return contains(address)
+  }
+}
+
 /** Special-purpose blocks (RFC 6890 and its registry), and addresses at which clouds serve their own machines. */
-const isSpecial = containing([
+const isSpecial = containingConstant([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
@@ -132,10 +141,10 @@ const isSpecial = containing([
   ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
 /** All allocated global unicast addresses. Others are local, multicast, embed IPv4, or unallocated. */
-const isGlobalUnicast = containing(['2000::/3'])
+const isGlobalUnicast = containingConstant(['2000::/3'])
 
 /** This machine and private networks (RFC 1918, RFC 4193, link-local): they have no country. */
-const isOwnNetwork = containing([
+const isOwnNetwork = containingConstant([
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16'],
   ...['::1', 'fc00::/7', 'fe80::/10'],
 ])
@@ -175,7 +184,7 @@ export function createAddressGuard(allowedNetworks: readonly string[]): (address
 
 const isPublic = (address: Address) => !isSpecial(address) && (address.kind() === 'ipv4' || isGlobalUnicast(address))
 
-const isNat64 = containing(['64:ff9b::/96'])
+const isNat64 = containingConstant(['64:ff9b::/96'])
 
 /** Parses an address; one that embeds IPv4 as IPv4. */
 function plainAddress(text: string): Address | undefined {

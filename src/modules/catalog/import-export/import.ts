@@ -16,7 +16,7 @@ import {
 } from '../products/domain.ts'
 import type { CatalogDeps } from '../products/providers.ts'
 import { changeProductAndStock, createProduct, renderFittingRecord, sanitizeInput } from '../products/service.ts'
-import { type CsvLimits, type CsvSource, readProducts } from './csv.ts'
+import type { CsvLimits, CsvSource } from './csv.ts'
 import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
 
 type ImportOptions = {
@@ -78,6 +78,8 @@ export async function importProducts(
     ...{ dryRun, complete: true, ...zeroCounts, stock },
     ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
   }
+  // Loaded on demand: it contains the names of columns in many languages.
+  const { readProducts } = await import('./csv.ts')
   const reader = readProducts(source, {
     currency,
     signal,

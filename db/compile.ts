@@ -13,6 +13,7 @@ import {
   Table,
 } from 'drizzle-orm'
 import { PgBigInt53, PgCustomColumn } from 'drizzle-orm/pg-core'
+import { engine } from './columns.ts'
 import type { Compiled, Values } from './engine.ts'
 
 /** A drizzle builder of either dialect. */
@@ -42,7 +43,8 @@ export function compile<Result>(builder: Builder, ending = ''): Compiled<Result>
     throw new Error('an outer join may leave a nested object out, which a prepared query cannot say')
   }
   const { sql: written, params } = builder.toSQL()
-  const text = written + ending
+  // SQLite reads a bound LIMIT for its plan, and would plan the query again at each run.
+  const text = (engine === 'sqlite' ? written.replaceAll(' limit ?', ' limit +?') : written) + ending
   return { text, name: nameOf(text), bind: binding(params), finish: finishing<Result>(selected) }
 }
 

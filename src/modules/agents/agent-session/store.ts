@@ -13,16 +13,17 @@ const change = changeOf(
 )
 const isOpenUntil = and(
   ...[gt(agentSessions.expiresAt, sql.placeholder('now')), lte(agentSessions.expiresAt, sql.placeholder('until'))],
-  ...[isNull(agentSessions.canceledAt), eq(agentSessions.kind, 'CHECKOUT'), eq(carts.status, 'OPEN')],
+  // Literals: SQLite would plan the query again at each run.
+  ...[isNull(agentSessions.canceledAt), sql`${agentSessions.kind} = 'CHECKOUT'`, sql`${carts.status} = 'OPEN'`],
 )
-/** Reads ids of open sessions. */
+/** Reads ids of open sessions. CROSS JOIN makes SQLite read sessions first: it may otherwise scan all open carts. */
 const openWhere = (isOf: SQL | undefined) =>
   prepare((queries) =>
     queries
       .select({ id: agentSessions.id })
       .from(agentSessions)
-      .innerJoin(carts, eq(carts.id, agentSessions.cartId))
-      .where(and(isOf, isOpenUntil))
+      .crossJoin(carts)
+      .where(and(isOf, eq(carts.id, agentSessions.cartId), isOpenUntil))
       .limit(sql.placeholder('most')),
   )
 const openFromAddress = openWhere(and(isNotNull(agentSessions.openedFrom), valuesOf(agentSessions, ['openedFrom'])))

@@ -98,6 +98,7 @@ async function pay(deps: AgentSessionDeps, completion: Completion, loaded: Loade
     result = await checkOut(deps, {
       caller: callerOf(call.shop),
       cartId: cart.id,
+      loadedCart: loaded,
       method: 'card',
       // The only handler of this release.
       processor: 'sandbox',

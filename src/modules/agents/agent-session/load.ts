@@ -6,7 +6,6 @@ import { paymentsOf } from '../../payments/payment/index.ts'
 import type { Cart } from '../../selling/cart/domain.ts'
 import { type CartCaller, type CartSnapshot, type CartView, viewCart } from '../../selling/cart/index.ts'
 import { type Order, paymentOf } from '../../selling/order/domain.ts'
-import { orderOfCart } from '../../selling/order/index.ts'
 import { type AgentSession, kindOfId } from './domain.ts'
 import type { AgentSessionDeps } from './providers.ts'
 
@@ -48,8 +47,7 @@ export const findSessionOfCart = (
 
 /** Reads the cart of a session. */
 export async function withCart(deps: AgentSessionDeps, shop: ShopContext, session: AgentSession): Promise<LoadedSession> {
-  const { cart, snapshot, view } = await viewCart(deps, callerOf(shop), session.cartId)
-  const order = cart.status === 'CONVERTED' ? await orderOfCart(deps, cart.id) : undefined
-  const payment = order && paymentOf({ payments: await paymentsOf(deps, order.id) })
-  return { session, cart, snapshot, view, order, payment }
+  const viewed = await viewCart(deps, callerOf(shop), session.cartId)
+  const { order } = viewed
+  return { session, ...viewed, payment: order && paymentOf({ payments: await paymentsOf(deps, order.id) }) }
 }

@@ -81,8 +81,10 @@ export async function snapshotOf(deps: CartDeps, cart: Cart): Promise<CartSnapsh
   return withOffers(deps, await buildSnapshot(deps, { cart, shop, contents, found, offered }))
 }
 
-/** A cart and its contents; `extraVariant`: the requested variant, if the shop has it. */
-export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot; readonly extraVariant: Sellable | undefined }
+/** A cart and its contents. */
+export type LoadedCart = { readonly cart: Cart; readonly snapshot: CartSnapshot }
+/** `extraVariant`: the requested variant, if the shop has it. */
+type LoadedToChange = LoadedCart & { readonly extraVariant: Sellable | undefined }
 
 type LoadOptions = {
   /** A variant that may not be in the cart. */
@@ -102,7 +104,7 @@ export async function loadCart(
   caller: CartCaller,
   cartId: string,
   { extraVariantId, acceptsCachedShop = false, isToChange = false }: LoadOptions = {},
-): Promise<LoadedCart> {
+): Promise<LoadedToChange> {
   const { cartStore, db } = deps
   const { id: shopId } = caller.shop
   const parts = db.read.inSnapshot(
@@ -130,7 +132,7 @@ export async function loadCart(
  * Reads an open cart and its contents as of one moment.
  * @throws AppError NOT_FOUND as `cartOf`; CONFLICT for a cart that is not open
  */
-export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, options: LoadOptions = {}): Promise<LoadedCart> {
+export async function openCart(deps: CartDeps, caller: CartCaller, cartId: string, options: LoadOptions = {}): Promise<LoadedToChange> {
   const found = await loadCart(deps, caller, cartId, options)
   if (found.cart.status !== 'OPEN') throw notOpen(found.cart)
   return found
@@ -207,11 +209,11 @@ export async function refreshPrices(
  * @throws AppError NOT_FOUND, also for a cart that the caller may not access
  */
 export async function readCart(deps: CartDeps, caller: CartCaller, cartId: string): Promise<CartView> {
-  const { cart, view, isSold } = await viewCart(deps, caller, cartId)
+  const { cart, view, order } = await viewCart(deps, caller, cartId)
   // The shopper has now seen a changed total. If storing it fails, the checkout reports the change.
   const shown = shownBy(view)
   const isNew = shown.shownTotal !== cart.shownTotal || shown.shownDue !== cart.shownDue || shown.shownDiscounts !== cart.shownDiscounts
-  if (!isSold && !isServer(caller.principal) && cart.status === 'OPEN' && isNew)
+  if (!order && !isServer(caller.principal) && cart.status === 'OPEN' && isNew)
     await deps.db
       .write((tx) => deps.cartStore.noteShown(tx, { ...cart, ...shown }), locking)
       .catch((error: unknown) => deps.log.warn('cart.shown_not_noted', { error }))
@@ -220,17 +222,14 @@ export async function readCart(deps: CartDeps, caller: CartCaller, cartId: strin
 
 /**
  * Reads a cart without storing what it shows.
+ * @returns also the last order of a converted cart
  * @throws AppError NOT_FOUND, also for a cart that the caller may not access
  */
-export async function viewCart(
-  deps: CartDeps,
-  caller: CartCaller,
-  cartId: string,
-): Promise<{ cart: Cart; snapshot: CartSnapshot; view: CartView; isSold: boolean }> {
+export async function viewCart(deps: CartDeps, caller: CartCaller, cartId: string) {
   const { cart, snapshot } = await loadCart(deps, caller, cartId)
   const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
   const now = deps.clock.now()
-  return { cart, snapshot, view: sold ? soldView(snapshot, sold, now) : cartView(snapshot, now), isSold: sold !== undefined }
+  return { cart, snapshot, view: sold ? soldView(snapshot, sold, now) : cartView(snapshot, now), order: sold?.order }
 }
 
 /**

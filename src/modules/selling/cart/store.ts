@@ -67,13 +67,14 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       return { lines, giftCardIds: cards.map(({ giftCardId }) => giftCardId) }
     },
 
-    /** The amounts of a cart's order; undefined without an order. */
-    async soldFor(cartId: string): Promise<SoldCart | undefined> {
+    /** The last order of a cart with its amounts; undefined without an order. */
+    async soldFor(cartId: string): Promise<(SoldCart & { order: typeof orders.$inferSelect }) | undefined> {
       const order = await read.first(orderOfCart, { cartId })
       if (!order) return undefined
       const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
       const lines = order.discountTotal > 0 ? await read.all(linesOfOrder, { orderId: order.id }) : []
       return {
+        order,
         totals: {
           subtotal: order.subtotal,
           discount: order.discountTotal,

@@ -59,6 +59,8 @@ import { missingForCheckout } from './domain.ts'
 export type CheckoutRequest = {
   caller: CartCaller & { readonly shop: ShopContext }
   cartId: string
+  /** The cart, if the caller has just read it. */
+  loadedCart?: LoadedCart | undefined
   method: PaymentChoice['method']
   processor: string | undefined
   paymentToken: string | undefined
@@ -93,7 +95,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
     throw invalidField('paymentToken', 'looks like a card number: send the token that the processor returned')
   assertManual(request)
   const [cartRead, offering] = deps.db.read.inSnapshot(
-    () => [loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const,
+    () => [request.loadedCart ?? loadCart(deps, caller, cartId), readOfferedProcessors(deps, caller.shop)] as const,
   )
   // A retry never needs the offers.
   offering.catch(() => undefined)

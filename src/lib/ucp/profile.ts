@@ -14,10 +14,11 @@ import {
 import type { PublicJwk } from './signing-key.ts'
 
 const protocolUrl = 'https://ucp.dev'
-const catalogAndCart: readonly Capability[] = ['cart', 'catalog.search', 'catalog.lookup']
+const everything: ReadonlySet<Capability> = new Set(capabilityNames)
+const catalogAndCart: ReadonlySet<Capability> = new Set(['cart', 'catalog.search', 'catalog.lookup'])
 
 /** Returns what a shop serves: without a way to pay, catalog and carts alone. */
-export const servedCapabilities = (canBePaid: boolean): ReadonlySet<Capability> => new Set(canBePaid ? capabilityNames : catalogAndCart)
+export const servedCapabilities = (canBePaid: boolean): ReadonlySet<Capability> => (canBePaid ? everything : catalogAndCart)
 
 export const profilePath = '/.well-known/ucp'
 /** Returns the path of the profile in a release. */

@@ -80,17 +80,15 @@ export const handlersOf = (deps: AgentSessionDeps, { shop, platform }: AgentCall
   paymentHandlersOf(shop.mode, publicUrlOf(deps), platform.release)
 
 /** Returns the status of a session, without the messages of one request. */
-export const sessionStatusOf = (deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): SessionStatus =>
-  statusWith(deps, call, loaded, problemsOf(loaded, deps.clock.now()))
+export const sessionStatusOf = (
+  { clock }: AgentSessionDeps,
+  loaded: LoadedSession,
+  facts: { hasErrors: boolean; hasHandler: boolean },
+): SessionStatus => statusOf(loaded, { ...facts, hasActionUrl: actionUrlOf(loaded) !== undefined }, clock.now())
 
-function statusWith(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession, problems: readonly UcpMessage[]): SessionStatus {
-  const facts = {
-    hasErrors: problems.length > 0,
-    hasHandler: Object.keys(handlersOf(deps, call)).length > 0,
-    hasActionUrl: actionUrlOf(loaded) !== undefined,
-  }
-  return statusOf(loaded, facts, deps.clock.now())
-}
+/** Whether a session is over. This does not depend on what it lacks. */
+export const hasEnded = (deps: AgentSessionDeps, loaded: LoadedSession): boolean =>
+  isFinished(sessionStatusOf(deps, loaded, { hasErrors: false, hasHandler: false }))
 
 /**
  * Renders a session or cart. The caller stores the `shownDigestOf` its view, in the write that changes the session.
@@ -107,7 +105,8 @@ export async function renderSession(
   const { session, view, order } = loaded
   const now = deps.clock.now()
   const problems = problemsOf(loaded, now)
-  const ownStatus = statusWith(deps, call, loaded, problems)
+  const handlers = handlersOf(deps, call)
+  const ownStatus = sessionStatusOf(deps, loaded, { hasErrors: problems.length > 0, hasHandler: Object.keys(handlers).length > 0 })
   const status = isEscalated && ownStatus === 'ready_for_complete' ? 'requires_escalation' : ownStatus
   const isOver = isFinished(status)
   const lastingMessages = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
@@ -116,7 +115,7 @@ export async function renderSession(
     status,
     continueUrl: isOver || session.kind === 'CART' ? undefined : (actionUrlOf(loaded) ?? (await handOffUrlOf(deps, loaded))),
     permalinkUrl: status === 'completed' && order ? (await deps.orderLinks.ready()).urlOf(order.id) : undefined,
-    handlers: handlersOf(deps, call),
+    handlers,
     now,
   })
 }
@@ -154,7 +153,7 @@ const offerOf = ({ currency, line_items, totals, buyer, fulfillment, discounts }
  */
 export async function noteRepeated(deps: AgentSessionDeps, call: AgentCall, answer: Offer): Promise<void> {
   const loaded = answer.id === undefined ? undefined : await loadSession(deps, call, answer.id)
-  if (!loaded || isFinished(sessionStatusOf(deps, call, loaded))) return
+  if (!loaded || hasEnded(deps, loaded)) return
   const { session, view } = loaded
   const isCurrent = offerOf(answer) === offerOf(await renderSession(deps, call, loaded))
   const shown = isCurrent ? shownDigestOf(view) : outdated

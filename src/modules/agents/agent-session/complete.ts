@@ -38,7 +38,7 @@ export async function completeSession(
   const completion = completionOf(call)
   const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
   if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
-  assertUnfinished(deps, call, loaded)
+  assertUnfinished(deps, loaded)
   if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
   if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
@@ -85,8 +85,12 @@ function completionOf({ attempt, ...call }: AgentCall): Completion {
   }
 }
 
-const isBeingPaid = (deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): boolean =>
-  loaded.order !== undefined && ['complete_in_progress', 'requires_escalation'].includes(sessionStatusOf(deps, call, loaded))
+function isBeingPaid(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): boolean {
+  if (!loaded.order) return false
+  // The cart of an order lacks nothing.
+  const status = sessionStatusOf(deps, loaded, { hasErrors: false, hasHandler: Object.keys(handlersOf(deps, call)).length > 0 })
+  return status === 'complete_in_progress' || status === 'requires_escalation'
+}
 
 /** Pays, and answers with the result. @param token undefined only where an earlier attempt placed the order */
 async function pay(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession, token: string | undefined): Promise<object> {
@@ -154,7 +158,7 @@ async function respondToRefusal(
   if (error.kind !== 'CONFLICT' && error.kind !== 'INVALID') throw error
   const { call } = completion
   const loaded = requireSession(await loadCurrentSession(deps, call, id))
-  assertUnfinished(deps, call, loaded)
+  assertUnfinished(deps, loaded)
   if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
   const code = failureOf(error)
   if (code === 'handler_unavailable') return respond(deps, completion, loaded, [errorMessage(code, instrumentsPath)])

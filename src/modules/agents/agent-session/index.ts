@@ -1,10 +1,19 @@
-export { answerOf, handlersOf, noteRepeated, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
+export { answerOf, handlersOf, noteRepeated, notFoundOf, renderSession } from './answer.ts'
 export { shownDigestOf } from './answer-view.ts'
 export { cancelAgentCart, cancelSession } from './cancel.ts'
-export { createAgentCart, readAgentCart, replaceAgentCart } from './carts.ts'
 export { agentSessionFindings } from './check-store.ts'
 export { completeSession } from './complete.ts'
 export { assertNoCardNumber } from './contents.ts'
 export { callerOf, findSessionOfCart, type LoadedSession, loadSession, withCart } from './load.ts'
 export type { AgentSessionDeps } from './providers.ts'
-export { createSession, forgetSessions, loadCurrentSession, openSession, readSession, replaceSession } from './service.ts'
+export {
+  createAgentCart,
+  createSession,
+  forgetSessions,
+  loadCurrentSession,
+  openSession,
+  readAgentCart,
+  readSession,
+  replaceAgentCart,
+  replaceSession,
+} from './service.ts'

@@ -11,18 +11,10 @@ import { refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type CartSnapshot, emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
 import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
-import { answerOf, notFoundOf, renderSession, sessionStatusOf } from './answer.ts'
+import { answerOf, hasEnded, notFoundOf, renderSession } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { type Contents, contentsIn, refusedLines, type SessionUpdate, updatedSession } from './contents.ts'
-import {
-  type AgentSession,
-  type CheckoutInput,
-  expiryOf,
-  isFinished,
-  openPerAddressMax,
-  openPerPlatformMax,
-  type SessionKind,
-} from './domain.ts'
+import { type AgentSession, type CheckoutInput, expiryOf, openPerAddressMax, openPerPlatformMax, type SessionKind } from './domain.ts'
 import { type LoadedSession, loadSession, withCart } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import type { SessionOwner } from './store.ts'
@@ -46,7 +38,7 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
   const earlier = await deps.agentSessionStore.convertedFrom(source.session.id, deps.clock.now())
   for (const session of earlier) {
     const loaded = await withCart(deps, call.shop, session)
-    if (!isFinished(sessionStatusOf(deps, call, loaded))) return answerOf(deps, call, loaded)
+    if (!hasEnded(deps, loaded)) return answerOf(deps, call, loaded)
   }
   const { request } = source.session
   const contents: Contents = {
@@ -64,9 +56,17 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
 }
 
 /**
+ * Creates a cart: contents and prices without a payment. A checkout session can be made from one.
+ * @returns the cart; without a line that can be bought an answer without a resource
+ * @throws UcpError `invalid_request`, `rate_limited`
+ */
+export const createAgentCart = async (deps: AgentSessionDeps, call: AgentCall, { body }: { body: CheckoutInput }): Promise<object> =>
+  createRecord(deps, call, 'CART', contentsIn(call, body))
+
+/**
  * Creates a session or cart. @param from the cart that is converted, and the sessions that were created from it before
  */
-export async function createRecord(
+async function createRecord(
   deps: AgentSessionDeps,
   call: AgentCall,
   kind: SessionKind,
@@ -139,18 +139,17 @@ async function renderUpdate(deps: AgentSessionDeps, call: AgentCall, { session, 
 }
 
 /**
- * Reads a session at current prices.
- * @returns an answer without a resource for an unknown session and for another platform's
+ * Reads a session or cart at current prices.
+ * @returns an answer without a resource for an unknown one and for another platform's
  */
-export async function readSession(deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> {
-  return readRecord(deps, call, 'CHECKOUT', id)
-}
-
-/** Reads a session or cart at current prices. */
-export async function readRecord(deps: AgentSessionDeps, call: AgentCall, kind: SessionKind, id: string): Promise<object> {
-  const loaded = await loadCurrentSession(deps, call, id)
-  return loaded?.session.kind === kind ? answerOf(deps, call, loaded) : notFoundOf(call)
-}
+const readRecord =
+  (kind: SessionKind) =>
+  async (deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> => {
+    const loaded = await loadCurrentSession(deps, call, id)
+    return loaded?.session.kind === kind ? answerOf(deps, call, loaded) : notFoundOf(call)
+  }
+export const readSession = readRecord('CHECKOUT')
+export const readAgentCart = readRecord('CART')
 
 /**
  * Loads a session as `loadSession` does, and stores current prices in its open cart, so that an answer shows them and
@@ -165,26 +164,16 @@ export async function loadCurrentSession(deps: AgentSessionDeps, call: AgentCall
   return withCart(deps, call.shop, session)
 }
 
+export const replaceSession = (deps: AgentSessionDeps, call: AgentCall, sent: SentRecord) => replaceRecord(deps, call, 'CHECKOUT', sent)
+export const replaceAgentCart = (deps: AgentSessionDeps, call: AgentCall, sent: SentRecord) => replaceRecord(deps, call, 'CART', sent)
+type SentRecord = { readonly id: string; readonly body: CheckoutInput }
+
 /**
- * Replaces the contents of a session. An unpaid checkout is cancelled first.
- * @returns the session; an answer without a resource as `readSession`
+ * Replaces the contents of a session or cart. An unpaid checkout is cancelled first.
+ * @returns the session or cart; an answer without a resource as `readSession`
  * @throws UcpError `invalid_request`, `rate_limited`; `session_closed` if it is finished; `unavailable` in a payment
  */
-export function replaceSession(
-  deps: AgentSessionDeps,
-  call: AgentCall,
-  { id, body }: { id: string; body: CheckoutInput },
-): Promise<object> {
-  return replaceRecord(deps, call, 'CHECKOUT', { id, body })
-}
-
-/** Replaces the contents of a session or cart. */
-export async function replaceRecord(
-  deps: AgentSessionDeps,
-  call: AgentCall,
-  kind: SessionKind,
-  { id, body }: { id: string; body: CheckoutInput },
-): Promise<object> {
+async function replaceRecord(deps: AgentSessionDeps, call: AgentCall, kind: SessionKind, { id, body }: SentRecord): Promise<object> {
   const contents = contentsIn(call, body)
   return changeRecord(deps, call, kind, id, async ({ session, snapshot }) => {
     const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
@@ -229,7 +218,7 @@ export function changeRecord(
  * @throws UcpError `session_closed` for a finished one; `unavailable` while a payment may succeed
  */
 export async function openSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
-  assertUnfinished(deps, call, loaded)
+  assertUnfinished(deps, loaded)
   if (!loaded.order) return loaded
   // The order may be newer than the answer of a concurrent request with the key.
   await call.attempt.assertUnused()
@@ -239,15 +228,15 @@ export async function openSession(deps: AgentSessionDeps, call: AgentCall, loade
     if (!(error instanceof AppError) || error.kind !== 'CONFLICT') throw error
   }
   const reopened = await withCart(deps, call.shop, loaded.session)
-  assertUnfinished(deps, call, reopened)
+  assertUnfinished(deps, reopened)
   if (reopened.cart.status !== 'OPEN')
     throw new UcpError('unavailable', 'A payment of this checkout is in progress.', { retryAfterSeconds: retrySoonSeconds })
   return reopened
 }
 
 /** @throws UcpError `session_closed` for a finished session */
-export function assertUnfinished(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): void {
-  if (isFinished(sessionStatusOf(deps, call, loaded))) throw new UcpError('session_closed', 'This checkout is completed or canceled.')
+export function assertUnfinished(deps: AgentSessionDeps, loaded: LoadedSession): void {
+  if (hasEnded(deps, loaded)) throw new UcpError('session_closed', 'This checkout is completed or canceled.')
 }
 
 /** Removes what platforms sent from sessions that have ended, in small writes. Orders hold what is still needed. */

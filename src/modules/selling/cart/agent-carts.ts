@@ -110,6 +110,7 @@ async function bestOffers(deps: CartDeps, snapshot: CartSnapshot, coded: readonl
     const offers = { ...snapshot.offers, all: offer ? [...automatic, offer] : automatic }
     return withOffers(deps, { ...snapshot, offers, cart: { ...cart, discountCode: offer?.codeKey ?? null } })
   })
+  if (coded.length <= 1) return candidates[0] as Promise<CartSnapshot>
   const priced = (await Promise.all(candidates)).map((one) => {
     const { total } = pricedAsSeen(withMethod(one, input.shippingMethod, now), now).totals
     return { one, total }

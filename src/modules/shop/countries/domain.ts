@@ -76,8 +76,8 @@ const territoriesOf: Readonly<Record<string, string>> = {
   NL: 'AW CW SX',
   US: 'AS GU MP PR UM VI',
 }
-/** The Federal District is Mexico City, CMX, since 2016. */
-const formerCode = 'MXDIF'
+/** Codes that ISO 3166-2 has replaced. The local names contain them, so that they still name their province. */
+const formerCodes: ReadonlySet<string> = new Set(['INCT', 'INDD', 'INDN', 'INTG', 'INUT', 'MXDIF'])
 /** China: the table has only a former code. United States: codes of the postal service for military addresses. */
 const missingCodes = [
   ['CN', 'NM', 'Inner Mongolia'],
@@ -95,7 +95,7 @@ async function loadCountryParts(): Promise<(Province & { country: string })[]> {
   const add = (country: string, code: string, name: string) => void parts.push({ country, code, name })
   for (const [joined, name] of Object.entries(table.subdivisions.localeDisplayNames.subdivisions)) {
     const code = joined.toUpperCase()
-    if (code !== formerCode) add(code.slice(0, 2), code.slice(2), name)
+    if (!formerCodes.has(code)) add(code.slice(0, 2), code.slice(2), name)
   }
   for (const [country, codes] of Object.entries(territoriesOf))
     for (const code of codes.split(' ')) add(country, code, countries[code as keyof typeof countries].name)

@@ -71,6 +71,14 @@ export function portOfOperation({ now, timeoutMs = callTimeoutMs, ...port }: Pro
 }
 
 /**
+ * Checks that a 404 is not a page in HTML: that comes from a proxy, and does not mean that the object is missing.
+ * @throws UnknownAnswer
+ */
+export function assertNoPage({ status, headers }: CallAnswer): void {
+  if (status === 404 && /^text\/html\b/i.test(headers.get('content-type') ?? '')) throw new UnknownAnswer('status 404 of a proxy')
+}
+
+/**
  * Creates the error for a status that does not show the payment's state. 401, 403 and 429 mean that the call had no
  * effect; 409 leaves it unknown.
  */

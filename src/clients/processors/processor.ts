@@ -220,6 +220,15 @@ export function notSent(cause: unknown): ProcessorUnavailable | undefined {
 }
 
 /**
+ * Awaits a read that precedes a request which may not be repeated. If the read fails, the request was not sent.
+ * @throws ProcessorUnavailable with `neverSent`; ProcessorRefused
+ */
+export const beforeSending = <Answer>(read: Promise<Answer>): Promise<Answer> =>
+  read.catch((error: unknown) => {
+    throw notSent(error) ?? error
+  })
+
+/**
  * The processor refused this request: nothing happened. `code` is its reason. Not for an answer that says nothing
  * about the payment, such as 401, 403, 409 or 429: that is ProcessorUnavailable.
  */

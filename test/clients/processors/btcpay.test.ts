@@ -477,13 +477,20 @@ describe('a BTCPay refund', () => {
 
 describe('failed requests to BTCPay', () => {
   type ClaimContext = Awaited<ReturnType<typeof withClaim>>
-  const verbs: Record<string, { route: RegExp; call: (created: ClaimContext) => Promise<unknown>; isWrite?: boolean }> = {
+  const verbs: Record<
+    string,
+    { route: RegExp; call: (created: ClaimContext) => Promise<unknown>; isWrite?: boolean; precedesWrite?: boolean }
+  > = {
     'create, searching': { route: /GET .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }) },
     create: { route: /POST .*invoices$/, call: ({ btcpay }) => btcpay.create({ ...order, paymentId: 'pay_2' }), isWrite: true },
     retrieve: { route: /GET/, call: ({ btcpay, name }) => btcpay.retrieve(name) },
     find: { route: /GET/, call: ({ btcpay, name }) => btcpay.retrieve({ ...name, reference: undefined }) },
     capture: { route: /GET/, call: ({ btcpay, name }) => btcpay.capture(name) },
-    'refund, searching': { route: /pull-payments/, call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }) },
+    'refund, searching': {
+      route: /pull-payments/,
+      call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }),
+      precedesWrite: true,
+    },
     refund: { route: /refund/, call: ({ btcpay, refund }) => btcpay.refund({ ...refund, refundId: 'ref_2' }), isWrite: true },
     'retrieve refund': {
       route: /payouts/,
@@ -493,8 +500,8 @@ describe('failed requests to BTCPay', () => {
     probe: { route: /health/, call: ({ btcpay }) => btcpay.probe() },
   }
 
-  for (const [verb, { route, call, isWrite = false }] of Object.entries(verbs)) {
-    test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
+  for (const [verb, { route, call, isWrite = false, precedesWrite = false }] of Object.entries(verbs)) {
+    test(`${verb}: an unusable response leaves the outcome unknown unless nothing was sent, and only outages count for the breaker`, async () => {
       for (const fault of unknownOutcomes) {
         // An empty list is valid for a list request, and only the status of the health request counts.
         const isEmptyList = typeof fault === 'object' && fault.json === '[]'
@@ -504,7 +511,7 @@ describe('failed requests to BTCPay', () => {
         created.server.fail(route, fault)
         expect([describeFault(fault), await failure(call(created))]).toEqual([
           describeFault(fault),
-          isOutage(fault) ? unknown : unknownAnswer,
+          { unavailable: { neverSent: precedesWrite, counts: isOutage(fault) } },
         ])
       }
     })

@@ -403,6 +403,24 @@ describe('a Checkout.com payment session', () => {
 })
 
 describe('a Checkout.com refund', () => {
+  test('a 404 page of a proxy does not mean that the payment is missing', async () => {
+    await using setup = await open()
+    const { server, checkout } = setup
+    const name = await capturePayment(setup)
+    const refund = { ...name, refundId, amount: 400, whole: false }
+    const page = { status: 404, json: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } }
+    for (const [route, ask] of [
+      ['POST /payments', () => checkout.refund(refund)],
+      ['GET /payments', () => checkout.refund(refund)],
+      ['GET /payments', () => checkout.retrieve(name)],
+      ['POST /payments', () => checkout.void(name)],
+    ] as const) {
+      server.fail(route, page)
+      expect([route, await thrownBy(ask())]).toMatchObject([route, { name: 'ProcessorUnavailable', counts: false }])
+    }
+    expect(await checkout.refund(refund)).toMatchObject({ state: 'PENDING' })
+  })
+
   test('repeated refunds are one refund, also after a day or after an error response', async () => {
     await using setup = await open()
     const { server, checkout } = setup

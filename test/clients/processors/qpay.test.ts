@@ -424,6 +424,14 @@ describe('a QPay refund', () => {
       expect(server.routes().filter((route) => route.startsWith('DELETE'))).toEqual([])
     })
 
+  test('a 404 page of a proxy does not mean that the invoice is unpaid', async () => {
+    const { server, qpay, reference, name } = await withInvoice()
+    server.pay(reference, { type: 'CARD' })
+    server.fail(/check/, { status: 404, json: '<html>', headers: { 'content-type': 'text/html' } })
+    expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual(notSent)
+    expect(await qpay.refund({ ...name, ...refund })).toMatchObject({ state: 'SUCCEEDED' })
+  })
+
   test('a refund of an unpaid invoice is refused', async () => {
     const { qpay, name } = await withInvoice()
     expect(await failure(qpay.refund({ ...name, ...refund }))).toEqual({ refused: 'not_paid' })
@@ -459,23 +467,23 @@ describe('a QPay refund', () => {
 })
 
 describe('failed requests to QPay', () => {
-  const verbs = {
+  type InvoiceContext = Awaited<ReturnType<typeof withInvoice>>
+  const refundCard = ({ server, qpay, reference, name }: InvoiceContext) => {
+    if (server.invoices.get(reference)?.payments.length === 0) server.pay(reference, { type: 'CARD' })
+    return qpay.refund({ ...name, refundId, whole: true })
+  }
+  const verbs: Record<string, { route: RegExp; call: (created: InvoiceContext) => Promise<unknown>; precedesWrite?: boolean }> = {
     create: { route: /POST \/v2\/invoice/, call: ({ qpay }) => qpay.create(order) },
     'retrieve, reading payments': { route: /check/, call: ({ qpay, name }) => qpay.retrieve(name) },
     'retrieve, reading the invoice': { route: /GET/, call: ({ qpay, name }) => qpay.retrieve(name) },
     void: { route: /DELETE/, call: ({ qpay, name }) => qpay.void(name) },
-    refund: {
-      route: /DELETE/,
-      call: ({ server, qpay, reference, name }) => {
-        if (server.invoices.get(reference)?.payments.length === 0) server.pay(reference, { type: 'CARD' })
-        return qpay.refund({ ...name, refundId, whole: true })
-      },
-    },
+    refund: { route: /DELETE/, call: refundCard },
+    'refund, reading payments': { route: /check/, call: refundCard, precedesWrite: true },
     'find refund': { route: /check/, call: ({ qpay, name }) => qpay.retrieveRefund({ ...name, refundId, refundReference: undefined }) },
-  } satisfies Record<string, { route: RegExp; call: (created: Awaited<ReturnType<typeof withInvoice>>) => Promise<unknown> }>
+  }
 
-  for (const [verb, { route, call }] of Object.entries(verbs)) {
-    test(`${verb}: an unusable response leaves the outcome unknown, and only outages count for the breaker`, async () => {
+  for (const [verb, { route, call, precedesWrite = false }] of Object.entries(verbs)) {
+    test(`${verb}: an unusable response leaves the outcome unknown unless nothing was sent, and only outages count for the breaker`, async () => {
       for (const fault of unknownOutcomes) {
         // The response to a deletion is empty.
         if (route.source === 'DELETE' && typeof fault === 'object' && fault.status === 200) continue
@@ -488,7 +496,7 @@ describe('failed requests to QPay', () => {
         created.server.fail(route, fault)
         expect([describeFault(fault), await failure(call(withShortLimit))]).toEqual([
           describeFault(fault),
-          isOutage(fault) ? unknown : unknownAnswer,
+          { unavailable: { neverSent: precedesWrite, counts: isOutage(fault) } },
         ])
       }
     })

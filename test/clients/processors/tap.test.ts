@@ -455,6 +455,11 @@ describe('failed requests to Tap', () => {
     return await thrownBy(Promise.resolve(verbs[route]?.(setup.tap, name)))
   }
 
+  test.each(routes)('a 404 page of a proxy does not mean that the object of %s is missing', async (route) => {
+    const page = { status: 404, json: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } }
+    expect(await errorOf(route, page)).toMatchObject({ name: 'ProcessorUnavailable', counts: false })
+  })
+
   test.each(routes)('network and server errors of %s leave the outcome unknown and count for the breaker', async (route) => {
     for (const fault of ['lost', { status: 500 }, { status: 502, json: '<html>' }] as const)
       expect(await errorOf(route, fault)).toMatchObject({ name: 'ProcessorUnavailable', counts: true, neverSent: false })

@@ -11,7 +11,7 @@ import { hmac, sameSecret } from '../../../lib/seal.ts'
 import { needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
 import { type CallAnswer, inconclusive, type ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
-import { BadSignature, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
+import { BadSignature, beforeSending, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
 import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, type Money, readList, readObject } from './calls.ts'
 import { claimMade, claimNamed, messageIdOf, refundOfClaim } from './claims.ts'
 import { isOf, paymentOf } from './invoices.ts'
@@ -145,7 +145,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
       if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
       const ask = asker()
       // A repeated request would create a second claim: the server does not check the sum of claims.
-      const existing = claimNamed((await claimsOf(ask)) ?? [], refundId, money)
+      const existing = claimNamed((await beforeSending(claimsOf(ask))) ?? [], refundId, money)
       if (existing) return needed(await refundOfClaim(ask, existing, money), 'claim')
       const answer = await ask('POST', `${pathOf(reference)}/refund`, {
         name: refundId,

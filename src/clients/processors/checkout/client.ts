@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { sameSecret } from '../../../lib/seal.ts'
 import { countAt, idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
-import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { assertNoPage, type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
@@ -52,8 +52,12 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   const baseUrl = (account.apiUrl ?? `https://api${mode === 'TEST' ? '.sandbox' : ''}.checkout.com`).replace(/\/+$/, '')
   const channel = channelId === undefined ? {} : { processing_channel_id: channelId }
 
-  async function send(method: 'GET' | 'POST', path: string, { body, idempotencyKey, withPublishableKey }: Request = {}): Promise<Answer> {
-    const { status, json } = await callProcessor(port, {
+  async function send(
+    method: 'GET' | 'POST',
+    path: string,
+    { body, idempotencyKey, withPublishableKey }: Request = {},
+  ): Promise<CallAnswer> {
+    return await callProcessor(port, {
       method,
       url: `${baseUrl}${path}`,
       headers: {
@@ -65,12 +69,13 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status, json }
   }
 
   /** Returns answers 2xx, 403 and 404; the meaning of the errors depends on the request. */
   async function call(method: 'GET' | 'POST', path: string, request: Request = {}): Promise<Answer> {
-    const { status, json } = await send(method, path, request)
+    const answer = await send(method, path, request)
+    const { status, json } = answer
+    assertNoPage(answer)
     if ((status >= 200 && status < 300) || status === 403 || status === 404) return { status, json }
     if (status === 400 || status === 422) throw new ProcessorRefused(refusalOf(json))
     if (status === 401 || status === 409) throw inconclusive(status)

@@ -6,10 +6,10 @@
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { rescaled } from '../amounts.ts'
 import { listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
+import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
 import { unitsOf } from '../decimals.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
-import { BadSignature, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
+import { BadSignature, beforeSending, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import { createSharedToken, type Token } from '../shared-token.ts'
 import { clientParametersOf } from './page.ts'
 
@@ -75,6 +75,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       let answer = await send(token)
       if (answer.status === 401) answer = await send(await tokenOrNotSent(tokens.renewed(token)))
       if ([401, 403, 429].includes(answer.status)) throw inconclusive(answer.status)
+      assertNoPage(answer)
       return answer
     }
   }
@@ -192,7 +193,7 @@ async function voidInvoice(ask: ApiCall, name: { reference: string; amount: numb
 
 /** Refunds a card payment in full. With several payments it refuses: a repeated request would refund the next one. */
 async function refundPayment(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
-  const before = await rowsOf(ask, reference)
+  const before = await beforeSending(rowsOf(ask, reference))
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
   const [payment, ...others] = before.paid
   if (!payment) throw new ProcessorRefused('not_paid')

@@ -5,7 +5,7 @@
 import { timeOfId } from '../../../lib/ids.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
-import { callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { assertNoPage, type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
@@ -62,7 +62,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   const baseUrl = apiUrl.replace(/\/+$/, '')
   const signingKeys = [secretKey, ...formerSecretKeys].filter((key) => key.trim() !== '')
 
-  const send = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> =>
+  const send = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<CallAnswer> =>
     await callProcessor(port, {
       method,
       url: `${baseUrl}${path}`,
@@ -75,7 +75,9 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     })
 
   async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer> {
-    const { status, json } = await send(method, path, body)
+    const answer = await send(method, path, body)
+    const { status, json } = answer
+    assertNoPage(answer)
     if ((status >= 200 && status < 300) || status === 400 || status === 402 || status === 404) return { status, json }
     if (status === 401 || status === 403 || status === 409 || status === 429) throw inconclusive(status)
     throw new UnknownAnswer(`status ${status}`)

@@ -138,7 +138,7 @@ Later mails go to the new e-mail address; queued ones go to the former one. The 
         detail: {
           operationId: 'createRefund',
           summary: 'Creates a refund',
-          description: `Send exactly one of \`amount\`, \`lines\` and \`all\`. A refund of lines returns their share of what was paid, with added tax and without shipping. It is rounded half-even over all refunds of the line, so that the last unit gets the rest. The response is 409 if a line has fewer units left or the order less money. To prevent two people from refunding the same order twice, send the \`refundableTotal\` that you have seen: any other value is 409.
+          description: `Send exactly one of \`amount\`, \`lines\` and \`all\`. A refund of lines returns their share of what was paid, with added tax and without shipping. It is rounded half-even over all refunds of the line, so that the last unit gets the rest. The response is 409 if a line has fewer units left or the order less money, or if the order has 100 refunds; the hundredth must refund all that is left. To prevent two people from refunding the same order twice, send the \`refundableTotal\` that you have seen: any other value is 409.
 
 Captured money is refunded first, through its processor, and then gift cards. The order keeps its status; \`paymentStatus\` changes. If a processor cannot refund, the refund is \`MANUAL\`: pay it by hand and call \`…/settled\`. If the shopper has to collect the money, it is \`CLAIMABLE\`, with \`claimUrl\`.`,
         },

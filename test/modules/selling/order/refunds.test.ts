@@ -27,6 +27,19 @@ async function placeOrder(shop: Selling, quantity = 3): Promise<{ id: string; mu
   return { id, mug: idOf('Mug'), book: idOf('Book') }
 }
 
+test('allows a hundred refunds of an order, of which the last must take all that is left', async () => {
+  await using app = await testApp()
+  const shop = await sellingIn(app)
+  const { id } = await shop.placeOrder()
+  for (let nth = 1; nth < 100; nth++) ok(await shop.refund(id, { amount: shop.usd(1) }))
+  const tooMany = await shop.refund(id, { amount: shop.usd(1) })
+  expect([tooMany.status, tooMany.body.code]).toEqual([409, 'limit_reached'])
+  expect((await shop.order(id)).refunds).toHaveLength(99)
+  ok(await shop.refund(id, { all: true }))
+  const { paymentStatus, refunds } = await shop.order(id)
+  expect([paymentStatus, refunds.length]).toEqual(['REFUNDED', 100])
+})
+
 test('rejects a refund without exactly one valid scope with 400, and refunds nothing', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)

@@ -15,6 +15,9 @@ import { applyRefundEffects, cancelWithoutRefund } from './refund-effects.ts'
 import { linesToRefund, matchesRequest, type RefundScope, requestedAmount } from './refund-lines.ts'
 import { createRefund } from './refunds.ts'
 
+/** Refunds of an order at most; the last must take all that is left. */
+const refundsMax = 100
+
 function tooLarge(left: number, currency: string): AppError {
   const text = `${decimalOf(left, isCurrency(currency) ? decimalsOf(currency) : 0)} ${currency}`
   return new AppError('CONFLICT', left === 0 ? 'Nothing of the order is left to refund' : `Only ${text} can still be refunded`, {
@@ -105,6 +108,11 @@ export async function recordRefund(
     await cancelWithoutRefund(tx, deps, order, request)
     return undefined
   }
+  const left = refundableTotal(order, cards, before) - parts.amount - parts.giftCardAmount
+  if (before.length >= refundsMax - 1 && left > 0)
+    throw new AppError('CONFLICT', `An order can have at most ${refundsMax} refunds: the last one must refund all that is left`, {
+      code: 'limit_reached',
+    })
   const payment = parts.amount > 0 ? await capturedPayment(tx, deps, order.id) : undefined
   const { attemptKey, reason, actor, shopId } = request
   const refund = await createRefund(tx, deps, {
@@ -118,7 +126,6 @@ export async function recordRefund(
     actor: actor.id,
     holder: attemptKey,
   })
-  const left = refundableTotal(order, cards, before) - parts.amount - parts.giftCardAmount
   await disableRefundedCards(tx, deps, { orderId: order.id, refundId: refund.id, lines, left })
   const detail = { refund: refund.id, amount: parts.amount + parts.giftCardAmount }
   await appendEvent(tx, deps, {

@@ -14,7 +14,7 @@ import { copyWithProgress } from './copy-database.ts'
 import { countText } from './count-text.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { backUpDocuments, documentsPathOf, fullVerification, namedFiles, printVerification, removeUnnamedDocuments } from './documents.ts'
-import { UsageError } from './failure.ts'
+import { assertDirectoryOf, UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { askSecret } from './prompt.ts'
 
@@ -44,7 +44,7 @@ async function backUpInto(config: Config, target: string, switches: ReadonlySet<
   const { bytes } = inspectFile(file)
   const keysTarget = switches.has('with-keys') ? `${target}.keys` : undefined
   refuseLiveFiles(config, file, [target, keysTarget])
-  if (!isThere(dirname(target))) throw new OperatorError(`Directory not found: ${dirname(target)}`)
+  assertDirectoryOf(target)
   if (!switches.has('force')) refuseExisting([target, keysTarget])
   // Reports missing keys before the work.
   if (keysTarget) loadSecrets(config, false)

@@ -10,7 +10,7 @@ import { dayMs, startOfDay } from '../lib/day.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
-import { dayOption, UsageError } from './failure.ts'
+import { assertDirectoryOf, dayOption, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
@@ -23,6 +23,7 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
   if (shopName === undefined) throw new UsageError('--shop is missing. Run `souk export orders --shop NAME FILE`')
   const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
   if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  if (file !== '-') assertDirectoryOf(file)
   if (file !== '-' && !switches.has('force') && statSync(file, { throwIfNoEntry: false }))
     throw new OperatorError(`${file} already exists. Choose another name, or use --force`)
   return withExistingInstance(config(), async ({ deps }) => {

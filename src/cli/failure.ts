@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseRefused, engineErrorCode } from '../../db/engine.ts'
 import { ConfigError, settings } from '../config.ts'
 import { AppError, OperatorError } from '../core/errors.ts'
@@ -104,4 +106,10 @@ export function dayOption(values: ReadonlyMap<string, string>, name: string): st
   const day = values.get(name)
   if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day such as 2026-01-31`)
   return day
+}
+
+/** Checks that a file can be created where it shall be. @throws OperatorError if its directory does not exist */
+export function assertDirectoryOf(file: string): void {
+  const directory = dirname(resolve(file))
+  if (!statSync(directory, { throwIfNoEntry: false })) throw new OperatorError(`Directory not found: ${directory}`)
 }

@@ -18,7 +18,7 @@ import type { Input } from './command.ts'
 import { countText } from './count-text.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { moveDocumentsToBuckets, namedFiles } from './documents.ts'
-import { UsageError } from './failure.ts'
+import { assertDirectoryOf, UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { isMoved, removeMovedNote, writeMovedNote } from './moved-instance.ts'
 import { createProgress } from './progress.ts'
@@ -36,6 +36,7 @@ export async function move({ config: settings, values }: Input): Promise<number>
     throw new UsageError('--to is missing. Run `souk move --to postgres://USER:PASSWORD@HOST/DATABASE`')
   if (url !== undefined && serversOf(url).length === 0) throw new UsageError('--to must be postgres://USER:PASSWORD@HOST/DATABASE')
   const file = embeddedFile(config, '`souk move` works with the embedded database only')
+  if (envFile !== undefined) assertDirectoryOf(envFile)
   if (envFile !== undefined && isThere(envFile)) throw new OperatorError(`${envFile} already exists. Choose another name`)
   // Reports missing keys before the work.
   loadSecrets(config, false)

@@ -18,14 +18,14 @@ import { version } from '../version.ts'
 import { listFindings } from './check.ts'
 import type { Input } from './command.ts'
 import { openReadOnly, readOnlyDeps } from './database-command.ts'
-import { explain } from './failure.ts'
+import { assertDirectoryOf, explain } from './failure.ts'
 import { checkHealth, serverAddressOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
 
 /** Returns the content of a section. A failure is reported in its place and does not affect the others. */
 type Section = () => unknown
 
-/** @throws OperatorError if FILE exists */
+/** @throws OperatorError if FILE exists, or its directory does not */
 export async function supportBundle(input: Input): Promise<number> {
   const {
     env,
@@ -33,6 +33,7 @@ export async function supportBundle(input: Input): Promise<number> {
     switches,
   } = input
   const path = resolve(file)
+  assertDirectoryOf(path)
   if (isThere(path)) throw new OperatorError(`${path} already exists. Choose another name`)
   const interruption = onInterruption(() => `Stopped. ${path} was not written. Run it again`)
   const { config, problems } = loadReadableConfig(input)

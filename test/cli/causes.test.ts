@@ -1,6 +1,6 @@
 /** Tests that commands name the cause and the path of a failure, with an unprivileged user and small disks. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDir } from '../support/database.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -141,9 +141,21 @@ describeProcesses('causes in error messages of commands', () => {
       expect(stderr).toContain(other)
     }
     expect((await souk(['restore', join(other, 'none.db')], other)).stderr).toBe(`Database not found: ${join(other, 'none.db')}\n`)
-    expect((await souk(['backup', join(other, 'none', 'copy.db')], (await servedOnce()).dataDir)).stderr).toBe(
-      `Directory not found: ${join(other, 'none')}\n`,
-    )
+    const { dataDir } = await servedOnce()
+    const unreachable = join(other, 'none', 'file')
+    for (const command of [
+      ['backup', unreachable],
+      ['export', 'orders', unreachable, '--shop', 'x'],
+      ['support-bundle', unreachable],
+      ['move', '--env-file', unreachable],
+    ])
+      expect({ command, ...(await souk(command, dataDir)) }).toEqual({
+        command,
+        status: 1,
+        stdout: '',
+        stderr: `Directory not found: ${join(other, 'none')}\n`,
+      })
+    expect(existsSync(join(other, 'none'))).toBe(false)
     expect(statSync(join(other, 'file')).size).toBe(0)
   })
 })

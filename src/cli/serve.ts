@@ -111,6 +111,7 @@ export async function serve(
     log.info('database.migrated', { migrations: instance.migrated, ...(instance.backup ? { backup: instance.backup } : {}) })
   let resumingOrders = Promise.resolve()
   let counting = Promise.resolve()
+  let recordingStart = Promise.resolve()
   const serving = await startOrClose(instance, async () => {
     await confirmDocumentStores(instance.deps)
     const adopted = await assignMissingOwners(instance.deps)
@@ -126,7 +127,6 @@ export async function serve(
   })
   instance.deps.life.url = serving.url
   instance.deps.sandbox.tell(`${serving.url}/webhooks/payments/sandbox`)
-  await recordStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
   void logMailStatus(instance.deps)
   const jobs = startJobs(instance.deps)
   warnOfSameDisk(instance.deps)
@@ -144,7 +144,9 @@ export async function serve(
     const jobsDone = Promise.race([Promise.all([jobs.stop(), resumingOrders, counting]), Bun.sleep(jobsStopMaxMs)])
     await serving.stop()
     await jobsDone
-    const endNote = recordStop(instance.deps).catch((error: unknown) => log.warn('server.end_not_noted', { error }))
+    const endNote = recordingStart
+      .then(() => recordStop(instance.deps))
+      .catch((error: unknown) => log.warn('server.end_not_noted', { error }))
     await Promise.race([endNote, Bun.sleep(endNotedMaxMs)])
     await shipping?.stop()
     await instance.close()
@@ -179,6 +181,8 @@ export async function serve(
     await end()
     throw error
   }
+  // After it, because the write waits for the disk.
+  recordingStart = recordStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
 }
 
 /**

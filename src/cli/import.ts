@@ -1,19 +1,18 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { system } from '../core/command-context.ts'
 import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
 import { plainText } from '../lib/plain-text.ts'
 import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/products/index.ts'
-import { runReportedImport } from '../modules/messaging/live-events/index.ts'
 import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { countText } from './count-text.ts'
 import { UsageError } from './failure.ts'
+import { importWithProgress, noteLine, notesShownMax, sizeOf, untilInterrupted } from './import-run.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { importInterrupted, interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
-const errorsShownMax = 50
 const urlShownMax = 300
 
 /** `souk import`: imports products from a Shopify CSV, also next to a running server. */
@@ -27,29 +26,15 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   const overwrite = switches.has('overwrite')
   const stock = switches.has('stock')
   if (stock && !overwrite) throw new UsageError('--stock needs --overwrite')
-  const { size } = fileOf(file)
+  const bytes = sizeOf(file)
   return withExistingInstance(config(), async ({ deps }) => {
     const shop = await findShopContextByName(deps, shopName)
     if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
     if (given !== undefined && given !== shop.currency) throw new OperatorError(`--currency must be ${shop.currency}, the shop's currency`)
-    const progress = createProgress({ total: size, label: 'Importing', stream: process.stderr, unit: 'bytes' })
-    const stop = new AbortController()
-    const interrupted = () => stop.abort()
-    process.once('SIGINT', interrupted)
-    const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency, signal: stop.signal }
-    const work = runReportedImport(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes: size }, (reportProgress) =>
-      importProducts(deps, { shop, actor: system }, () => createReadStream(file), {
-        ...how,
-        onProgress(bytes, rows, failed) {
-          progress.at(bytes, `${rows.toLocaleString('en-US')} rows`)
-          reportProgress(bytes, rows, failed)
-        },
-      }),
+    const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency }
+    const report = await importWithProgress(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes }, (options) =>
+      importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, ...options }),
     )
-    const report = await work.finally(() => {
-      progress.end()
-      process.off('SIGINT', interrupted)
-    })
     const status = printReport(report, overwrite)
     if (report.complete && switches.has('fetch-images') && !report.dryRun)
       return Math.max(status, await fetchWithProgress(deps, { id: shop.id, currency: shop.currency }))
@@ -63,18 +48,13 @@ async function fetchWithProgress(
   deps: Parameters<typeof fetchImages>[0],
   shop: Parameters<typeof fetchImages>[1]['shop'],
 ): Promise<number> {
-  const stop = new AbortController()
-  const interrupted = () => stop.abort()
-  process.once('SIGINT', interrupted)
   let progress: ReturnType<typeof createProgress> | undefined
   const onProgress = (done: number, total: number) => {
     progress ??= createProgress({ total, label: 'Downloading images', stream: process.stderr, unit: 'products' })
     progress.at(done)
   }
-  const report = await fetchImages(deps, { shop, actor: system }, { onProgress, signal: stop.signal }).finally(() => {
-    progress?.end()
-    process.off('SIGINT', interrupted)
-  })
+  const fetching = untilInterrupted((signal) => fetchImages(deps, { shop, actor: system }, { onProgress, signal }))
+  const report = await fetching.finally(() => progress?.end())
   printFetchReport(report)
   if (!report.complete) {
     process.stderr.write('Stopped before the last product. Run it again to continue.\n')
@@ -85,16 +65,9 @@ async function fetchWithProgress(
 
 function printFetchReport({ products, fetched, known, failed, failures }: FetchReport): void {
   process.stdout.write(`Images of ${countText(products, 'product')}: ${fetched} downloaded, ${known} already stored, ${failed} failed\n`)
-  for (const { handle, url, why } of failures.slice(0, errorsShownMax))
+  for (const { handle, url, why } of failures.slice(0, notesShownMax))
     process.stderr.write(`${handle}, ${plainText(url, urlShownMax)}: ${why}\n`)
-  if (failed > errorsShownMax) process.stderr.write(`and ${failed - errorsShownMax} more\n`)
-}
-
-function fileOf(file: string): { size: number } {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) throw new OperatorError(`File not found: ${file}`)
-  if (!stats.isFile()) throw new OperatorError(`Not a file: ${file}`)
-  return stats
+  if (failed > notesShownMax) process.stderr.write(`and ${failed - notesShownMax} more\n`)
 }
 
 /**
@@ -108,15 +81,12 @@ function printReport(report: ImportReport, overwrite: boolean): number {
     `${countText(rows, 'row')}, ${countText(products, 'product')}: ${created} ${verb}created, ${updated} ${verb}updated, ${skipped} skipped, ${failed} failed (${countText(variants, 'variant')}, ${countText(images, 'image')})\n`,
   )
   if (overwrite) process.stdout.write(`${stockText(report)}\n`)
-  for (const notice of notices.slice(0, errorsShownMax)) process.stdout.write(noteLine(notice))
-  if (notices.length > errorsShownMax) process.stdout.write(`and ${notices.length - errorsShownMax} more notices\n`)
-  for (const error of errors.slice(0, errorsShownMax)) process.stderr.write(noteLine(error))
-  if (errors.length > errorsShownMax) process.stderr.write(`and ${errors.length - errorsShownMax} more\n`)
+  for (const notice of notices.slice(0, notesShownMax)) process.stdout.write(noteLine(notice))
+  if (notices.length > notesShownMax) process.stdout.write(`and ${notices.length - notesShownMax} more notices\n`)
+  for (const error of errors.slice(0, notesShownMax)) process.stderr.write(noteLine(error))
+  if (errors.length > notesShownMax) process.stderr.write(`and ${errors.length - notesShownMax} more\n`)
   return failed > 0 ? 1 : 0
 }
-
-const noteLine = ({ row, handle, column, message }: ImportReport['errors'][number]): string =>
-  `row ${row}${handle ? `, ${handle}` : ''}${column ? `, ${column}` : ''}: ${message}\n`
 
 /** Describes the stock changes of existing products. */
 function stockText({ dryRun, stock: { set, counts, tracking, leftAlone }, variantsKept }: ImportReport): string {

@@ -7,12 +7,16 @@ export type CsvSource = () => AsyncIterable<Uint8Array>
 
 /** Waits until other work has used the thread. */
 export type YieldThread = () => Promise<unknown>
-const turn: YieldThread = () => new Promise((resolve) => setImmediate(resolve))
+export const yieldThread: YieldThread = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * One record and its row number as spreadsheets count it: the first row of the file is row 1, and blank lines count.
  */
 export type CsvRecord = { readonly row: number; readonly cells: readonly string[] }
+
+/** An error or notice about a row; the header is row 1. Never repeats the content of a cell. */
+export type RowNote = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
+export type InvalidRow = { readonly error: RowNote }
 
 const recordMaxBytes = 1024 * 1024
 const sliceMaxBytes = 16 * 1024
@@ -21,19 +25,27 @@ const quote = 34
 
 const invalid = (message: string) => new AppError('INVALID', message)
 
+type ReadOptions = {
+  readonly onProgress?: ((bytesRead: number) => void) | undefined
+  readonly rest?: YieldThread | undefined
+  readonly skipsBlankRows?: boolean
+}
+
 /**
  * Reads a file's records in small batches, in order, without keeping any. Cells are separated by commas, semicolons or
  * tabs. Blank lines are skipped.
+ * @param skipsBlankRows also skips rows whose cells are all blank
  * @throws AppError INVALID, naming the kind of file that was sent instead, or the row where the file is not UTF-8 CSV
  */
 export async function* readRecords(
   source: CsvSource,
-  { onProgress, rest = turn }: { onProgress?: (bytesRead: number) => void; rest?: YieldThread } = {},
+  { onProgress, rest = yieldThread, skipsBlankRows = false }: ReadOptions = {},
 ): AsyncGenerator<CsvRecord[]> {
   const guard = new ByteGuard()
   const library = await import('csv-parse')
   let reader: RecordReader | undefined
   let bytesRead = 0
+  const isWanted = ({ cells }: CsvRecord) => !skipsBlankRows || cells.some((cell) => cell.trim() !== '')
   try {
     for await (const chunk of afterHead(source())) {
       // The first chunk contains the head, which determines the format.
@@ -46,12 +58,12 @@ export async function* readRecords(
         await reader.write(slice)
         bytesRead += slice.length
         onProgress?.(bytesRead)
-        yield reader.take()
+        yield reader.take().filter(isWanted)
       }
     }
     guard.finish()
     await reader?.end()
-    yield reader?.take() ?? []
+    yield reader?.take().filter(isWanted) ?? []
   } finally {
     reader?.close()
   }

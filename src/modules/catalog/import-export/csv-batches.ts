@@ -6,7 +6,7 @@ import { type ProductRows, rowsMax } from './csv-product.ts'
 export type CsvOptions = {
   currency: string
   /** Receives the bytes that the second pass has read. Ends at the file's size. */
-  onProgress?: (bytesRead: number) => void
+  onProgress?: ((bytesRead: number) => void) | undefined
   /** Receives the names of columns that are not imported, once, if there are any. */
   onUnusedColumns?: ((names: readonly string[]) => void) | undefined
   /** Ends the import at the next slice of the file by throwing the signal's reason. */
@@ -37,9 +37,8 @@ export async function* readTable<Columns extends { readonly count: number; reado
   { signal, onProgress, onUnusedColumns, rest }: Pick<CsvOptions, 'onProgress' | 'onUnusedColumns' | 'signal' | 'rest'>,
 ): AsyncGenerator<{ columns: Columns; records: CsvRecord[] }> {
   let columns: Columns | undefined
-  for await (const batch of readRecords(source, { ...(onProgress ? { onProgress } : {}), ...(rest ? { rest } : {}) })) {
+  for await (const records of readRecords(source, { onProgress, rest, skipsBlankRows: true })) {
     signal?.throwIfAborted()
-    const records = batch.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''))
     const header = columns ? undefined : records.shift()
     if (header) columns = mapHeader(header.cells)
     const unused = (header && columns?.unused?.filter((name) => name.trim() !== '')) || []

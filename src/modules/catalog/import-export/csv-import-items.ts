@@ -1,4 +1,5 @@
 /** The products that the importer reads from a file. */
+import type { RowNote } from '../../../core/csv-records.ts'
 
 /**
  * In all types below, undefined means that the file has no such column and the value stays. Null means that the cell is
@@ -51,9 +52,6 @@ export type ImportedProduct = {
   /** The file has no option columns, so `options` and the one variant say nothing about an existing product. */
   optionsAbsent?: true
 }
-
-/** An error or notice about a row. Never repeats the cell's text. */
-export type RowNote = { row: number; handle?: string; column?: string; message: string }
 
 /** `rows` counts the records that the item was read from. */
 export type CsvItem =

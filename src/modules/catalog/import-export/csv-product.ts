@@ -1,3 +1,4 @@
+import type { RowNote } from '../../../core/csv-records.ts'
 import { htmlLengthMax } from '../../../core/html.ts'
 import type { Currency } from '../../../lib/money.ts'
 import { withoutUndefined } from '../../../lib/objects.ts'
@@ -19,7 +20,7 @@ import {
   textUpTo,
 } from './csv-cells.ts'
 import type { Columns, Field } from './csv-columns.ts'
-import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
+import type { CsvItem, ImportedImage, ImportedProduct, ImportedVariant } from './csv-import-items.ts'
 
 /** One record of a product. `cells` has only known columns and no blank cells. */
 export type Row = {

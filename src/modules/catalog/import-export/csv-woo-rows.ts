@@ -1,9 +1,8 @@
 /** Converts a WooCommerce product and its variations to Shopify rows. */
-
+import type { RowNote } from '../../../core/csv-records.ts'
 import { withParagraphs } from '../../../lib/paragraphs.ts'
 import { optionsMax } from '../product-options/domain.ts'
 import type { Field } from './csv-columns.ts'
-import type { RowNote } from './csv-import-items.ts'
 import type { Row } from './csv-product.ts'
 import type { WooColumns, WooField } from './csv-woo-columns.ts'
 

@@ -1,10 +1,10 @@
 /** Reads WooCommerce's product CSV by converting each product to Shopify rows, so that one set of rules applies. */
-import type { CsvSource } from '../../../core/csv-records.ts'
+import type { CsvSource, RowNote } from '../../../core/csv-records.ts'
 import { unescaped } from '../../../lib/csv-line.ts'
 import { variantsMax } from '../products/domain.ts'
 import { type CsvOptions, fileChangedError, productsMax, readTable, tooManyError, UnfinishedProducts } from './csv-batches.ts'
 import { Fault, handleFromTitle } from './csv-cells.ts'
-import type { CsvItem, RowNote } from './csv-import-items.ts'
+import type { CsvItem } from './csv-import-items.ts'
 import { buildProduct, rejectProduct, rowsMax } from './csv-product.ts'
 import { mapWooHeader, shopifyColumnsOf, type WooColumns, type WooField } from './csv-woo-columns.ts'
 import { toShopifyRows, type WooRow } from './csv-woo-rows.ts'

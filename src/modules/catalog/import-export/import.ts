@@ -1,4 +1,15 @@
 import type { Actor } from '../../../core/command-context.ts'
+import {
+  addErrors,
+  addNotices,
+  emptyNoticeReport,
+  emptyRowReport,
+  type NoticeReport,
+  type RowImportOptions,
+  type RowReport,
+  storeInBatches,
+} from '../../../core/csv-import.ts'
+import type { RowNote } from '../../../core/csv-records.ts'
 import { AppError, invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import type { Money } from '../../../lib/money.ts'
@@ -17,45 +28,23 @@ import {
 import type { CatalogDeps } from '../products/providers.ts'
 import { changeProductAndStock, createProduct, renderFittingRecord, sanitizeInput } from '../products/service.ts'
 import type { CsvLimits, CsvSource } from './csv.ts'
-import type { CsvItem, ImportedProduct, ImportedVariant, RowNote } from './csv-import-items.ts'
+import type { CsvItem, ImportedProduct, ImportedVariant } from './csv-import-items.ts'
 
-type ImportOptions = {
+type ImportOptions = RowImportOptions & {
   dryRun: boolean
   overwrite: boolean
   /** With `overwrite`: also sets the stock and tracking of existing variants from the file. */
   stock?: boolean
   currency: string
-  /** Receives bytes read in the second pass, rows stored or refused, and products refused. */
-  onProgress?: (bytesRead: number, rows: number, failed: number) => void
-  /** Ends the import after the current batch. */
-  signal?: AbortSignal
   limits?: CsvLimits
-  /** Yields to other work between batches. Returns whether other work was waiting. */
-  rest?: () => Promise<boolean>
 }
-const zeroCounts = { rows: 0, products: 0, created: 0, updated: 0, skipped: 0, failed: 0, variants: 0, images: 0, variantsKept: 0 }
+const zeroCounts = { products: 0, created: 0, updated: 0, skipped: 0, variants: 0, images: 0, variantsKept: 0 }
 const zeroStockCounts = { counts: 0, tracking: 0, leftAlone: 0 }
-/** `complete` is false if the import was stopped. Products stored until then stay. */
-export type ImportReport = { dryRun: boolean; complete: boolean } & typeof zeroCounts & {
-    stock: { set: boolean } & typeof zeroStockCounts
-    errors: RowNote[]
-    errorsTruncated: boolean
-    /** Columns and values that were ignored or changed. */
-    notices: RowNote[]
-    noticesTruncated: boolean
-  }
+export type ImportReport = RowReport &
+  NoticeReport & { dryRun: boolean } & typeof zeroCounts & { stock: { set: boolean } & typeof zeroStockCounts }
 
-/** Products whose writes share commits. A larger batch would delay other writers. */
-const batchSize = 32
-/** The batch size while requests are waiting. */
-const busyBatchSize = 8
-
-/** Yields one turn of the event loop to requests. */
-async function yieldToRequests(): Promise<boolean> {
-  await new Promise((resume) => setImmediate(resume))
-  return false
-}
-const notesMax = 1_000
+/** Products whose writes share commits. */
+const batchSizes = { batchSize: 32, busyBatchSize: 8 }
 const columnNameMax = 100
 
 /**
@@ -70,14 +59,11 @@ export async function importProducts(
   source: CsvSource,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, currency, onProgress, signal, limits, rest = yieldToRequests } = options
+  const { dryRun, currency, onProgress, signal, limits, rest } = options
   if (currency !== shop.currency) throw invalidField('currency', "must be the shop's currency")
   if (options.stock && !options.overwrite) throw invalidField('stock', 'allowed only with overwrite')
   const stock = { set: options.stock === true, ...zeroStockCounts }
-  const report: ImportReport = {
-    ...{ dryRun, complete: true, ...zeroCounts, stock },
-    ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
-  }
+  const report: ImportReport = { dryRun, ...emptyRowReport(), ...emptyNoticeReport(), ...zeroCounts, stock }
   // Loaded on demand: it contains the names of columns in many languages.
   const { readProducts } = await import('./csv.ts')
   const reader = readProducts(source, {
@@ -89,26 +75,10 @@ export async function importProducts(
       const listed = names.map((name) => name.trim().slice(0, columnNameMax)).join(', ')
       addNotices(report, [{ row: 1, message: `These columns are not imported: ${listed}.` }])
     },
-    ...(onProgress ? { onProgress: (bytes: number) => onProgress(bytes, report.rows, report.failed) } : {}),
+    onProgress: (bytes) => onProgress?.(bytes, report.rows, report.failed),
   })
-  let batch: CsvItem[] = []
-  let atOnce = batchSize
-  const store = async () => {
-    await Promise.all(batch.map((item) => importItem(deps, { shop, actor }, item, options, report)))
-    batch = []
-    atOnce = (await rest()) ? busyBatchSize : batchSize
-    signal?.throwIfAborted()
-  }
-  try {
-    for await (const item of reader) {
-      batch.push(item)
-      if (batch.length >= atOnce) await store()
-    }
-    await store()
-  } catch (error) {
-    if (!signal?.aborted || error !== signal.reason) throw error
-    report.complete = false
-  }
+  const store = (item: CsvItem) => importItem(deps, { shop, actor }, item, options, report)
+  report.complete = await storeInBatches(reader, { ...batchSizes, signal, rest, store: (batch) => Promise.all(batch.map(store)) })
   if (!dryRun) await deps.listingCounts.foldAll(shop.id)
   // Products of a batch finish in any order.
   for (const notes of [report.errors, report.notices]) notes.sort((a, b) => a.row - b.row)
@@ -167,19 +137,6 @@ export function importStoppedError({
     ? `${created} products would be created, ${updated} changed and ${skipped} skipped until there; nothing was stored: check a smaller file, or use the command souk import`
     : `${created} products were created, ${updated} changed and ${skipped} skipped, and are stored: send the rest of the file, or use the command souk import`
   return new AppError('UNAVAILABLE', `The import took too long and was stopped. ${doneText}`, { retryAfterSeconds: 1 })
-}
-
-function addErrors(report: ImportReport, errors: readonly RowNote[]): void {
-  report.failed++
-  const room = notesMax - report.errors.length
-  report.errors.push(...errors.slice(0, room))
-  if (errors.length > room) report.errorsTruncated = true
-}
-
-function addNotices(report: ImportReport, notices: readonly RowNote[]): void {
-  const room = notesMax - report.notices.length
-  report.notices.push(...notices.slice(0, room))
-  if (notices.length > room) report.noticesTruncated = true
 }
 
 /**

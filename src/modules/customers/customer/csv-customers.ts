@@ -1,4 +1,4 @@
-import type { CsvRecord } from '../../../core/csv-records.ts'
+import type { CsvRecord, InvalidRow, RowNote } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { unescaped } from '../../../lib/csv-line.ts'
 import { isMailAddress } from '../../../lib/mail-address.ts'
@@ -55,11 +55,8 @@ const fieldByName = new Map(
   ),
 )
 
-/** An error or notice about a row; the header is row 1. Never repeats a cell. */
-export type RowNote = { readonly row: number; readonly column?: string; readonly message: string }
-
 /** Index and name of each column, and the names of ignored ones. */
-export type Columns = {
+type Columns = {
   readonly count: number
   readonly at: ReadonlyMap<Field, { readonly index: number; readonly label: string }>
   readonly ignored: readonly string[]
@@ -99,7 +96,6 @@ export type ImportedCustomer = Readonly<Optional<Profile & Pick<Customer, 'note'
   /** Values of the row that are not imported. */
   readonly notices: readonly RowNote[]
 }
-export type ImportedRow = ImportedCustomer | { readonly row: number; readonly error: RowNote }
 
 class Fault extends Error {
   constructor(
@@ -123,7 +119,7 @@ const yesWords = new Set(['yes', 'true', '1', 'subscribed'])
 const noWords = new Set(['no', 'false', '0', '', 'not_subscribed', 'unsubscribed'])
 
 /** Reads a row of the file, or returns its error. */
-export function parseRow(columns: Columns, { row, cells }: CsvRecord): ImportedRow {
+export function parseRow(columns: Columns, { row, cells }: CsvRecord): ImportedCustomer | InvalidRow {
   try {
     if (cells.length > columns.count)
       throw new Fault(
@@ -133,7 +129,7 @@ export function parseRow(columns: Columns, { row, cells }: CsvRecord): ImportedR
     return readRow(columns, row, cells)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    return { row, error: { row, ...(error.column === undefined ? {} : { column: error.column }), message: error.message } }
+    return { error: { row, ...(error.column === undefined ? {} : { column: error.column }), message: error.message } }
   }
 }
 

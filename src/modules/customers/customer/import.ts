@@ -1,51 +1,38 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
-import { retryOnConflict } from '../../../core/conflict.ts'
-import { type CsvSource, readRecords, type YieldThread } from '../../../core/csv-records.ts'
+import {
+  addNotices,
+  emptyNoticeReport,
+  emptyRowReport,
+  importRows,
+  type NoticeReport,
+  type RowImportOptions,
+  type RowReport,
+} from '../../../core/csv-import.ts'
+import { type CsvSource, readRecords } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { isSameValue, pick, withoutUndefined } from '../../../lib/objects.ts'
 import { differenceOf } from '../../operations/audit/domain.ts'
 import { audit } from '../../operations/audit/index.ts'
-import { type Columns, type ImportedCustomer, type ImportedRow, parseHeader, parseRow, type RowNote } from './csv-customers.ts'
+import { type ImportedCustomer, parseHeader, parseRow } from './csv-customers.ts'
 import { addressesPerCustomerMax, type Customer, profileFields } from './domain.ts'
 import { importStore as store } from './import-store.ts'
 import type { CustomerDeps } from './providers.ts'
 import { addressDifference, buildAddress, buildCustomer, clearOtherDefaults, customerDifference, type Shop } from './service.ts'
 
-/** The result of an import. `complete` is false if it was stopped; customers stored until then stay. */
-export type CustomersReport = {
-  dryRun: boolean
-  complete: boolean
-  rows: number
-  created: number
-  updated: number
-  skipped: number
-  failed: number
-  addresses: number
-  errors: RowNote[]
-  errorsTruncated: boolean
-  notices: RowNote[]
-  noticesTruncated: boolean
-}
+export type CustomersReport = RowReport &
+  NoticeReport & { dryRun: boolean; created: number; updated: number; skipped: number; addresses: number }
 
-export type CustomersOptions = {
+export type CustomersOptions = RowImportOptions & {
   readonly dryRun: boolean
   /** Changes existing customers to the file's values; otherwise they are skipped. */
   readonly overwrite: boolean
   readonly rowsMax?: number
-  /** Receives bytes read, rows stored or refused, and rows refused. */
-  readonly onProgress?: (bytesRead: number, rows: number, failed: number) => void
-  /** Ends the import after the current batch. */
-  readonly signal?: AbortSignal
-  /** Yields to other work between batches. */
-  readonly rest?: YieldThread
 }
 
-/** Rows per write. More would delay other writers. */
+/** Rows per write. */
 const batchSize = 32
-const notesMax = 1_000
 const importedFields = [...profileFields, 'note', 'tags'] as const
-const yieldToRequests: YieldThread = () => new Promise((resume) => setImmediate(resume))
 
 type ImportActor = { readonly shop: Shop; readonly actor: Actor }
 
@@ -60,43 +47,33 @@ export async function importCustomers(
   source: CsvSource,
   options: CustomersOptions,
 ): Promise<CustomersReport> {
-  const { dryRun, onProgress, signal, rowsMax = Number.POSITIVE_INFINITY, rest = yieldToRequests } = options
-  const report: CustomersReport = {
-    ...{ dryRun, complete: true, rows: 0, created: 0, updated: 0, skipped: 0, failed: 0, addresses: 0 },
-    ...{ errors: [], errorsTruncated: false, notices: [], noticesTruncated: false },
-  }
+  const { dryRun, onProgress, signal, rowsMax = Number.POSITIVE_INFINITY, rest } = options
+  const counts = { created: 0, updated: 0, skipped: 0, addresses: 0 }
+  const report: CustomersReport = { dryRun, ...emptyRowReport(), ...emptyNoticeReport(), ...counts }
   /** Customers that a dry run would have created. */
   const seen = new Set<string>()
-  let columns: Columns | undefined
-  let batch: ImportedRow[] = []
-  const flush = async () => {
-    await importRows(deps, by, batch, options, report, seen)
-    batch = []
-    await rest()
-    signal?.throwIfAborted()
-  }
-  try {
-    const progress = onProgress && ((bytes: number) => onProgress(bytes, report.rows, report.failed))
-    for await (const records of readRecords(source, { rest, ...(progress ? { onProgress: progress } : {}) })) {
-      for (const record of records) {
-        if (record.cells.every((cell) => cell.trim() === '')) continue
-        if (!columns) {
-          columns = parseHeader(record)
-          if (columns.ignored.length > 0)
-            addNotice(report, { row: 1, message: `These columns are not imported: ${columns.ignored.join(', ')}` })
-          continue
-        }
-        if (report.rows + batch.length >= rowsMax) throw tooManyRows(rowsMax, report)
-        batch.push(parseRow(columns, record))
-        if (batch.length >= batchSize) await flush()
-      }
-    }
-    if (!columns) throw new AppError('INVALID', 'The file is empty')
-    await flush()
-  } catch (error) {
-    if (!signal?.aborted || error !== signal.reason) throw addStoredText(error, report)
-    report.complete = false
-  }
+  const importing = importRows(report, {
+    ...{ batchSize, rowsMax, signal, rest },
+    records: readRecords(source, { rest, skipsBlankRows: true, onProgress: (bytes) => onProgress?.(bytes, report.rows, report.failed) }),
+    readHeader(record) {
+      const columns = parseHeader(record)
+      if (columns.ignored.length > 0)
+        addNotices(report, [{ row: 1, message: `These columns are not imported: ${columns.ignored.join(', ')}` }])
+      return columns
+    },
+    readRow: parseRow,
+    tooMany: () => tooManyRows(rowsMax, report),
+    store: (rows: readonly ImportedCustomer[]) =>
+      dryRun ? previewRows(deps, by, rows, options, seen) : deps.db.write((tx) => storeRows(tx, deps, by, rows, options), locking),
+    count({ notices }, { kind, addresses }) {
+      report[kind]++
+      report.addresses += addresses
+      if (kind !== 'skipped') addNotices(report, notices)
+    },
+  })
+  await importing.catch((error: unknown) => {
+    throw addStoredText(error, report)
+  })
   return report
 }
 
@@ -122,37 +99,7 @@ export const customersStoppedError = (report: CustomersReport): AppError =>
     },
   )
 
-type RowResult = { kind: 'created' | 'updated' | 'skipped'; addresses: number } | { kind: 'failed'; message: string }
-
-async function importRows(
-  deps: CustomerDeps,
-  by: ImportActor,
-  batch: readonly ImportedRow[],
-  options: CustomersOptions,
-  report: CustomersReport,
-  seen: Set<string>,
-): Promise<void> {
-  const validRows = batch.filter((row): row is ImportedCustomer => !('error' in row))
-  const results = options.dryRun
-    ? await previewRows(deps, by, validRows, options, seen)
-    : await storeRowsWithRetry(deps, by, validRows, options)
-  let nth = 0
-  for (const row of batch) {
-    report.rows++
-    if ('error' in row) {
-      addError(report, row.error)
-      continue
-    }
-    const result = results[nth++]
-    if (!result || result.kind === 'failed') {
-      addError(report, { row: row.row, message: result?.message ?? '' })
-      continue
-    }
-    report[result.kind]++
-    report.addresses += result.addresses
-    if (result.kind !== 'skipped') for (const entry of row.notices) addNotice(report, entry)
-  }
-}
+type RowResult = { readonly kind: 'created' | 'updated' | 'skipped'; readonly addresses: number }
 
 /** Predicts the result from existing customers and earlier rows. */
 async function previewRows(
@@ -173,17 +120,6 @@ async function previewRows(
 }
 
 const emailOf = ({ email }: { readonly email: string }): string => email
-
-/** Retries if a customer signs up with one of the addresses at the same time. */
-async function storeRowsWithRetry(
-  deps: CustomerDeps,
-  by: ImportActor,
-  rows: readonly ImportedCustomer[],
-  options: CustomersOptions,
-): Promise<RowResult[]> {
-  if (rows.length === 0) return []
-  return retryOnConflict(() => deps.db.write((tx) => storeRows(tx, deps, by, rows, options), locking))
-}
 
 async function storeRows(
   tx: Writer,
@@ -268,15 +204,4 @@ async function addToBook(
     ...addressDifference(undefined, newEntry),
   })
   return 1
-}
-
-function addError(report: CustomersReport, error: RowNote): void {
-  report.failed++
-  if (report.errors.length < notesMax) report.errors.push(error)
-  else report.errorsTruncated = true
-}
-
-function addNotice(report: CustomersReport, entry: RowNote): void {
-  if (report.notices.length < notesMax) report.notices.push(entry)
-  else report.noticesTruncated = true
 }

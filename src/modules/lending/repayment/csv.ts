@@ -1,4 +1,4 @@
-import type { CsvRecord } from '../../../core/csv-records.ts'
+import type { CsvRecord, InvalidRow } from '../../../core/csv-records.ts'
 import { AppError } from '../../../core/errors.ts'
 import { isDay, startOfDay } from '../../../lib/day.ts'
 import { instantPattern, parseInstant } from '../../../lib/instant.ts'
@@ -9,10 +9,7 @@ import { loanRefMax, loanRefPattern, outcomes, type RepaymentDraft, violationOf 
 const tapeColumns = ['merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'] as const
 type Column = (typeof tapeColumns)[number]
 
-/** A problem in a row. The header is row 1. Messages never repeat the content of a cell. */
-export type RowError = { readonly row: number; readonly column?: string; readonly message: string }
-
-export type TapeRow = { readonly row: number } & ({ readonly draft: RepaymentDraft } | { readonly error: RowError })
+export type TapeRow = { readonly row: number; readonly draft: RepaymentDraft }
 
 /** The index of each column. */
 export type Tape = ReadonlyMap<Column, number>
@@ -48,15 +45,15 @@ class CellError extends Error {
  * Reads a row.
  * @param now milliseconds
  */
-export function readTapeRow(tape: Tape, { row, cells }: CsvRecord, now: number): TapeRow {
+export function readTapeRow(tape: Tape, { row, cells }: CsvRecord, now: number): TapeRow | InvalidRow {
   try {
-    if (cells.length > tape.size) return { row, error: { row, message: `has more cells than the header, which has ${tape.size}` } }
+    if (cells.length > tape.size) return { error: { row, message: `has more cells than the header, which has ${tape.size}` } }
     const draft = draftOf((column) => (cells[tape.get(column) ?? -1] ?? '').trim())
     const breach = violationOf(draft, now)
-    return breach ? { row, error: { row, column: breach.field, message: breach.rule } } : { row, draft }
+    return breach ? { error: { row, column: breach.field, message: breach.rule } } : { row, draft }
   } catch (error) {
     if (!(error instanceof CellError)) throw error
-    return { row, error: { row, column: error.column, message: `must be ${error.message}` } }
+    return { error: { row, column: error.column, message: `must be ${error.message}` } }
   }
 }
 

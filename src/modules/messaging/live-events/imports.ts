@@ -7,8 +7,13 @@ import type { LiveDeps } from './providers.ts'
 import { publishEvent } from './service.ts'
 
 /** The result of any import. */
-type ImportResult = { readonly complete: boolean } & Readonly<Record<'rows' | 'created' | 'updated' | 'skipped' | 'failed', number>>
-type RunningImport = { readonly shopId: string; readonly kind: 'products' | 'customers'; readonly dryRun: boolean; readonly bytes: number }
+export type ImportResult = { readonly complete: boolean } & Readonly<Record<'rows' | 'created' | 'updated' | 'skipped' | 'failed', number>>
+export type RunningImport = {
+  readonly shopId: string
+  readonly kind: 'products' | 'customers'
+  readonly dryRun: boolean
+  readonly bytes: number
+}
 /** Receives bytes read, rows stored or refused, and records refused. */
 type OnProgress = (bytesRead: number, rows: number, failed: number) => void
 

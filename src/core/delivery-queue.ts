@@ -10,15 +10,17 @@ export type Sender = {
   stop(): Promise<void>
 }
 
-type Options<Lane, Item> = {
+type Options<Slot, Lane extends Slot, Item> = {
   /** Attempts in flight, by id: `send` adds them, the queue removes them. */
-  readonly inFlight: Map<string, unknown>
+  readonly inFlight: Map<string, Slot>
   readonly slots: number
+  /** Returns whether a lane may use a slot while others are taken. */
+  readonly hasSlot: (lane: Lane, taken: readonly Slot[]) => boolean
   /** Reads up to `lanesPerQuery` lanes with due messages, by name after a name. */
   readonly lanes: (after: string) => Promise<Lane[]>
   readonly laneName: (lane: Lane) => string
-  /** Claims messages of selected lanes. `ended`: the number that will not be sent. */
-  readonly claim: (lanes: readonly Lane[]) => Promise<{ selected: readonly Lane[]; claimed: readonly Item[]; ended: number }>
+  /** Claims messages of the lanes that got a slot, out of those `found`. `ended`: the number that will not be sent. */
+  readonly claim: (selected: readonly Lane[], found: readonly Lane[]) => Promise<{ claimed: readonly Item[]; ended: number }>
   /** Makes one attempt and stores its result. */
   readonly send: (item: Item) => Promise<void>
   /** Called when all slots are in use. */
@@ -29,8 +31,22 @@ type Options<Lane, Item> = {
 
 export const lanesPerQuery = 50
 
+/** Selects due messages for which slots are free, in order. */
+export function selectForSlots<Slot, Due extends Slot>(
+  due: readonly Due[],
+  inFlight: Iterable<Slot>,
+  hasSlot: (one: Due, taken: readonly Slot[]) => boolean,
+): Due[] {
+  const taken = [...inFlight]
+  return due.filter((one) => {
+    const isSelected = hasSlot(one, taken)
+    if (isSelected) taken.push(one)
+    return isSelected
+  })
+}
+
 /** Creates a queue whose lanes take turns, so that a long lane does not delay others. */
-export function createDeliveryQueue<Lane, Item extends { readonly id: string }>(options: Options<Lane, Item>) {
+export function createDeliveryQueue<Slot, Lane extends Slot, Item extends { readonly id: string }>(options: Options<Slot, Lane, Item>) {
   const { inFlight, slots, onError } = options
   const sends = new Set<Promise<void>>()
   /** The lane that had the last turn. */
@@ -44,7 +60,8 @@ export function createDeliveryQueue<Lane, Item extends { readonly id: string }>(
       if (inFlight.size >= slots) return options.onFull?.()
       const fromTheStart = lastLane === ''
       const found = await options.lanes(lastLane)
-      const { selected, claimed, ended } = await options.claim(found)
+      const selected = selectForSlots(found, inFlight.values(), options.hasSlot)
+      const { claimed, ended } = await options.claim(selected, found)
       for (const item of claimed) begin(item)
       hasStarted ||= claimed.length + ended > 0
       const isFull = inFlight.size >= slots

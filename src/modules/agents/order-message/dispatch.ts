@@ -11,7 +11,7 @@ import { findAgentOrder, orderAnswer } from '../agent-order/index.ts'
 import type { AgentSessionDeps } from '../agent-session/index.ts'
 import { type AgentSettingsDeps, readAgentSettings, signingKeyOf } from '../agent-settings/index.ts'
 import type { PlatformDeps } from '../platform/index.ts'
-import { afterOrderMessage, leaseMs, selectForSlots, sendLimits, slotsMax } from './domain.ts'
+import { afterOrderMessage, hasSlot, leaseMs, type MessageSlot, sendLimits, slotsMax } from './domain.ts'
 import { type DueMessage, type OrderMessage, orderMessageStore as store } from './store.ts'
 
 export type OrderMessageDeps = AgentSessionDeps & AgentSettingsDeps & PlatformDeps
@@ -20,23 +20,22 @@ type ClaimedMessage = OrderMessage & Pick<DueMessage, 'profile'>
 /** Creates the sender. Orders are its lanes. */
 export function createOrderMessageSender(deps: OrderMessageDeps): Sender {
   const { db, clock, log } = deps
-  /** The platform of each message that is being sent. */
-  const inFlight = new Map<string, string>()
-  const queue = createDeliveryQueue<DueMessage, ClaimedMessage>({
+  const inFlight = new Map<string, MessageSlot>()
+  const queue = createDeliveryQueue<MessageSlot, DueMessage, ClaimedMessage>({
     slots: slotsMax.all,
+    hasSlot,
     inFlight,
     lanes: (after) => store.due(db.read, clock.now(), after, lanesPerQuery),
     laneName: ({ orderId }) => orderId,
-    async claim(found) {
-      const selected = selectForSlots(found, inFlight.values())
+    async claim(selected) {
       const now = clock.now()
       const ids = selected.map(({ id }) => id)
       const claimed = ids.length === 0 ? [] : await db.write((tx) => store.claim(tx, ids, now, now + leaseMs), locking)
       const profileOf = (id: string) => selected.find((due) => due.id === id)?.profile ?? ''
-      return { selected, claimed: claimed.map((message) => ({ ...message, profile: profileOf(message.id) })), ended: 0 }
+      return { claimed: claimed.map((message) => ({ ...message, profile: profileOf(message.id) })), ended: 0 }
     },
     async send(message) {
-      inFlight.set(message.id, message.profile)
+      inFlight.set(message.id, message)
       const outcome = await attempt(deps, message)
       const now = clock.now()
       const result = afterOrderMessage(outcome, message.attempts, now, randomFraction(deps.randomBytes))

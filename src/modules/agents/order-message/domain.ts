@@ -20,15 +20,10 @@ export function afterOrderMessage(outcome: Outcome | undefined, attempts: number
   return { status, nextAt: status === 'PENDING' && attempts === 1 ? now + addJitter(firstPauseMs, chance) : nextAt }
 }
 
-/** Selects the due messages for which slots are free. @param running platforms of attempts in flight */
-export function selectForSlots<Due extends { readonly profile: string }>(due: readonly Due[], running: Iterable<string>): Due[] {
-  const taken = [...running]
-  return due.filter(({ profile }) => {
-    if (taken.length >= slotsMax.all || taken.filter((one) => one === profile).length >= slotsMax.platform) return false
-    taken.push(profile)
-    return true
-  })
-}
+/** The platform of an attempt. */
+export type MessageSlot = { readonly profile: string }
+export const hasSlot = ({ profile }: MessageSlot, taken: readonly MessageSlot[]): boolean =>
+  taken.length < slotsMax.all && taken.filter((one) => one.profile === profile).length < slotsMax.platform
 
 /** Returns the order of an outbox message. */
 export function orderIdOf({ event, body }: { readonly event: string; readonly body: string }): string | undefined {

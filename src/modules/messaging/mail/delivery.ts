@@ -4,7 +4,17 @@ import { MailNotTaken } from '../../../core/mail-server.ts'
 import { afterFailure, afterProbe, afterSuccess, isClosed, isProbeDue, startProbe } from '../../../lib/breaker.ts'
 import { randomFraction } from '../../../lib/random.ts'
 import { composeMail } from './compose.ts'
-import { afterAttempt, isServerFailure, type Mail, type MailContent, mailSeal, type Outcome, selectForSlots, slotsMax } from './domain.ts'
+import {
+  afterAttempt,
+  hasSlot,
+  isServerFailure,
+  type Mail,
+  type MailContent,
+  type MailSlot,
+  mailSeal,
+  type Outcome,
+  slotsMax,
+} from './domain.ts'
 import type { MailBaseDeps, MailHealth, Preparer } from './mail-deps.ts'
 import { claimAllowed } from './quotas.ts'
 import { type DueLane, mailStore as store } from './store.ts'
@@ -20,24 +30,23 @@ const probeMs = 20_000
  */
 export function createMailSender(deps: MailBaseDeps): Sender {
   const { db, clock, log, mailServer, mailHealth, mailLimits } = deps
-  /** Lanes of mails that are being sent, by id. */
-  const inFlight = new Map<string, string>()
-  const queue = createDeliveryQueue<DueLane, Mail>({
+  const inFlight = new Map<string, MailSlot>()
+  const queue = createDeliveryQueue<MailSlot, DueLane, Mail>({
     slots: slotsMax,
+    hasSlot,
     inFlight,
     isOpen: () => isClosed(mailHealth.breaker),
     lanes: (after) => store.lanes(db.read, { now: clock.now(), after, limit: lanesPerQuery }),
     laneName: ({ lane }) => lane,
-    async claim(found) {
-      const selected = selectForSlots(found, [...inFlight.values()])
-      if (selected.length === 0) return { selected, claimed: [], ended: 0 }
+    async claim(selected) {
+      if (selected.length === 0) return { claimed: [], ended: 0 }
       const ids = selected.map(({ mailId }) => mailId)
       const until = clock.now() + mailLimits.attemptMs + leaseMarginMs
       const { claimed, held } = await db.write((tx) => claimAllowed(tx, deps, ids, until), locking)
-      return { selected, claimed, ended: held }
+      return { claimed, ended: held }
     },
     send(mail) {
-      inFlight.set(mail.id, mail.lane)
+      inFlight.set(mail.id, mail)
       return send(deps, mail)
     },
     onError: (error, mail) => log.error(mail === undefined ? 'mail.claim_failed' : 'mail.result_lost', { mail, error }),

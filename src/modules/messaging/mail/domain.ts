@@ -165,15 +165,11 @@ export const slotsMax = 8
 /** Slots for a lane while `free` are left: one lane gets half of all, and fewer as others come. */
 export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
-/** Selects due mails, one per lane, for which slots are free, in order. */
-export function selectForSlots<Due extends { readonly lane: string }>(due: readonly Due[], inFlight: readonly string[]): Due[] {
-  const lanes = [...inFlight]
-  return due.filter(({ lane }) => {
-    const free = slotsMax - lanes.length
-    if (free <= 0 || lanes.filter((one) => one === lane).length >= slotsPerLane(free)) return false
-    lanes.push(lane)
-    return true
-  })
+/** The lane of an attempt. */
+export type MailSlot = { readonly lane: string }
+export function hasSlot({ lane }: MailSlot, taken: readonly MailSlot[]): boolean {
+  const free = slotsMax - taken.length
+  return free > 0 && taken.filter((one) => one.lane === lane).length < slotsPerLane(free)
 }
 
 /**

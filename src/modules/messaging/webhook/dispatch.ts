@@ -8,16 +8,17 @@ import { randomFraction } from '../../../lib/random.ts'
 import { signedHeaders } from '../../../lib/standard-webhooks.ts'
 import {
   type Attempt,
+  type AttemptSlot,
   afterAttempt,
   fullShopsAndEndpoints,
   gaveWay,
+  hasSlot,
   healthIfChanged,
   isFailing,
   leaseMs,
   type Outcome,
   onlyHealthy,
   pendingMaxOf,
-  selectForSlots,
   selectToAbort,
   skipLogIntervalMs,
   slotsMax,
@@ -48,8 +49,9 @@ const answerBytesMax = 64 * 1024
 export function createWebhookSender(deps: DispatchDeps): Sender {
   const { db, clock, log } = deps
   const inFlight = new Map<string, RunningAttempt>()
-  const queue = createDeliveryQueue<Lane, ClaimedDelivery>({
+  const queue = createDeliveryQueue<AttemptSlot, Lane, ClaimedDelivery>({
     slots: slotsMax.all,
+    hasSlot: (lane, taken) => lane.over === null && hasSlot(lane, taken),
     inFlight,
     onFull: makeRoom,
     lanes: (after) =>
@@ -61,11 +63,9 @@ export function createWebhookSender(deps: DispatchDeps): Sender {
         limit: lanesPerQuery,
       }),
     laneName: ({ endpointId }) => endpointId,
-    async claim(found) {
+    async claim(selected, found) {
       const over = found.filter(({ over }) => over !== null)
-      const active = found.filter(({ over }) => over === null)
-      const selected = selectForSlots(active, inFlight.values())
-      return { selected, claimed: await claim(deps, selected, over), ended: over.length }
+      return { claimed: await claim(deps, selected, over), ended: over.length }
     },
     send(delivery) {
       const { shopId, endpointId, failures, lastError } = delivery

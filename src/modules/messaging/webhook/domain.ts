@@ -106,16 +106,11 @@ export function fullShopsAndEndpoints(inFlight: Iterable<AttemptSlot>): { shops:
 /** Returns whether the remaining slots are reserved for healthy endpoints. */
 export const onlyHealthy = (inFlight: number): boolean => slotsMax.all - inFlight <= reservedForHealthy
 
-/** Selects due deliveries for which slots are free, in order. */
-export function selectForSlots<Due extends DueAttempt>(due: readonly Due[], inFlight: Iterable<AttemptSlot>): Due[] {
-  const slots: AttemptSlot[] = [...inFlight]
-  return due.filter((one) => {
-    const { shops, endpoints } = fullShopsAndEndpoints(slots)
-    if (one.failures > 0 && onlyHealthy(slots.length)) return false
-    if (slots.length >= slotsMax.all || shops.includes(one.shopId) || endpoints.includes(one.endpointId)) return false
-    slots.push(one)
-    return true
-  })
+/** Returns whether a due delivery may be sent while others are in flight. */
+export function hasSlot({ shopId, endpointId, failures }: DueAttempt, inFlight: readonly AttemptSlot[]): boolean {
+  if (inFlight.length >= slotsMax.all || (failures > 0 && onlyHealthy(inFlight.length))) return false
+  const { shops, endpoints } = fullShopsAndEndpoints(inFlight)
+  return !shops.includes(shopId) && !endpoints.includes(endpointId)
 }
 
 /**

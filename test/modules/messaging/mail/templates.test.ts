@@ -1,6 +1,7 @@
 /** Tests mail templates: user text stays text, and amounts are exact. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import { selectForSlots } from '../../../../src/core/delivery-queue.ts'
 import { isMailAddress, senderOf } from '../../../../src/lib/mail-address.ts'
 import { readableColorOn } from '../../../../src/lib/markup.ts'
 import { currencies, decimalsOf } from '../../../../src/lib/money.ts'
@@ -8,9 +9,9 @@ import { plainText } from '../../../../src/lib/plain-text.ts'
 import { mailPageUrl } from '../../../../src/modules/messaging/mail/compose.ts'
 import {
   afterAttempt,
+  hasSlot,
   mailLanguages,
   mailTemplates,
-  selectForSlots,
   slotsPerLane,
   templateNames,
 } from '../../../../src/modules/messaging/mail/domain.ts'
@@ -168,6 +169,7 @@ describe('selection and outcome of mail attempts', () => {
         const selected = selectForSlots(
           lanes.map((lane) => ({ lane: String(lane) })),
           [],
+          hasSlot,
         )
         expect(selected.length).toBeLessThanOrEqual(8)
         if (lanes.length > 0) expect(selected.length).toBeGreaterThan(0)
@@ -181,6 +183,7 @@ describe('selection and outcome of mail attempts', () => {
       selectForSlots(
         Array.from({ length: 20 }, () => ({ lane: 'a' })),
         [],
+        hasSlot,
       ).length,
     ).toBe(4)
   })

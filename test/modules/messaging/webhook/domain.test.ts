@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { selectForSlots } from '../../../../src/core/delivery-queue.ts'
 import {
   type Attempt,
   type AttemptSlot,
@@ -9,6 +10,7 @@ import {
   fullShopsAndEndpoints,
   gaveWay,
   type Health,
+  hasSlot,
   healthAfter,
   healthy,
   type Outcome,
@@ -16,7 +18,6 @@ import {
   patienceMs,
   retentionMs,
   retryPausesMs,
-  selectForSlots,
   selectToAbort,
   slotsMax,
   slotsPerShop,
@@ -160,8 +161,8 @@ describe('slots for deliveries', () => {
   test('slots never exceed the limits of shop, endpoint and total, and no slot stays free that a delivery fits', () => {
     fc.assert(
       fc.property(slots, slots, (due, started) => {
-        const inFlight = selectForSlots(started, [])
-        const chosen = selectForSlots(due, inFlight)
+        const inFlight = selectForSlots(started, [], hasSlot)
+        const chosen = selectForSlots(due, inFlight, hasSlot)
         const all = [...inFlight, ...chosen]
         expect(mostOf(all, 'shopId')).toBeLessThanOrEqual(slotsMax.shop)
         expect(mostOf(all, 'endpointId')).toBeLessThanOrEqual(slotsMax.endpoint)
@@ -183,24 +184,24 @@ describe('slots for deliveries', () => {
   test('a shop without deliveries in flight gets a slot if any is free', () => {
     fc.assert(
       fc.property(slots, (started) => {
-        const inFlight = selectForSlots(started, [])
+        const inFlight = selectForSlots(started, [], hasSlot)
         fc.pre(inFlight.length < slotsMax.all)
         const newcomer = { shopId: 'new', endpointId: 'new/1', failures: 0 }
-        expect(selectForSlots([newcomer], inFlight)).toEqual([newcomer])
+        expect(selectForSlots([newcomer], inFlight, hasSlot)).toEqual([newcomer])
       }),
     )
   })
 
   test('failing endpoints get at most three quarters of the slots', () => {
     const failed = Array.from({ length: 100 }, (_, at) => ({ shopId: `${at}`, endpointId: `${at}/1`, failures: 1 }))
-    expect(selectForSlots(failed, [])).toHaveLength(48)
+    expect(selectForSlots(failed, [], hasSlot)).toHaveLength(48)
   })
 
   test('a shop gets four, three, two or one slots as fewer are free', () => {
     expect(slotsMax).toEqual({ all: 64, shop: 4, endpoint: 2 })
     expect([64, 32, 31, 24, 23, 16, 15, 1, 0].map(slotsPerShop)).toEqual([4, 4, 3, 3, 2, 2, 1, 1, 1])
     const greedy = Array.from({ length: 300 }, (_, at) => ({ shopId: `${at % 20}`, endpointId: `${at % 20}/${at % 60}`, failures: 0 }))
-    expect(slotsMax.all - selectForSlots(greedy, []).length).toBeGreaterThanOrEqual(slotsMax.all / 4)
+    expect(slotsMax.all - selectForSlots(greedy, [], hasSlot).length).toBeGreaterThanOrEqual(slotsMax.all / 4)
   })
 
   test('an endpoint is full with two deliveries in flight and a shop with four', () => {

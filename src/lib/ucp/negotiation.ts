@@ -1,5 +1,7 @@
 /** What a platform's profile says, and what the shop and the platform have in common. */
+
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { isRecord } from '../json.ts'
 import { UcpError } from './errors.ts'
 import {
   type Capability,
@@ -34,7 +36,6 @@ const kidLengthMax = 255
 const urlLengthMax = 2_048
 
 type Fields = Readonly<Record<string, unknown>>
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const malformed = (content: string) => new UcpError('profile_malformed', content)
 
 /**
@@ -43,12 +44,12 @@ const malformed = (content: string) => new UcpError('profile_malformed', content
  * @throws UcpError profile_malformed, version_unsupported
  */
 export function parseProfile(document: unknown, url: URL): PlatformProfile {
-  const ucp = isFields(document) ? document['ucp'] : undefined
-  if (!isFields(document) || !isFields(ucp)) throw malformed('The profile must be a JSON object with a field ucp.')
+  const ucp = isRecord(document) ? document['ucp'] : undefined
+  if (!isRecord(document) || !isRecord(ucp)) throw malformed('The profile must be a JSON object with a field ucp.')
   const { version, capabilities: declared = {} } = ucp
   if (typeof version !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(version)) throw malformed('The profile must name a version.')
   if (!isRelease(version)) throw new UcpError('version_unsupported', 'The version of the profile is not supported.')
-  if (!isFields(declared)) throw malformed('The capabilities of the profile must be an object.')
+  if (!isRecord(declared)) throw malformed('The capabilities of the profile must be an object.')
   const entries = capabilityNames.flatMap((name) => {
     const entry = entryOf(declared[fullNameOf(name)], fullNameOf(name), version)
     return entry ? [{ name, entry }] : []
@@ -67,7 +68,7 @@ function entryOf(declared: unknown, name: string, release: Release): Fields | un
   if (!Array.isArray(declared)) return undefined
   return declared
     .slice(0, entriesMax)
-    .filter(isFields)
+    .filter(isRecord)
     .find(({ version, schema }) => version === release && (schema === undefined || isSchemaOf(schema, name)))
 }
 
@@ -84,7 +85,7 @@ function keysOf(declared: unknown): PlatformKey[] {
   if (declared === undefined) return []
   if (!Array.isArray(declared) || declared.length > keysMax)
     throw malformed(`The keys of the profile must be a list of at most ${keysMax}.`)
-  return declared.filter(isFields).flatMap((jwk): PlatformKey[] => {
+  return declared.filter(isRecord).flatMap((jwk): PlatformKey[] => {
     const { kid, kty, crv, use = 'sig', alg = 'ES256', x, y } = jwk
     if (typeof kid !== 'string' || kid.length > kidLengthMax || 'd' in jwk) return []
     if (kty !== 'EC' || crv !== 'P-256' || use !== 'sig' || alg !== 'ES256') return [{ kid, key: null }]
@@ -103,7 +104,7 @@ function publicKeyOf(jwk: { kty: 'EC'; crv: 'P-256'; x: string; y: string }): Ke
 }
 
 function webhookUrlOf(config: unknown, profile: URL): string | null {
-  const url = isFields(config) ? webUrlOf(config['webhook_url']) : undefined
+  const url = isRecord(config) ? webUrlOf(config['webhook_url']) : undefined
   return url?.hostname === profile.hostname ? url.href : null
 }
 

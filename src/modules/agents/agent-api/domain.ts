@@ -1,9 +1,9 @@
+import { isRecord } from '../../../lib/json.ts'
+
 /** Serializes a JSON value with the fields of objects in one order, so that equal values are equal text. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   )
 
 const frozenTexts = new WeakMap<object, { json: string; quoted?: string }>()

@@ -1,5 +1,7 @@
 /** Names, manifests and retention of backups. */
+
 import { dayMs, dayNumberOf, hourMs } from '../../../lib/day.ts'
+import { parseJson } from '../../../lib/json.ts'
 import { sha256 } from '../../../lib/seal.ts'
 
 /** The record of a backup. It is written last: a backup without it does not exist. */
@@ -47,14 +49,10 @@ export const documentOf = (name: string): string => `${documentsFolder}${name}`
 
 /** Parses a manifest of this version; undefined for any other text. */
 export function parseManifest(text: string): Manifest | undefined {
-  try {
-    const manifest = JSON.parse(text) as Manifest | null
-    if (manifest?.format !== 'souk backup' || manifest.version !== 1) return undefined
-    const isWhole = isBackupName(manifest.name) && Number.isSafeInteger(manifest.at) && typeof manifest.database?.sha256 === 'string'
-    return isWhole ? manifest : undefined
-  } catch {
-    return undefined
-  }
+  const manifest = parseJson(text) as Manifest | null | undefined
+  if (manifest?.format !== 'souk backup' || manifest.version !== 1) return undefined
+  const isWhole = isBackupName(manifest.name) && Number.isSafeInteger(manifest.at) && typeof manifest.database?.sha256 === 'string'
+  return isWhole ? manifest : undefined
 }
 
 type RetentionRule = { readonly daily: number; readonly weekly: number; readonly monthly: number }

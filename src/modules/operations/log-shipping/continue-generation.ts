@@ -1,6 +1,8 @@
 /** Continues an earlier generation after a start. */
+
 import type { ShippedLog } from '../../../../db/engine.ts'
 import type { BackupStore } from '../../../core/backup-store.ts'
+import { parseJson } from '../../../lib/json.ts'
 import { SealBroken } from '../../../lib/sealed-stream.ts'
 import { readText, textChunks } from '../backup/index.ts'
 import { endedName, planRestore, resumableGeneration, type ShippedFile } from './domain.ts'
@@ -86,11 +88,7 @@ export async function writeEndRecord(
 
 async function readEndRecord(store: BackupStore, instance: string): Promise<EndRecord | undefined> {
   const text = await ignoreBrokenSeal(() => readText(store, endedName(instance)))
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as EndRecord)
-  } catch {
-    return undefined
-  }
+  return text === undefined ? undefined : (parseJson(text) as EndRecord | undefined)
 }
 
 async function ignoreBrokenSeal<T>(read: () => Promise<T>): Promise<T | undefined> {

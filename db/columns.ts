@@ -28,6 +28,9 @@ export const primaryKey = choose(sqlite.primaryKey, pg.primaryKey)
 
 /** Sorts by bytes on both engines, whatever the collation of the PostgreSQL database. */
 export const text = choose((name: string) => sqlite.text(name), pg.customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' }))
+/** Creates a required column that refers to another table's row. */
+export const reference = (name: string, to: () => sqlite.AnySQLiteColumn, actions?: { readonly onDelete: 'cascade' }) =>
+  text(name).notNull().references(to, actions)
 /** Creates a text column with few possible values. */
 export const enumText = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) =>
   text(name).$type<Words[number]>()

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, reference, table, text, uniqueIndex } from '../columns.ts'
 import { carts, orders } from './selling.ts'
 import { shops } from './shop.ts'
 
@@ -8,9 +8,7 @@ export type AgentPolicy = { type: string; url: string }
 
 /** Which shops sell through agents. A shop without a row does not. */
 export const agentSettings = table('agent_settings', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   enabled: bool('enabled').notNull(),
   /** SIGNED: every call needs a signature. OPEN: only reads of orders do. */
   access: enumText('access', ['OPEN', 'SIGNED']).notNull(),
@@ -29,9 +27,7 @@ export const agentKeys = table(
   {
     /** Thumbprint of the public key (RFC 7638). */
     kid: text('kid').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     publicKey: json<PublicJwk>('public_key').notNull(),
     /** Sealed PKCS #8. */
     privateKey: text('private_key').notNull(),
@@ -76,13 +72,9 @@ export const agentSessions = table(
   {
     /** `chk_…` or `ucart_…`; a secret. */
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     kind: enumText('kind', ['CHECKOUT', 'CART']).notNull(),
-    cartId: text('cart_id')
-      .notNull()
-      .references(() => carts.id, { onDelete: 'cascade' }),
+    cartId: reference('cart_id', () => carts.id, { onDelete: 'cascade' }),
     /** URL of the platform's profile; null for an unnamed platform. */
     profile: text('profile'),
     /** Whether a signature proved the profile at creation. */
@@ -116,12 +108,8 @@ export const agentMessages = table(
   {
     /** A UUID, sent as `webhook-id`. */
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
-    orderId: text('order_id')
-      .notNull()
-      .references(() => orders.id),
+    shopId: reference('shop_id', () => shops.id),
+    orderId: reference('order_id', () => orders.id),
     /** From 1 per order: messages of an order are sent one after the other. */
     sequence: int('sequence').notNull(),
     url: text('url').notNull(),

@@ -1,14 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { bitSet, bool, enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bitSet, bool, enumText, index, instant, int, json, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 export type Option = { name: string; values: string[] }
 export type Image = { id: string; url: string; alt: string | null; position: number; width: number | null; height: number | null }
-
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
 
 /** Filter columns of a document, repeated wherever filtered lists are read, so that a list reads one index. */
 const filterColumns = () => ({
@@ -26,7 +21,7 @@ export const products = table(
   'products',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     handle: text('handle').notNull(),
     title: text('title').notNull(),
     descriptionHtml: text('description_html').notNull(),
@@ -60,9 +55,7 @@ export const variants = table(
   'variants',
   {
     id: text('id').primaryKey(),
-    productId: text('product_id')
-      .notNull()
-      .references(() => products.id, { onDelete: 'cascade' }),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }),
     position: int('position').notNull(),
     sku: text('sku'),
     barcode: text('barcode'),
@@ -100,7 +93,7 @@ export const stockHistory = table(
   'stock_history',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     variantId: text('variant_id').notNull(),
     delta: int('delta').notNull(),
     /** Stock after the change. */
@@ -119,10 +112,8 @@ export const stockHistory = table(
 export const productDocuments = table(
   'product_documents',
   {
-    productId: text('product_id')
-      .primaryKey()
-      .references(() => products.id, { onDelete: 'cascade' }),
-    shopId: shopId(),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }).primaryKey(),
+    shopId: reference('shop_id', () => shops.id),
     document: text('document').notNull(),
     etag: text('etag').notNull(),
     /** `publishedAt`: invisible before. */
@@ -168,9 +159,7 @@ export const productDocuments = table(
 
 /** The short form of a document for lists. See modules/catalog/products/summary.ts. */
 export const productSummaries = table('product_summaries', {
-  productId: text('product_id')
-    .primaryKey()
-    .references(() => products.id, { onDelete: 'cascade' }),
+  productId: reference('product_id', () => products.id, { onDelete: 'cascade' }).primaryKey(),
   summary: text('summary').notNull(),
 })
 
@@ -178,7 +167,7 @@ export const productSummaries = table('product_summaries', {
 export const listingAnchors = table(
   'listing_anchors',
   {
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     sort: enumText('sort', ['newest', 'title', 'price']).notNull(),
     key: text('key').notNull(),
     documents: int('documents').notNull(),
@@ -194,7 +183,7 @@ export const listingChanges = table(
   'listing_changes',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull(),
     priceKey: text('price_key').notNull(),
@@ -207,12 +196,10 @@ export const listingChanges = table(
 export const productTags = table(
   'product_tags',
   {
-    productId: text('product_id')
-      .notNull()
-      .references(() => products.id, { onDelete: 'cascade' }),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }),
     /** Lower case. */
     tag: text('tag').notNull(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     newestKey: text('newest_key').notNull(),
     titleKey: text('title_key').notNull().default(''),
     priceKey: text('price_key').notNull().default(''),
@@ -234,11 +221,9 @@ export const productTags = table(
 export const productInnerPrices = table(
   'product_inner_prices',
   {
-    productId: text('product_id')
-      .notNull()
-      .references(() => products.id, { onDelete: 'cascade' }),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }),
     price: money('price').notNull(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
   },
   ({ productId, price, shopId }) => [
     primaryKey({ columns: [productId, price] }),
@@ -250,7 +235,7 @@ export const collections = table(
   'collections',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     handle: text('handle').notNull(),
     title: text('title').notNull(),
     descriptionHtml: text('description_html').notNull(),
@@ -271,13 +256,9 @@ export const collections = table(
 export const collectionProducts = table(
   'collection_products',
   {
-    collectionId: text('collection_id')
-      .notNull()
-      .references(() => collections.id, { onDelete: 'cascade' }),
+    collectionId: reference('collection_id', () => collections.id, { onDelete: 'cascade' }),
     position: int('position').notNull(),
-    productId: text('product_id')
-      .notNull()
-      .references(() => products.id, { onDelete: 'cascade' }),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }),
     /** `visibleFrom` of the product's document; null without one. The other columns are then meaningless. */
     visibleFrom: instant('visible_from'),
     ...filterColumns(),
@@ -297,7 +278,7 @@ export const blogs = table(
   'blogs',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     slug: text('slug').notNull(),
     title: text('title').notNull(),
     excerpt: text('excerpt'),

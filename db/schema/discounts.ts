@@ -1,14 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 export const discounts = table(
   'discounts',
   {
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     title: text('title').notNull(),
     /** As the shop writes it; null for an automatic discount. */
     code: text('code'),
@@ -56,9 +54,7 @@ export const discounts = table(
 export const discountUses = table(
   'discount_uses',
   {
-    discountId: text('discount_id')
-      .notNull()
-      .references(() => discounts.id),
+    discountId: reference('discount_id', () => discounts.id),
     orderId: text('order_id').notNull(),
     /** The shopper: a customer id, or a keyed hash of the e-mail address. */
     customer: text('customer').notNull(),

@@ -1,4 +1,4 @@
-import { index, instant, int, table, text, uniqueIndex } from '../columns.ts'
+import { index, instant, int, reference, table, text, uniqueIndex } from '../columns.ts'
 import { carts } from './selling.ts'
 import { shops } from './shop.ts'
 
@@ -7,12 +7,8 @@ export const draftOrders = table(
   'draft_orders',
   {
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
-    cartId: text('cart_id')
-      .notNull()
-      .references(() => carts.id, { onDelete: 'cascade' }),
+    shopId: reference('shop_id', () => shops.id),
+    cartId: reference('cart_id', () => carts.id, { onDelete: 'cascade' }),
     /** Internal note; shoppers do not see it. */
     note: text('note'),
     /** How often, and when, the link was mailed. */

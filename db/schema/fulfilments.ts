@@ -1,17 +1,12 @@
-import { index, instant, int, json, table, text } from '../columns.ts'
+import { index, instant, int, json, reference, table, text } from '../columns.ts'
 import { orders } from './selling.ts'
-
-const orderId = () =>
-  text('order_id')
-    .notNull()
-    .references(() => orders.id)
 
 /** A parcel of an order. */
 export const fulfilments = table(
   'fulfilments',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
+    orderId: reference('order_id', () => orders.id),
     /** Units per line; immutable. */
     lines: json<{ lineId: string; quantity: number }[]>('lines').notNull(),
     trackingNumber: text('tracking_number'),
@@ -31,7 +26,7 @@ export const orderNotes = table(
   'order_notes',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
+    orderId: reference('order_id', () => orders.id),
     text: text('text').notNull(),
     /** Id of the person or key. */
     actor: text('actor').notNull(),

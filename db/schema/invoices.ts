@@ -1,4 +1,4 @@
-import { enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, primaryKey, reference, table, uniqueIndex } from '../columns.ts'
 import { refunds } from './payments.ts'
 import { type Address, orders } from './selling.ts'
 import { type Contact, type PostalAddress, shops } from './shop.ts'
@@ -19,9 +19,7 @@ export type InvoiceBuyer = { email: string; billingAddress: Address | null; ship
 
 /** The parties of an invoice, fixed when the invoice is first read. Amounts and lines are those of the order. */
 export const invoices = table('invoices', {
-  orderId: text('order_id')
-    .primaryKey()
-    .references(() => orders.id),
+  orderId: reference('order_id', () => orders.id).primaryKey(),
   seller: json<InvoiceSeller>('seller').notNull(),
   buyer: json<InvoiceBuyer>('buyer').notNull(),
   createdAt: instant('created_at').notNull(),
@@ -31,15 +29,9 @@ export const invoices = table('invoices', {
 export const creditNotes = table(
   'credit_notes',
   {
-    refundId: text('refund_id')
-      .primaryKey()
-      .references(() => refunds.id),
-    orderId: text('order_id')
-      .notNull()
-      .references(() => orders.id),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    refundId: reference('refund_id', () => refunds.id).primaryKey(),
+    orderId: reference('order_id', () => orders.id),
+    shopId: reference('shop_id', () => shops.id),
     mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
     number: int('number').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -51,9 +43,7 @@ export const creditNotes = table(
 export const creditNoteNumbers = table(
   'credit_note_numbers',
   {
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
     last: int('last').notNull(),
   },

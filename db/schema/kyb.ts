@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, reference, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 
 /** A beneficial owner. */
@@ -14,9 +14,7 @@ export const kybRecords = table(
   'kyb_records',
   {
     id: text('id').primaryKey(),
-    merchantId: text('merchant_id')
-      .notNull()
-      .references(() => users.id),
+    merchantId: reference('merchant_id', () => users.id),
     status: enumText('status', ['PENDING', 'APPROVED', 'REJECTED']).notNull(),
     cohort: enumText('cohort', [
       'UAE_MAINLAND',
@@ -56,9 +54,7 @@ export const kybEvents = table(
   'kyb_events',
   {
     id: text('id').primaryKey(),
-    recordId: text('record_id')
-      .notNull()
-      .references(() => kybRecords.id),
+    recordId: reference('record_id', () => kybRecords.id),
     /** Sequence from 1 per record, because clocks of processes differ. */
     position: int('position').notNull(),
     type: enumText('type', ['FILED', 'APPROVED', 'REJECTED']).notNull(),

@@ -1,19 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
-
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
 
 /** Affiliates of a shop. */
 export const affiliates = table(
   'affiliates',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     name: text('name').notNull(),
     /** Lower case, unique per shop. */
     code: text('code').notNull(),
@@ -34,9 +29,7 @@ export const affiliateClicks = table(
   'affiliate_clicks',
   {
     id: text('id').primaryKey(),
-    affiliateId: text('affiliate_id')
-      .notNull()
-      .references(() => affiliates.id),
+    affiliateId: reference('affiliate_id', () => affiliates.id),
     at: instant('at').notNull(),
   },
   (click) => [index('affiliate_clicks_affiliate').on(click.affiliateId, click.at), index('affiliate_clicks_at').on(click.at)],
@@ -46,13 +39,9 @@ export const affiliateClicks = table(
 export const commissions = table(
   'commissions',
   {
-    orderId: text('order_id')
-      .primaryKey()
-      .references(() => orders.id),
-    affiliateId: text('affiliate_id')
-      .notNull()
-      .references(() => affiliates.id),
-    shopId: shopId(),
+    orderId: reference('order_id', () => orders.id).primaryKey(),
+    affiliateId: reference('affiliate_id', () => affiliates.id),
+    shopId: reference('shop_id', () => shops.id),
     currency: text('currency').notNull(),
     /** Commission at the order. */
     amount: money('amount').notNull(),
@@ -92,10 +81,8 @@ export const unifiedTransactions = table(
      * paid again.
      */
     kind: enumText('kind', ['CAPTURE', 'GIFT_CARD', 'REFUND', 'GIFT_CARD_REFUND', 'REFUND_REVERSED', 'DISPUTE', 'DISPUTE_WON']).notNull(),
-    shopId: shopId(),
-    orderId: text('order_id')
-      .notNull()
-      .references(() => orders.id),
+    shopId: reference('shop_id', () => shops.id),
+    orderId: reference('order_id', () => orders.id),
     /** `gift_card` if no processor was involved. */
     processor: text('processor').notNull(),
     affiliateId: text('affiliate_id'),

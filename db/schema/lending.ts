@@ -1,24 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import type { kybRecords } from './kyb.ts'
 import { users } from './people.ts'
 
 type Cohort = (typeof kybRecords.$inferSelect)['cohort']
 
-const applicationId = () =>
-  text('application_id')
-    .notNull()
-    .references(() => lendingApplications.id)
+const applicationId = () => reference('application_id', () => lendingApplications.id)
 
-const merchantId = () =>
-  text('merchant_id')
-    .notNull()
-    .references(() => users.id)
+const merchantId = () => reference('merchant_id', () => users.id)
 
-const lenderId = () =>
-  text('lender_id')
-    .notNull()
-    .references(() => lenders.id)
+const lenderId = () => reference('lender_id', () => lenders.id)
 
 const status = (name: string) => enumText(name, ['DRAFT', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN'])
 const lenderStatus = (name: string) => enumText(name, ['PENDING_KYB', 'ACTIVE', 'SUSPENDED', 'ARCHIVED'])
@@ -229,9 +220,7 @@ export const repaymentReversals = table(
   'repayment_reversals',
   {
     id: text('id').primaryKey(),
-    repaymentId: text('repayment_id')
-      .notNull()
-      .references(() => repayments.id),
+    repaymentId: reference('repayment_id', () => repayments.id),
     reason: text('reason').notNull(),
     recordedBy: text('recorded_by').notNull(),
     recordedAt: instant('recorded_at').notNull(),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /** Mails to send, stored in the commit of their cause. */
@@ -50,9 +50,7 @@ export const mails = table(
 
 /** Branding of a shop's mails, if set. */
 export const shopMail = table('shop_mail', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   senderName: text('sender_name'),
   replyTo: text('reply_to'),
   accentColour: text('accent_colour'),
@@ -70,9 +68,7 @@ export const shopMail = table('shop_mail', {
 export const mailTexts = table(
   'mail_texts',
   {
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     template: text('template').notNull(),
     language: text('language').notNull(),
     subject: text('subject'),

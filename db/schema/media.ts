@@ -1,11 +1,6 @@
-import { enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { products } from './catalog.ts'
 import { shops } from './shop.ts'
-
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
 
 /** Pictures by content, each once per instance. Immutable. */
 export const pictures = table('pictures', {
@@ -24,9 +19,7 @@ export const pictures = table('pictures', {
 export const pictureFiles = table(
   'picture_files',
   {
-    hash: text('hash')
-      .notNull()
-      .references(() => pictures.hash),
+    hash: reference('hash', () => pictures.hash),
     width: int('width').notNull(),
     height: int('height').notNull(),
     type: text('type').notNull(),
@@ -45,10 +38,8 @@ export const media = table(
   'media',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
-    hash: text('hash')
-      .notNull()
-      .references(() => pictures.hash),
+    shopId: reference('shop_id', () => shops.id),
+    hash: reference('hash', () => pictures.hash),
     createdAt: instant('created_at').notNull(),
   },
   (row) => [
@@ -60,9 +51,7 @@ export const media = table(
 
 /** Total bytes of a shop's pictures, for its quota. */
 export const mediaUsage = table('media_usage', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   pictures: int('pictures').notNull(),
   bytes: money('bytes').notNull(),
 })
@@ -71,12 +60,8 @@ export const mediaUsage = table('media_usage', {
 export const mediaUses = table(
   'media_uses',
   {
-    mediaId: text('media_id')
-      .notNull()
-      .references(() => media.id),
-    productId: text('product_id')
-      .notNull()
-      .references(() => products.id, { onDelete: 'cascade' }),
+    mediaId: reference('media_id', () => media.id),
+    productId: reference('product_id', () => products.id, { onDelete: 'cascade' }),
   },
   (use) => [primaryKey({ columns: [use.mediaId, use.productId] }), index('media_uses_product').on(use.productId)],
 )
@@ -85,12 +70,10 @@ export const mediaUses = table(
 export const mediaSources = table(
   'media_sources',
   {
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     /** SHA-256 of the URL in hex. */
     address: text('address').notNull(),
-    mediaId: text('media_id')
-      .notNull()
-      .references(() => media.id, { onDelete: 'cascade' }),
+    mediaId: reference('media_id', () => media.id, { onDelete: 'cascade' }),
   },
   (source) => [primaryKey({ columns: [source.shopId, source.address] }), index('media_sources_media').on(source.mediaId)],
 )

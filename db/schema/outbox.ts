@@ -1,11 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
-
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
 
 /** Events for webhooks, stored in the commit of their cause. */
 export const outbox = table(
@@ -14,7 +9,7 @@ export const outbox = table(
     id: text('id').primaryKey(),
     /** Identifies the cause, so that it is sent once: `order.confirmed:order_…`. */
     key: text('key').notNull(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     event: text('event').notNull(),
     /** The exact body that is signed and sent. */
     body: text('body').notNull(),
@@ -28,7 +23,7 @@ export const webhookEndpoints = table(
   'webhook_endpoints',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     url: text('url').notNull(),
     events: json<string[]>('events').notNull(),
     sealedSecret: text('sealed_secret').notNull(),
@@ -60,12 +55,8 @@ export const webhookDeliveries = table(
   'webhook_deliveries',
   {
     id: text('id').primaryKey(),
-    endpointId: text('endpoint_id')
-      .notNull()
-      .references(() => webhookEndpoints.id),
-    outboxId: text('outbox_id')
-      .notNull()
-      .references(() => outbox.id),
+    endpointId: reference('endpoint_id', () => webhookEndpoints.id),
+    outboxId: reference('outbox_id', () => outbox.id),
     event: text('event').notNull(),
     status: enumText('status', ['PENDING', 'DELIVERED', 'FAILED']).notNull(),
     attempts: int('attempts').notNull(),

@@ -1,5 +1,5 @@
 import { type CardProcessor, cardProcessors, processorNames } from '../../src/lib/processors.ts'
-import { enumText, index, instant, int, json, table, text } from '../columns.ts'
+import { enumText, index, instant, int, json, reference, table, text } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /** Payment methods that a shop chose; a missing field is decided elsewhere. */
@@ -14,9 +14,7 @@ export type ChosenMethods = {
 
 /** One row per shop with a choice. */
 export const paymentMethods = table('payment_methods', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   methods: json<ChosenMethods>('methods').notNull(),
   updatedAt: instant('updated_at').notNull(),
   version: int('version').notNull(),
@@ -33,12 +31,8 @@ export const partnerships = table('partnerships', {
 export const partnershipShops = table(
   'partnership_shops',
   {
-    shopId: text('shop_id')
-      .primaryKey()
-      .references(() => shops.id),
-    partnership: text('partnership')
-      .notNull()
-      .references(() => partnerships.name),
+    shopId: reference('shop_id', () => shops.id).primaryKey(),
+    partnership: reference('partnership', () => partnerships.name),
     /** Order from 0 within the partnership. */
     position: int('position').notNull(),
   },

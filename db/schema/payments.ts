@@ -1,17 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { enumText, index, instant, int, json, money, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, money, reference, table, text, uniqueIndex } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
-
-const orderId = () =>
-  text('order_id')
-    .notNull()
-    .references(() => orders.id)
-
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
 
 /** The lease of a payment or refund, held during a call to its processor. */
 const lease = () => ({
@@ -23,8 +13,8 @@ export const payments = table(
   'payments',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
-    shopId: shopId(),
+    orderId: reference('order_id', () => orders.id),
+    shopId: reference('shop_id', () => shops.id),
     /** Hash of the checkout's idempotency key: a retry continues the same payment. */
     attemptKey: text('attempt_key').notNull(),
     method: enumText('method', ['card', 'paypal', 'crypto', 'wallet', 'manual']).notNull(),
@@ -78,8 +68,8 @@ export const refunds = table(
   'refunds',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
-    shopId: shopId(),
+    orderId: reference('order_id', () => orders.id),
+    shopId: reference('shop_id', () => shops.id),
     /** Null if the whole amount returns to gift cards. */
     paymentId: text('payment_id').references(() => payments.id),
     processor: text('processor'),
@@ -132,11 +122,9 @@ export const disputes = table(
   'disputes',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
-    shopId: shopId(),
-    paymentId: text('payment_id')
-      .notNull()
-      .references(() => payments.id),
+    orderId: reference('order_id', () => orders.id),
+    shopId: reference('shop_id', () => shops.id),
+    paymentId: reference('payment_id', () => payments.id),
     /** Id at the processor. */
     reference: text('reference').notNull(),
     amount: money('amount').notNull(),

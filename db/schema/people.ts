@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 
 /** Merchants and super admins, who share one login and unique e-mail addresses. */
 export const users = table(
@@ -68,9 +68,7 @@ export const refreshTokens = table(
   'refresh_tokens',
   {
     hash: text('hash').primaryKey(),
-    sessionId: text('session_id')
-      .notNull()
-      .references(() => sessions.id, { onDelete: 'cascade' }),
+    sessionId: reference('session_id', () => sessions.id, { onDelete: 'cascade' }),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
     usedAt: instant('used_at'),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { processorNames } from '../../src/lib/processors.ts'
-import { enumText, index, instant, int, json, table, text, uniqueIndex } from '../columns.ts'
+import { enumText, index, instant, int, json, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /**
@@ -10,9 +10,7 @@ export const processorAccounts = table(
   'processor_accounts',
   {
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     /** The id of the account's first row. Payments refer to it, so new keys continue it. */
     accountId: text('account_id').notNull(),
     processor: enumText('processor', processorNames).notNull(),

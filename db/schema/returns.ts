@@ -1,4 +1,4 @@
-import { bool, enumText, index, instant, json, table, text } from '../columns.ts'
+import { bool, enumText, index, instant, json, reference, table, text } from '../columns.ts'
 import { orders } from './selling.ts'
 import { shops } from './shop.ts'
 
@@ -7,12 +7,8 @@ export const returns = table(
   'returns',
   {
     id: text('id').primaryKey(),
-    orderId: text('order_id')
-      .notNull()
-      .references(() => orders.id),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    orderId: reference('order_id', () => orders.id),
+    shopId: reference('shop_id', () => shops.id),
     status: enumText('status', ['REQUESTED', 'APPROVED', 'REJECTED', 'RECEIVED']).notNull(),
     /** Units per line, with the reasons of who asked; units are immutable. */
     lines: json<{ lineId: string; quantity: number; reason: string }[]>('lines').notNull(),

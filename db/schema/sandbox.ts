@@ -1,4 +1,4 @@
-import { enumText, instant, money, table, text } from '../columns.ts'
+import { enumText, instant, money, reference, table, text } from '../columns.ts'
 
 /** State of the sandbox processor, which simulates an external company: orders never read it. */
 export const sandboxPayments = table('sandbox_payments', {
@@ -15,9 +15,7 @@ export const sandboxPayments = table('sandbox_payments', {
 
 export const sandboxRefunds = table('sandbox_refunds', {
   id: text('id').primaryKey(),
-  paymentId: text('payment_id')
-    .notNull()
-    .references(() => sandboxPayments.id),
+  paymentId: reference('payment_id', () => sandboxPayments.id),
   amount: money('amount').notNull(),
   createdAt: instant('created_at').notNull(),
 })

@@ -1,4 +1,4 @@
-import { enumText, int, primaryKey, table, text } from '../columns.ts'
+import { enumText, int, primaryKey, reference, table, text } from '../columns.ts'
 import { shops } from './shop.ts'
 
 /**
@@ -8,9 +8,7 @@ import { shops } from './shop.ts'
 export const orderDays = table(
   'order_days',
   {
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     /** Days since the epoch, UTC. */
     day: int('day').notNull(),
     first: int('first').notNull(),
@@ -34,9 +32,7 @@ export const searchFills = table('search_fills', {
 export const listBlocks = table(
   'list_blocks',
   {
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     list: enumText('list', ['PRODUCTS', 'CUSTOMERS']).notNull(),
     last: text('last').notNull(),
     records: int('records').notNull(),

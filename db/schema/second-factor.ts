@@ -1,11 +1,9 @@
-import { instant, int, json, table, text } from '../columns.ts'
+import { instant, int, json, reference, table, text } from '../columns.ts'
 import { users } from './people.ts'
 
 /** TOTP secrets of merchants and operators. A login requires confirmed ones. */
 export const secondFactors = table('second_factors', {
-  userId: text('user_id')
-    .primaryKey()
-    .references(() => users.id),
+  userId: reference('user_id', () => users.id).primaryKey(),
   /** The TOTP secret. */
   sealedSecret: text('sealed_secret').notNull(),
   createdAt: instant('created_at').notNull(),

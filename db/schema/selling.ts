@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, json, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { customers } from './people.ts'
 import { type ShippingMethod, shops } from './shop.ts'
 
@@ -36,17 +36,12 @@ type AgentSessionOrigin = { id: string; isProven: boolean }
 /** Fields of a draft that the shop has fixed besides lines, prices and discount. */
 export type SettledField = 'email' | 'shippingAddress' | 'billingAddress' | 'shippingMethod'
 
-const shopId = () =>
-  text('shop_id')
-    .notNull()
-    .references(() => shops.id)
-
 /** Addresses of a shop. With `customer_id` they are in that customer's address book. */
 export const addresses = table(
   'addresses',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     customerId: text('customer_id').references(() => customers.id),
     /** The customer who entered it; null if the shop did. */
     enteredBy: text('entered_by').references(() => customers.id),
@@ -66,9 +61,7 @@ export const addresses = table(
 export const customerTotals = table(
   'customer_totals',
   {
-    customerId: text('customer_id')
-      .notNull()
-      .references(() => customers.id),
+    customerId: reference('customer_id', () => customers.id),
     currency: text('currency').notNull(),
     /** Placed orders in any state. */
     orders: int('orders').notNull(),
@@ -85,7 +78,7 @@ export const giftCards = table(
   'gift_cards',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     /** HMAC of the code, which is not stored. */
     codeHash: text('code_hash').notNull(),
     last4: text('last4').notNull(),
@@ -126,9 +119,7 @@ export const giftCardTransactions = table(
   'gift_card_transactions',
   {
     id: text('id').primaryKey(),
-    giftCardId: text('gift_card_id')
-      .notNull()
-      .references(() => giftCards.id),
+    giftCardId: reference('gift_card_id', () => giftCards.id),
     kind: enumText('kind', ['ISSUE', 'HOLD', 'RELEASE', 'REFUND']).notNull(),
     amount: money('amount').notNull(),
     orderId: text('order_id'),
@@ -143,7 +134,7 @@ export const carts = table(
   'carts',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     customerId: text('customer_id').references(() => customers.id),
     currency: text('currency').notNull(),
     email: text('email'),
@@ -194,9 +185,7 @@ export const cartLines = table(
   'cart_lines',
   {
     id: text('id').primaryKey(),
-    cartId: text('cart_id')
-      .notNull()
-      .references(() => carts.id, { onDelete: 'cascade' }),
+    cartId: reference('cart_id', () => carts.id, { onDelete: 'cascade' }),
     /** No reference: a line of a deleted variant cannot be bought. */
     variantId: text('variant_id').notNull(),
     quantity: int('quantity').notNull(),
@@ -209,12 +198,8 @@ export const cartLines = table(
 export const cartGiftCards = table(
   'cart_gift_cards',
   {
-    cartId: text('cart_id')
-      .notNull()
-      .references(() => carts.id, { onDelete: 'cascade' }),
-    giftCardId: text('gift_card_id')
-      .notNull()
-      .references(() => giftCards.id),
+    cartId: reference('cart_id', () => carts.id, { onDelete: 'cascade' }),
+    giftCardId: reference('gift_card_id', () => giftCards.id),
     appliedAt: instant('applied_at').notNull(),
   },
   (row) => [primaryKey({ columns: [row.cartId, row.giftCardId] })],
@@ -226,7 +211,7 @@ export const orders = table(
   'orders',
   {
     id: text('id').primaryKey(),
-    shopId: shopId(),
+    shopId: reference('shop_id', () => shops.id),
     /** From 1 per shop, without gaps. */
     number: int('number').notNull(),
     cartId: text('cart_id').notNull(),
@@ -349,22 +334,15 @@ export const orders = table(
 
 /** Last order number of each shop. */
 export const orderNumbers = table('order_numbers', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   last: int('last').notNull(),
 })
-
-const orderId = () =>
-  text('order_id')
-    .notNull()
-    .references(() => orders.id)
 
 /** Bought lines with their data at the time of the order. */
 export const orderLines = table(
   'order_lines',
   {
-    orderId: orderId(),
+    orderId: reference('order_id', () => orders.id),
     position: int('position').notNull(),
     id: text('id').notNull(),
     productId: text('product_id').notNull(),
@@ -400,10 +378,8 @@ export const orderLines = table(
 export const orderGiftCards = table(
   'order_gift_cards',
   {
-    orderId: orderId(),
-    giftCardId: text('gift_card_id')
-      .notNull()
-      .references(() => giftCards.id),
+    orderId: reference('order_id', () => orders.id),
+    giftCardId: reference('gift_card_id', () => giftCards.id),
     last4: text('last4').notNull(),
     amount: money('amount').notNull(),
     refunded: money('refunded').notNull(),
@@ -417,7 +393,7 @@ export const orderEvents = table(
   'order_events',
   {
     id: text('id').primaryKey(),
-    orderId: orderId(),
+    orderId: reference('order_id', () => orders.id),
     /** Sequence from 1 per order, because clocks of processes differ. */
     position: int('position').notNull().default(0),
     type: text('type').notNull(),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, json, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, json, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 
 export type Contact = { email?: string | null; phone?: string | null }
@@ -48,9 +48,7 @@ export const shops = table(
   'shops',
   {
     id: text('id').primaryKey(),
-    merchantId: text('merchant_id')
-      .notNull()
-      .references(() => users.id),
+    merchantId: reference('merchant_id', () => users.id),
     /** Lower-case handle, unique in the instance, without dots. */
     name: text('name').notNull(),
     title: text('title').notNull(),
@@ -100,9 +98,7 @@ export const apiKeys = table(
   'api_keys',
   {
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     kind: enumText('kind', ['PUBLISHABLE', 'SECRET']).notNull(),
     mode: enumText('mode', ['TEST', 'LIVE']).notNull(),
     /** First characters, to recognise keys. */
@@ -123,9 +119,7 @@ export const apiKeys = table(
 )
 
 export const wallets = table('wallets', {
-  shopId: text('shop_id')
-    .primaryKey()
-    .references(() => shops.id),
+  shopId: reference('shop_id', () => shops.id).primaryKey(),
   address: text('address').notNull(),
   sealedKey: text('sealed_key').notNull(),
   createdAt: instant('created_at').notNull(),
@@ -135,9 +129,7 @@ export const wallets = table('wallets', {
 export const shopHosts = table(
   'shop_hosts',
   {
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     /** Normalized: ASCII, lower case. */
     host: text('host').notNull(),
     /** Value of the TXT record; it cannot be guessed. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, reference, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 import { shops } from './shop.ts'
 
@@ -11,9 +11,7 @@ export const staff = table(
   'staff',
   {
     id: text('id').primaryKey(),
-    shopId: text('shop_id')
-      .notNull()
-      .references(() => shops.id),
+    shopId: reference('shop_id', () => shops.id),
     /** Null for an invitation. */
     userId: text('user_id').references(() => users.id),
     /** Normalized recipient of an invitation; null for members, who have the account's address. */

@@ -1,4 +1,4 @@
-import { index, int, primaryKey, table, text } from '../columns.ts'
+import { index, int, primaryKey, reference, table, text } from '../columns.ts'
 import { customers } from './people.ts'
 import { orders } from './selling.ts'
 
@@ -6,9 +6,7 @@ import { orders } from './selling.ts'
 export const customerTags = table(
   'customer_tags',
   {
-    customerId: text('customer_id')
-      .notNull()
-      .references(() => customers.id),
+    customerId: reference('customer_id', () => customers.id),
     tag: text('tag').notNull(),
     shopId: text('shop_id').notNull(),
   },
@@ -19,9 +17,7 @@ export const customerTags = table(
 export const orderTags = table(
   'order_tags',
   {
-    orderId: text('order_id')
-      .notNull()
-      .references(() => orders.id),
+    orderId: reference('order_id', () => orders.id),
     tag: text('tag').notNull(),
     shopId: text('shop_id').notNull(),
     /** Of the order. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bool, enumText, index, instant, int, money, primaryKey, table, text, uniqueIndex } from '../columns.ts'
+import { bool, enumText, index, instant, int, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { lenders } from './lending.ts'
 
 /** Lower-case hex with 0x: addresses of 20 bytes, hashes and uids of 32. */
@@ -53,9 +53,7 @@ export const serviceProviderStatusHistory = table(
   'service_provider_status_history',
   {
     id: text('id').primaryKey(),
-    serviceProviderId: text('service_provider_id')
-      .notNull()
-      .references(() => serviceProviders.id),
+    serviceProviderId: reference('service_provider_id', () => serviceProviders.id),
     /** From 1 per provider. */
     position: int('position').notNull(),
     status: providerStatus('status').notNull(),
@@ -69,9 +67,7 @@ export const serviceProviderStatusHistory = table(
 export const ingestions = table(
   'ingestions',
   {
-    serviceProviderId: text('service_provider_id')
-      .notNull()
-      .references(() => serviceProviders.id),
+    serviceProviderId: reference('service_provider_id', () => serviceProviders.id),
     /** The sender's message id. */
     webhookId: text('webhook_id').notNull(),
     receivedAt: instant('received_at').notNull(),
@@ -90,9 +86,7 @@ export const methodologies = table(
   'methodologies',
   {
     id: text('id').primaryKey(),
-    lenderId: text('lender_id')
-      .notNull()
-      .references(() => lenders.id),
+    lenderId: reference('lender_id', () => lenders.id),
     /** The lender's version name. */
     methodologyVersion: text('methodology_version').notNull(),
     contentHash: hex('content_hash').notNull(),

@@ -1,4 +1,5 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { engine } from './columns.ts'
 import type { Reader, Writer } from './engine.ts'
 import { prepare } from './prepared.ts'
 import { searchFills } from './schema/search-index.ts'
@@ -28,5 +29,30 @@ export const backfillProgressOf = (subject: typeof searchFills.$inferSelect.subj
         .update(searchFills)
         .set({ below, done: sql`${searchFills.done} + ${more}` })
         .where(ofThisIndex)
+  },
+})
+
+/**
+ * The progress of a search index, and the records that it lacks.
+ * @param table of the records, with an alias: `orders o`
+ * @param indexed the index row of the record with that alias
+ */
+export const searchBackfillOf = (subject: typeof searchFills.$inferSelect.subject, table: string, indexed: SQL) => ({
+  ...backfillProgressOf(subject),
+  /**
+   * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
+   * one.
+   */
+  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
+    if (engine === 'sqlite') return []
+    const rows = await read.rows<{ id: string }>(
+      sql`select id from ${sql.raw(table)} where id > ${after} and not exists (${indexed}) order by id limit ${limit}`,
+    )
+    return rows.map(({ id }) => id)
+  },
+  /** Returns the newest ids below `below`. */
+  async idsBelow(read: Pick<Reader, 'rows'>, below: string, limit: number): Promise<string[]> {
+    const rows = await read.rows<{ id: string }>(sql`select id from ${sql.raw(table)} where id < ${below} order by id desc limit ${limit}`)
+    return rows.map(({ id }) => id)
   },
 })

@@ -11,7 +11,7 @@ export type SearchBackfill = {
   /** Returns the progress; undefined if the index is complete. */
   readProgress(read: Database['read']): Promise<{ below: string; done: number } | undefined>
   /** Returns the newest ids below `below`. */
-  idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]>
+  idsBelow(read: Pick<Reader, 'rows'>, below: string, limit: number): Promise<string[]>
   /** Indexes a record, or does nothing if it is indexed. */
   index(tx: Writer, id: string): Promise<void>
   saveProgress(tx: Writer, below: string | undefined, more: number): Promise<void>

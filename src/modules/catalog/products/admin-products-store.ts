@@ -1,11 +1,10 @@
-import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
-import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
 import { managedSearch, productIndexed } from '../../../../db/search.ts'
-import { backfillProgressOf } from '../../../../db/search-backfill.ts'
+import { backfillProgressOf, searchBackfillOf } from '../../../../db/search-backfill.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { ProductWithVariants } from './domain.ts'
 import { type AdminProductFilter, adminSearchTerms, matchesFilter } from './listing.ts'
@@ -26,7 +25,7 @@ type ProductPage = {
   readonly isLong?: boolean
 }
 
-const fills = backfillProgressOf('PRODUCTS')
+const fills = searchBackfillOf('PRODUCTS', 'products p', productIndexed)
 /** Progress of the job that renders missing summaries. */
 export const summaryFills = backfillProgressOf('SUMMARIES')
 
@@ -89,22 +88,6 @@ export const adminProductStore = {
   shorten: (db: Database, shopId: string, before: string): Promise<number> => extendBlocks(db, { list: 'PRODUCTS', shopId }, before),
 
   ...fills,
-  /**
-   * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
-   * one.
-   */
-  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
-    if (engine === 'sqlite') return []
-    const rows = await read.rows<{ id: string }>(
-      sql`select p.id as id from products p where p.id > ${after} and not exists (${productIndexed}) order by p.id limit ${limit}`,
-    )
-    return rows.map(({ id }) => id)
-  },
-  /** Returns the newest ids below `below`. */
-  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
-    const rows = await read.select({ id: products.id }).from(products).where(lt(products.id, below)).orderBy(desc(products.id)).limit(limit)
-    return rows.map(({ id }) => id)
-  },
 }
 
 /**

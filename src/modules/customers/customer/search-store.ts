@@ -1,12 +1,11 @@
 import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
-import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader } from '../../../../db/engine.ts'
 import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
 import { customers } from '../../../../db/schema/people.ts'
 import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
-import { backfillProgressOf } from '../../../../db/search-backfill.ts'
+import { searchBackfillOf } from '../../../../db/search-backfill.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { matchesTerms, tagKeyOf } from '../../../lib/search-terms.ts'
 import { type Customer, type CustomerQuery, customerWords, queryWordsOf } from './domain.ts'
@@ -19,7 +18,7 @@ const taggedTotalMax = 2_000
 /** `isLong`: the list should be folded, so that late pages cost no more than the first. */
 type CustomerListPage = { readonly rows: Customer[]; readonly total: number; readonly isCapped: boolean; readonly isLong?: boolean }
 
-const fills = backfillProgressOf('CUSTOMERS')
+const fills = searchBackfillOf('CUSTOMERS', 'customers c', customerIndexed)
 
 /** Customers as the shop's staff list and search them. */
 export const customerListStore = {
@@ -85,27 +84,6 @@ export const customerListStore = {
   shorten: (db: Database, shopId: string, before: string): Promise<number> => extendBlocks(db, { list: 'CUSTOMERS', shopId }, before),
 
   ...fills,
-  /**
-   * Returns the ids after `after` that are not indexed. Always empty on SQLite, where no older version runs beside this
-   * one.
-   */
-  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
-    if (engine === 'sqlite') return []
-    const rows = await read.rows<{ id: string }>(
-      sql`select c.id as id from customers c where c.id > ${after} and not exists (${customerIndexed}) order by c.id limit ${limit}`,
-    )
-    return rows.map(({ id }) => id)
-  },
-  /** Returns the newest ids below `below`. */
-  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
-    const rows = await read
-      .select({ id: customers.id })
-      .from(customers)
-      .where(lt(customers.id, below))
-      .orderBy(desc(customers.id))
-      .limit(limit)
-    return rows.map(({ id }) => id)
-  },
 }
 
 /** Whether a customer matches one of the searches; the first one finds all customers if it has no words. */

@@ -1,5 +1,4 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
-import { engine } from '../../../../../db/columns.ts'
 import type { Reader, Writer } from '../../../../../db/engine.ts'
 import { prepare } from '../../../../../db/prepared.ts'
 import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
@@ -7,7 +6,7 @@ import { orderDays } from '../../../../../db/schema/search-index.ts'
 import { orderLines, orderNumbers, orders, restingStatus } from '../../../../../db/schema/selling.ts'
 import { orderTags } from '../../../../../db/schema/tags.ts'
 import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
-import { backfillProgressOf } from '../../../../../db/search-backfill.ts'
+import { searchBackfillOf } from '../../../../../db/search-backfill.ts'
 import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayNumberOf } from '../../../../lib/day.ts'
 import { normalMailAddress } from '../../../../lib/mail-address.ts'
@@ -53,7 +52,7 @@ type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
 const allNumbers: NumberRange = { first: 1, last: numberMax }
 const newestFirst = listOrderOf()
-const fills = backfillProgressOf('ORDERS')
+const fills = searchBackfillOf('ORDERS', 'orders o', orderIndexed)
 
 /** Finds orders by words, by day and by columns. */
 export const findingStore = {
@@ -105,19 +104,6 @@ export const findingStore = {
   },
 
   ...fills,
-  /** The first id after one that is not indexed; none on SQLite, where no older version can run. */
-  async unindexedAfter(read: Pick<Reader, 'rows'>, after: string, limit: number): Promise<string[]> {
-    if (engine === 'sqlite') return []
-    const rows = await read.rows<{ id: string }>(
-      sql`select o.id as id from orders o where o.id > ${after} and not exists (${orderIndexed}) order by o.id limit ${limit}`,
-    )
-    return rows.map(({ id }) => id)
-  },
-  /** The newest ids below one. */
-  async idsBelow(read: Pick<Reader, 'select'>, below: string, limit: number): Promise<string[]> {
-    const rows = await read.select({ id: orders.id }).from(orders).where(lt(orders.id, below)).orderBy(desc(orders.id)).limit(limit)
-    return rows.map(({ id }) => id)
-  },
 }
 
 function isUnfiltered({ shopId: _, ...filter }: OrderFilter): boolean {

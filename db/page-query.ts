@@ -2,6 +2,12 @@ import { and, count, desc, getTableColumns, lt, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Reader } from './engine.ts'
 
+/** Counts the rows that meet a condition. */
+export async function countRows(from: Pick<Reader, 'select'>, table: SQLiteTable, where?: SQL): Promise<number> {
+  const [row] = await from.select({ n: count() }).from(table).where(where)
+  return Number(row?.n ?? 0)
+}
+
 type SliceQuery = { limit: number; offset: number; after?: string | number | null | undefined }
 
 /**
@@ -26,7 +32,7 @@ export async function selectSlice<Table extends SQLiteTable>(
       .limit(limit)
     return { rows: rest as Table['$inferSelect'][], total: 0 }
   }
-  const [totals] = await from.select({ n: count() }).from(table).where(where)
+  const total = await countRows(from, table, where)
   const rows = await from
     .select()
     .from(table)
@@ -34,5 +40,5 @@ export async function selectSlice<Table extends SQLiteTable>(
     .orderBy(...order)
     .limit(limit)
     .offset(offset)
-  return { rows: rows as Table['$inferSelect'][], total: Number(totals?.n ?? 0) }
+  return { rows: rows as Table['$inferSelect'][], total }
 }

@@ -1,5 +1,6 @@
-import { and, asc, count, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { countRows } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../../db/schema/media.ts'
 import { pick } from '../../../lib/objects.ts'
@@ -36,7 +37,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   async list(shopId: string, { offset, limit, after }: PageSlice): Promise<{ rows: ShopPicture[]; total: number }> {
     const where = and(eq(media.shopId, shopId), typeof after === 'string' ? lt(media.id, after) : undefined)
-    const [totals] = after === undefined ? await read.select({ n: count() }).from(media).where(where) : []
+    const total = after === undefined ? await countRows(read, media, where) : 0
     const rows = await read
       .select(shopPictureColumns)
       .from(media)
@@ -45,7 +46,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(desc(media.id))
       .limit(limit)
       .offset(offset)
-    return { rows, total: Number(totals?.n ?? 0) }
+    return { rows, total }
   },
   find: async (tx: Writer, shopId: string, id: string): Promise<Media | undefined> => tx.first(byId, { id, shopId }),
   /** Returns how much a shop stores. */
@@ -121,10 +122,7 @@ export const createMediaStore = ({ read }: Pick<Database, 'read'>) => ({
       .limit(1)
     return row?.hash
   },
-  async countFiles(): Promise<number> {
-    const [row] = await read.select({ n: count() }).from(pictureFiles)
-    return Number(row?.n ?? 0)
-  },
+  countFiles: (): Promise<number> => countRows(read, pictureFiles),
   /** Returns the next files by storage name. */
   async filePage(after: string, limit: number): Promise<PictureFile[]> {
     return read.select().from(pictureFiles).where(gt(pictureFiles.storageName, after)).orderBy(asc(pictureFiles.storageName)).limit(limit)

@@ -1,7 +1,8 @@
-import { and, asc, count, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countInBlock } from '../../../../db/list-pages.ts'
+import { countRows } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { customers } from '../../../../db/schema/people.ts'
 import { addresses, customerTotals, orders } from '../../../../db/schema/selling.ts'
@@ -127,10 +128,7 @@ export function createCustomerStore({ read }: Pick<Database, 'read'>) {
         .limit(1)
       return address
     },
-    async countAddresses(tx: Writer, customerId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(addresses).where(eq(addresses.customerId, customerId))
-      return Number(row?.n ?? 0)
-    },
+    countAddresses: (tx: Writer, customerId: string): Promise<number> => countRows(tx, addresses, eq(addresses.customerId, customerId)),
     insertAddress: insertOf(addresses),
     /** Puts an address into a customer's book. Returns false if it is in another. */
     async claimAddress(tx: Writer, { id, customerId, isDefaultShipping, isDefaultBilling, updatedAt }: BookEntry): Promise<boolean> {

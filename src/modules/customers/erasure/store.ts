@@ -1,5 +1,6 @@
-import { and, asc, count, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { BackgroundReader, Reader, Writer } from '../../../../db/engine.ts'
+import { countRows } from '../../../../db/page-query.ts'
 import { lockedRowsIn } from '../../../../db/prepared.ts'
 import { agentSessions } from '../../../../db/schema/agents.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
@@ -56,10 +57,7 @@ export const erasureStore = {
       .orderBy(asc(erasures.at), asc(erasures.customerId))
       .limit(limit)
   },
-  async count(from: SelectReader): Promise<number> {
-    const [row] = await from.select({ n: count() }).from(erasures)
-    return Number(row?.n ?? 0)
-  },
+  count: (from: SelectReader): Promise<number> => countRows(from, erasures),
   /** Returns those of `ids` that are listed. */
   async known(from: SelectReader, ids: readonly string[]): Promise<Set<string>> {
     const rows = await from

@@ -1,5 +1,6 @@
-import { and, asc, count, eq, getTableColumns, gt, isNotNull, notExists, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { countRows } from '../../../../db/page-query.ts'
 import { prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { shops } from '../../../../db/schema/shop.ts'
@@ -97,20 +98,17 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
         .orderBy(...firstJoined)
         .limit(shopsPerPersonMax)
     },
-    async countShopsOf(tx: Writer, userId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(staff).where(eq(staff.userId, userId))
-      return Number(row?.n ?? 0)
-    },
+    countShopsOf: (tx: Writer, userId: string): Promise<number> => countRows(tx, staff, eq(staff.userId, userId)),
 
     async list(shopId: string, { limit, offset, after }: PageSlice): Promise<{ rows: MemberWithAddress[]; total: number }> {
-      const [totals] = after === undefined ? await read.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId)) : []
+      const total = after === undefined ? await countRows(read, staff, eq(staff.shopId, shopId)) : 0
       const beyond = typeof after === 'string' ? gt(staff.id, after) : undefined
       const rows = await selectMembers(read)
         .where(and(eq(staff.shopId, shopId), beyond))
         .orderBy(asc(staff.id))
         .limit(limit)
         .offset(offset)
-      return { rows, total: Number(totals?.n ?? 0) }
+      return { rows, total }
     },
     async find(from: Pick<Reader, 'select'>, shopId: string, id: string): Promise<MemberWithAddress | undefined> {
       const [member] = await selectMembers(from)
@@ -132,14 +130,8 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
         .limit(1)
       return member
     },
-    async count(tx: Writer, shopId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(staff).where(eq(staff.shopId, shopId))
-      return Number(row?.n ?? 0)
-    },
-    async countOwners(tx: Writer, shopId: string): Promise<number> {
-      const [row] = await tx.select({ n: count() }).from(staff).where(ownersOf(shopId))
-      return Number(row?.n ?? 0)
-    },
+    count: (tx: Writer, shopId: string): Promise<number> => countRows(tx, staff, eq(staff.shopId, shopId)),
+    countOwners: (tx: Writer, shopId: string): Promise<number> => countRows(tx, staff, ownersOf(shopId)),
 
     /** Returns some shops without staff. */
     async withoutStaff(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {

@@ -1,5 +1,6 @@
-import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { countRows } from '../../../../db/page-query.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { lendingApplications, lendingDocuments, registeredStores } from '../../../../db/schema/lending.ts'
 import { pictureFiles } from '../../../../db/schema/media.ts'
@@ -58,10 +59,7 @@ export const createLendingDocumentStore = ({ read }: Pick<Database, 'read'>) => 
       : await read.select({ id: lendingDocuments.id }).from(lendingDocuments).where(eq(lendingDocuments.store, kind)).limit(1)
     return rows.length > 0
   },
-  async count(): Promise<number> {
-    const [row] = await read.select({ n: count() }).from(lendingDocuments)
-    return Number(row?.n ?? 0)
-  },
+  count: (): Promise<number> => countRows(read, lendingDocuments),
   /** Next page by id. */
   async page(after: string, limit: number): Promise<LendingDocument[]> {
     return read.select().from(lendingDocuments).where(gt(lendingDocuments.id, after)).orderBy(asc(lendingDocuments.id)).limit(limit)

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, lte, min, or, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
+import { countRows, selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, lockedRowsOf } from '../../../../db/prepared.ts'
 import { outbox, webhookDeliveries, webhookEndpoints } from '../../../../db/schema/outbox.ts'
 import { numberOrUndefined } from '../../../lib/objects.ts'
@@ -51,10 +51,7 @@ export const webhookStore = {
   /** Ignores a message whose key exists. */
   insertMessage: insertOf(outbox, 'leave'),
   insertEndpoint: insertOf(webhookEndpoints),
-  async countEndpoints(from: SelectReader, shopId: string): Promise<number> {
-    const [row] = await from.select({ n: count() }).from(webhookEndpoints).where(isActive(shopId))
-    return Number(row?.n ?? 0)
-  },
+  countEndpoints: (from: SelectReader, shopId: string): Promise<number> => countRows(from, webhookEndpoints, isActive(shopId)),
   async findEndpoint(from: SelectReader, shopId: string, id: string): Promise<WebhookEndpoint | undefined> {
     const [endpoint] = await from
       .select()

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
+import { countRows, selectSlice } from '../../../../db/page-query.ts'
 import { changeOf, insertOf, lockNames, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { collectionProducts } from '../../../../db/schema/catalog.ts'
 import { discounts, discountUses } from '../../../../db/schema/discounts.ts'
@@ -211,13 +211,8 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
       return saveDiscount(tx, after, { which: id, was: before.version })
     },
     /** Counts the orders of a mode that use it. */
-    async countUses(tx: Writer, discountId: string, mode: DiscountUse['mode']): Promise<number> {
-      const [row] = await tx
-        .select({ n: count() })
-        .from(discountUses)
-        .where(and(eq(discountUses.discountId, discountId), eq(discountUses.mode, mode)))
-      return Number(row?.n ?? 0)
-    },
+    countUses: (tx: Writer, discountId: string, mode: DiscountUse['mode']): Promise<number> =>
+      countRows(tx, discountUses, and(eq(discountUses.discountId, discountId), eq(discountUses.mode, mode))),
     /** Disables all active discounts of a shop and resets their uses. Returns their number. */
     async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
       changed(tx, shopId)

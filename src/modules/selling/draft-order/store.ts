@@ -1,6 +1,6 @@
 import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
+import { countRows, selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { carts, orders } from '../../../../db/schema/selling.ts'
@@ -43,10 +43,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
     const [counted] = await read.select({ n: count() }).from(some.as('some'))
     return Number(counted?.n ?? 0)
   },
-  async countOf(tx: Writer, shopId: string): Promise<number> {
-    const [counted] = await tx.select({ n: count() }).from(draftOrders).where(eq(draftOrders.shopId, shopId))
-    return Number(counted?.n ?? 0)
-  },
+  countOf: (tx: Writer, shopId: string): Promise<number> => countRows(tx, draftOrders, eq(draftOrders.shopId, shopId)),
   insert: insertOf(draftOrders),
   /** Returns the changed draft; undefined if its version has changed. */
   async change(

@@ -1,6 +1,6 @@
-import { and, asc, count, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { selectSlice } from '../../../../db/page-query.ts'
+import { countRows, selectSlice } from '../../../../db/page-query.ts'
 import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import { shopHosts, shops } from '../../../../db/schema/shop.ts'
 import type { PageSlice } from '../../../lib/page.ts'
@@ -39,10 +39,7 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
       key: shopHosts.host,
       ...slice,
     }),
-  async count(tx: Writer, shopId: string): Promise<number> {
-    const [row] = await tx.select({ n: count() }).from(shopHosts).where(eq(shopHosts.shopId, shopId))
-    return Number(row?.n ?? 0)
-  },
+  count: (tx: Writer, shopId: string): Promise<number> => countRows(tx, shopHosts, eq(shopHosts.shopId, shopId)),
   /** Finds the verified row of a host name, of any shop. */
   async findVerified(host: string, from: Pick<Reader, 'first'> = read): Promise<ShopHost | undefined> {
     return from.first(verifiedByHost, { host })

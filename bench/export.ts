@@ -7,16 +7,15 @@ import { type Load, load, type Requests } from './load.ts'
 import {
   type Child,
   figure,
-  median,
+  type Pair,
   print,
   quick,
   readLoad,
+  report,
   reportSingle,
   residentMb,
   root,
   rounds,
-  rows,
-  spreadOf,
   start,
   work,
 } from './runs.ts'
@@ -78,11 +77,7 @@ const command = (dataDir: string, shopName: string) =>
   })
 
 /** Rates of product reads with and without other work, in turn. */
-async function measureDuring(
-  server: Child,
-  requests: Requests,
-  begin: (signal: AbortSignal) => Promise<void>,
-): Promise<{ quiet: Load[]; busy: Load[] }> {
+async function measureDuring(server: Child, requests: Requests, begin: (signal: AbortSignal) => Promise<void>): Promise<Pair> {
   const [quiet, busy]: [Load[], Load[]] = [[], []]
   await load(server.url, requests, { ...readLoad, seconds: 1 })
   for (let round = 0; round < rounds; round++) {
@@ -94,16 +89,7 @@ async function measureDuring(
     stop.abort()
     await work
   }
-  return { quiet, busy }
-}
-
-function reportReads(what: string, { quiet, busy }: { quiet: Load[]; busy: Load[] }): void {
-  const ratios = busy.map((one, at) => one.perSecond / (quiet[at]?.perSecond ?? 1))
-  const errors = [...busy, ...quiet].reduce((sum, one) => sum + one.errors, 0)
-  const rate = (loads: Load[]) =>
-    `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
-  const ratio = `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`
-  rows.push({ what, souk: rate(busy), floor: rate(quiet), ratio, spread: spreadOf(ratios), target: '≥ 0.8' })
+  return { souk: busy, floor: quiet }
 }
 
 export async function measureExport(): Promise<void> {
@@ -137,12 +123,14 @@ export async function measureExport(): Promise<void> {
     'bounded',
   )
   const requests: Requests = { paths: shop.ids.map((id) => `/product-v2/public/${id}`) }
-  reportReads(
+  report(
     'product reads by id beside an export (floor: without)',
+    '≥ 0.8',
     await measureDuring(server, requests, (signal) => exportRepeatedly(server, shop, signal)),
   )
-  reportReads(
+  report(
     'product reads by id beside souk export (floor: without)',
+    '≥ 0.8',
     await measureDuring(server, requests, (signal) => runCommandRepeatedly(shop, signal)),
   )
   await server.stop()

@@ -70,7 +70,7 @@ export async function start(script: string, ...args: string[]): Promise<Child> {
 
 export const residentMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-type Pair = { souk: Load[]; floor: Load[] }
+export type Pair = { souk: Load[]; floor: Load[] }
 
 /** Measures both in alternating rounds, so that other load affects both. */
 export async function measureInTurn(souk: Child, floor: Child, requests: { souk: Requests; floor: Requests }): Promise<Pair> {

@@ -23,6 +23,13 @@ export function idAt(json: unknown, ...path: readonly string[]): string | undefi
   return id !== undefined && /^\w{1,100}$/.test(id) ? id : undefined
 }
 
+/** Reads a URL to which shoppers or messages may be sent. */
+export function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
+  const link = textAt(json, ...path)
+  const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
+  return protocol === 'https:' || protocol === 'http:' ? link : undefined
+}
+
 /** Returns a safe integer that is not negative. */
 export function countAt(json: unknown, ...path: readonly (string | number)[]): number | undefined {
   const value = valueAt(json, ...path)

@@ -1,6 +1,6 @@
 /** The currencies of Checkout.com, and the meaning of its statuses. */
 import { currencies, decimalsOf, isCurrency } from '../../../lib/money.ts'
-import { countAt, idAt, listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, idAt, linkAt, listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -106,13 +106,6 @@ const differs = (value: unknown, expected: unknown): boolean => value !== undefi
 function stateOf(stated: PaymentState, captured: number, expected: number): PaymentState {
   if (captured >= expected) return 'CAPTURED'
   return captured > 0 ? 'PROCESSING' : stated
-}
-
-/** A URL that a shopper may be sent to. */
-function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
-  const link = textAt(json, ...path)
-  const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
-  return protocol === 'https:' || protocol === 'http:' ? link : undefined
 }
 
 const statesByProgress: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AUTHORIZED', 'REQUIRES_ACTION', 'PENDING', 'VOIDED', 'FAILED']

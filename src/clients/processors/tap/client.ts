@@ -4,7 +4,7 @@
  */
 import { timeOfId } from '../../../lib/ids.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
+import { idAt, linkAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
 import { assertNoPage, type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
@@ -13,7 +13,6 @@ import {
   isAuthorization,
   isCharge,
   isSigned,
-  linkAt,
   numberOf,
   readPayment,
   refundOf,

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
 import { sameSecret } from '../../../lib/seal.ts'
-import { idAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { idAt, linkAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -94,13 +94,6 @@ export function readPayment(json: unknown, expected: Amount | undefined): TapPay
 
 export const isCharge = (id: string): boolean => id.startsWith('chg_')
 export const isAuthorization = (id: string): boolean => id.startsWith('auth_')
-
-/** Checks a URL to which shoppers or messages are sent. */
-export function linkAt(json: unknown, ...path: readonly string[]): string | undefined {
-  const link = textAt(json, ...path)
-  const protocol = link === undefined ? undefined : URL.parse(link)?.protocol
-  return protocol === 'https:' || protocol === 'http:' ? link : undefined
-}
 
 const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
   INITIATED: 'PENDING',

@@ -1,19 +1,12 @@
 import { and, eq } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { isMerchantAccount } from '../../../../db/merchant-account.ts'
-import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { merchantById } from '../../../../db/merchant-account.ts'
+import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
 import type { User } from './domain.ts'
 
 const byId = rowsOf(users, ['id'])
 const byEmail = rowsOf(users, ['email'])
-const merchantById = prepare((queries) =>
-  queries
-    .select({ id: users.id })
-    .from(users)
-    .where(and(valuesOf(users, ['id']), isMerchantAccount))
-    .limit(1),
-)
 
 export function createUserStore({ read }: Pick<Database, 'read'>) {
   return {

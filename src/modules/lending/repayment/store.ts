@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { isMerchantAccount } from '../../../../db/merchant-account.ts'
+import { isMerchantAccount, merchantById } from '../../../../db/merchant-account.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
 import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
 import {
@@ -27,13 +27,6 @@ import {
 
 const isLive = isNull(repayments.reversedAt)
 const byId = rowsOf(repayments, ['id'])
-const merchantById = prepare((queries) =>
-  queries
-    .select({ id: users.id })
-    .from(users)
-    .where(and(valuesOf(users, ['id']), isMerchantAccount))
-    .limit(1),
-)
 const lenderById = prepare((queries) =>
   queries
     .select({ id: lenders.id })

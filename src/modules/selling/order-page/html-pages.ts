@@ -81,21 +81,17 @@ function placeOf({ shippingAddress }: PublicOrder, { say, country }: Phrasebook)
 }
 
 /** The fulfilments: their tracking, and their lines if partial. */
-function parcelsOf({ fulfilments, lines }: PublicOrder, { say, count }: Phrasebook): string {
+function parcelsOf(order: PublicOrder, words: Phrasebook): string {
+  const { fulfilments, lines } = order
+  const { say } = words
   const isWhole = (sent: PublicOrder['fulfilments'][number]) =>
     lines.every(({ id, quantity }) => sent.lines.some((one) => one.lineId === id && one.quantity === quantity))
   return fulfilments
-    .map((parcel) => {
-      const contents = parcel.lines.flatMap(({ lineId, quantity }) => {
-        const line = lines.find(({ id }) => id === lineId)
-        return line ? [`${bdi(line.title)} ${escapeHtml(say.quantity(count(quantity)))}`] : []
-      })
-      return [
-        ...(isWhole(parcel) ? [] : contents),
-        ...(parcel.carrier ? [`${escapeHtml(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
-        ...(parcel.trackingNumber ? [`${escapeHtml(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
-      ]
-    })
+    .map((parcel) => [
+      ...(isWhole(parcel) ? [] : unitTexts(order, parcel.lines, words)),
+      ...(parcel.carrier ? [`${escapeHtml(say.carrier)}: ${bdi(parcel.carrier)}`] : []),
+      ...(parcel.trackingNumber ? [`${escapeHtml(say.trackingNumber)}: ${bdi(parcel.trackingNumber)}`] : []),
+    ])
     .filter((facts) => facts.length > 0)
     .map((facts) => `<p>${facts.join('<br>')}</p>`)
     .join('\n')
@@ -112,20 +108,18 @@ function instructionsOf({ manualPayment, amountDue }: PublicOrder, { say, money 
   return `<h2>${escapeHtml(heading)}</h2><p>${linesHtml(manualPayment.instructions)}</p>`
 }
 
-const unitsHtml = ({ lines }: PublicOrder, units: PublicOrder['returnable'], { say, count }: Phrasebook): string =>
-  units
-    .flatMap(({ lineId, quantity }) => {
-      const line = lines.find(({ id }) => id === lineId)
-      return line ? [`${bdi(line.title)} ${escapeHtml(say.quantity(count(quantity)))}`] : []
-    })
-    .join('<br>')
+const unitTexts = ({ lines }: PublicOrder, units: PublicOrder['returnable'], { say, count }: Phrasebook): string[] =>
+  units.flatMap(({ lineId, quantity }) => {
+    const line = lines.find(({ id }) => id === lineId)
+    return line ? [`${bdi(line.title)} ${escapeHtml(say.quantity(count(quantity)))}`] : []
+  })
 
 /** The returns of the order and their status. */
 const returnsOf = (order: PublicOrder, words: Phrasebook): string =>
   order.returns
     .map(({ status, lines }) => {
       const label = escapeHtml(words.say.returnStatuses[status])
-      return `<p><span class="status">${label}</span><br>${unitsHtml(order, lines, words)}</p>`
+      return `<p><span class="status">${label}</span><br>${unitTexts(order, lines, words).join('<br>')}</p>`
     })
     .join('\n')
 

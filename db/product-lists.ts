@@ -31,6 +31,8 @@ const countMax = 20_000
 const [sortedCost, lookupCost] = [8, 8]
 /** Limit of the cost of sorting. */
 const sortedCostMax = sortedMax * sortedCost
+/** Limit of products of a pair that are sorted. Of more, the first are found sooner in a list of 50,000 in order. */
+const pairMax = 1_750
 
 /**
  * Index entries that include every product that matches.
@@ -38,6 +40,7 @@ const sortedCostMax = sortedMax * sortedCost
  * @property rows selects the entries `c` with the filter columns; at most `most`, if given
  * @property needsLookup whether each entry is read by a look-up
  * @property counted selects as many rows as there are entries, or more; default: `rows`
+ * @property most limit of its entries that are sorted
  * @property idSuffix SQL for the suffix of the product id of an entry
  * @property hasTitleKey whether the entries contain the title key
  */
@@ -48,6 +51,7 @@ type Source = {
   readonly hasTitleKey?: boolean
   readonly needsLookup?: boolean
   readonly counted?: (most: number) => SQL
+  readonly most?: number
 }
 
 /** Digits of the price in a price key. */
@@ -76,7 +80,7 @@ const filterColumns = `${tagColumns}, tag_bits`
 /** Conditions that have indexes of their own. `available` has one for the order `newest` only. */
 type Facet = 'vendor' | 'type' | 'tag' | 'available'
 const facetsOf = (filter: ProductFilter, order: Order): Facet[] =>
-  (['vendor', 'type', 'tag', 'available'] as const).filter(
+  (['tag', 'vendor', 'type', 'available'] as const).filter(
     (one) => filter[one] !== undefined && (order === 'newest' || one !== 'available'),
   )
 
@@ -167,6 +171,45 @@ function innerSource({ shopId, minPrice, maxPrice }: ProductFilter): Source {
   }
 }
 
+/**
+ * Selects the products with two values of the filter, of which one may be the availability, by an index of the pair.
+ * Such an index has no other columns, so each product is looked up.
+ */
+function pairSource({ shopId, tag, vendor, type, available }: ProductFilter, first: 'tag' | 'vendor' | 'type', second: Facet): Source {
+  const conditions = { tag: sql`tag = ${tag}`, vendor: sql`vendor = ${vendor}`, type: sql`type = ${type}` }
+  // Both values, so that the columns after it limit the range too.
+  const stock =
+    available === undefined ? sql.raw(`available in ${engine === 'sqlite' ? '(0, 1)' : '(false, true)'}`) : isAvailable(available)
+  const [table, index] =
+    first === 'tag'
+      ? ['product_tags', second === 'type' ? 'product_tags_type' : 'product_tags_vendor']
+      : ['product_documents', `product_documents_${first}_stock`]
+  const from = sql`${sql.raw(table)} ${indexedBy(index)} where shop_id = ${shopId} and ${conditions[first]} and ${stock}
+    ${second === 'available' ? sql.empty() : sql`and ${conditions[second]}`}`
+  const columns = sql.raw(`title_key, ${first === 'tag' ? tagColumns : filterColumns}`)
+  return {
+    satisfied: available === undefined ? [first, second] : [first, second, 'available'],
+    rows: (most) =>
+      first === 'tag'
+        ? sql`select product_id, ${columns} from ${from} ${limitTo(most)}`
+        : sql`select d.product_id, ${columns} from (select product_id from ${from} ${limitTo(most)}) i
+            ${orderedJoin} product_documents d ${indexedBy('product_documents_facts')} on d.product_id = i.product_id`,
+    counted: (most) => sql`select 1 from ${from} limit ${most}`,
+    idSuffix: idSuffixOf.id,
+    hasTitleKey: true,
+    needsLookup: true,
+    most: pairMax,
+  }
+}
+
+/** Returns the pairs of values that the filter has; those with the availability if it has one other value. */
+function pairSources(filter: ProductFilter): Source[] {
+  const facets = (['tag', 'vendor', 'type'] as const).filter((one) => filter[one] !== undefined)
+  const [only, ...others] = facets
+  if (only && others.length === 0) return filter.available === undefined ? [] : [pairSource(filter, only, 'available')]
+  return facets.flatMap((first, at) => facets.slice(at + 1).map((second) => pairSource(filter, first, second)))
+}
+
 /** Returns the sources of all products within the price range whose lowest price is below it. */
 const sourcesBelow = (filter: ProductFilter): Source[] => [
   ...(filter.minPrice ? [enclosingSource(filter)] : []),
@@ -178,6 +221,7 @@ function unsortedSources(filter: ProductFilter, order: Order, below: readonly So
   const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
   const priced = isPriced && order !== 'price' ? [undefined, ...facetsOf(filter, 'price')] : []
   return [
+    ...pairSources(filter).map((source) => [source]),
     ...(filter.available !== undefined && order !== 'newest' ? [[sortedSource(filter, 'newest', true, 'available')]] : []),
     ...priced.map((facet) => [sortedSource(filter, 'price', false, facet), ...below]),
   ]
@@ -187,15 +231,17 @@ function unsortedSources(filter: ProductFilter, order: Order, below: readonly So
 async function countEntries(read: Rows, sources: readonly Source[], most: number): Promise<Map<Source, number>> {
   const distinct = [...new Set(sources)]
   if (distinct.length === 0) return new Map()
-  const counts = distinct.map(({ rows, counted = rows }, at) => {
-    return sql`select ${sql.raw(String(at))} as at, count(*) as n from (${counted(most + 1)}) n`
+  const mostOf = (source: Source) => Math.min(most, source.most ?? most)
+  const counts = distinct.map((source, at) => {
+    const { rows, counted = rows } = source
+    return sql`select ${sql.raw(String(at))} as at, count(*) as n from (${counted(mostOf(source) + 1)}) n`
   })
   const rows = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
   const found = new Map(rows.map(({ at, n }) => [distinct[Number(at)], Number(n)]))
   return new Map(
     distinct.map((source) => {
       const n = found.get(source) ?? 0
-      return [source, n > most ? Number.POSITIVE_INFINITY : n]
+      return [source, n > mostOf(source) ? Number.POSITIVE_INFINITY : n]
     }),
   )
 }

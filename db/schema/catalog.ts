@@ -149,6 +149,9 @@ export const productDocuments = table(
       index('product_documents_spread')
         .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits, titleKey)
         .where(sql`spread > 0`),
+      // For pairs of values that few products share. They contain no other columns.
+      index('product_documents_vendor_stock').on(shopId, vendor, available, type, document.productId),
+      index('product_documents_type_stock').on(shopId, type, available, document.productId),
       // For products found through another table.
       index('product_documents_facts').on(
         ...[document.productId, visibleFrom, vendor, type, available, minPrice, maxPrice, tagBits, titleKey],
@@ -211,6 +214,8 @@ export const productTags = table(
     index('product_tags_newest').on(shopId, tag, newestKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
     index('product_tags_title').on(shopId, tag, titleKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
     index('product_tags_price').on(shopId, tag, priceKey, visibleFrom, vendor, type, available, minPrice, maxPrice),
+    index('product_tags_vendor').on(shopId, tag, available, vendor),
+    index('product_tags_type').on(shopId, tag, available, type),
   ],
 )
 

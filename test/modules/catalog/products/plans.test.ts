@@ -19,7 +19,8 @@ const suffix = engine === 'sqlite' ? `printf('%026d', n)` : `lpad(n::text, 26, '
 const newestKey = `'000000000.' || ${suffix}`
 
 /** Inserts 30,000 copies of a product, with three vendors and five types. Every second copy has a second price. */
-async function insertCopies({ deps: { db, config } }: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
+async function insertCopies(app: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
+  const { db } = app.deps
   const copies = (table: Table, from: string, overrides: Record<string, string>, condition = 'true') => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
     return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
@@ -50,6 +51,10 @@ async function insertCopies({ deps: { db, config } }: TestApp, collectionIds: re
       )
     }
   })
+  await vacuumTables(app)
+}
+
+async function vacuumTables({ deps: { config } }: TestApp): Promise<void> {
   if (engine !== 'postgres') return
   const client = new pg.Client(config.databaseUrl)
   await client.connect()
@@ -165,4 +170,38 @@ test('finds the few products that meet all filters when each filter alone matche
   expect(await pageOf({ available: true, minPrice: 29_000, maxPrice: 29_001 }, 'price')).toMatchObject({ total: 2 })
   expect(await pageOf({ available: false, minPrice: 29_001 }, '-price')).toMatchObject({ total: 500 })
   expect(await pageOf({ available: true, minPrice: 30_001 }, 'newest')).toMatchObject({ total: 250 })
+})
+
+test('reads few products by an index of both values when each of two filters matches thousands', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const shop = await shopIn(app)
+  const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
+  await insertCopies(app, await createCollections(shop), id)
+  const none = engine === 'sqlite' ? '0' : 'false'
+  await deps.db.write(async (tx) => {
+    await tx.rows(sql.raw(`update product_documents set type = 'T0', available = ${none} where vendor = 'V1'`))
+    await tx.rows(sql.raw(`update product_tags set type = 'T0', available = ${none} where tag = 'linen'`))
+  })
+  await vacuumTables(app)
+  const read = deps.db.read.rows.bind(deps.db.read)
+  using rows = spyOn(deps.db.read, 'rows')
+  const cases: [index: RegExp, filter: Partial<PublicQuery>][] = [
+    [/product_tags_vendor/, { tag: 'linen', vendor: 'V1' }],
+    [/product_tags_(vendor|type)/, { tag: 'linen', available: true }],
+    [/product_tags_type/, { tag: 'linen', type: 'T1' }],
+    [/product_documents_vendor_stock/, { vendor: 'V1', type: 'T1' }],
+    [/product_documents_vendor_stock/, { vendor: 'V1', available: true }],
+  ]
+  for (const [index, filter] of cases)
+    for (const sort of sortNames) {
+      rows.mockClear()
+      const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, ...filter }
+      await listPublicProducts(deps, listQuery, pageSlice(1, 20))
+      const statement = (rows.mock.calls as [SQL][]).findLast(([one]) => one !== undefined)?.[0]
+      const plan = await read<Record<string, unknown>>(
+        engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`,
+      )
+      expect([sort, JSON.stringify(plan)]).toEqual([sort, expect.stringMatching(index)])
+    }
 })

@@ -103,15 +103,11 @@ async function recordBatch(
     const draft = draftOf(statements.get(uid), lenderId ?? undefined, merchants)
     return draft && !violationOf(draft, clock.now()) ? [{ uid, draft }] : []
   })
-  let countLabels: string[] = []
-  let isUnchanged = false
-  await deps.db.write(async (tx) => {
-    countLabels = []
-    isUnchanged = false
+  const countLabels = await deps.db.write(async (tx) => {
     const current = await attestationStore.locked(tx, chain.chainId)
     // The chain was rewound meanwhile; the next run processes it again.
-    if (!current || !(await isSameChain(current, sync, store))) return
-    isUnchanged = true
+    if (!current || !(await isSameChain(current, sync, store))) return undefined
+    const labels: string[] = []
     const counted = await store.stillCounted(
       tx,
       chain.chainId,
@@ -128,12 +124,13 @@ async function recordBatch(
       if (!statements.has(uid)) continue
       const result = ids.get(uid)
       const repaymentId = result?.kind === 'RECORDED' ? result.repayment.id : null
-      countLabels.push(`${chain.chainId} ${repaymentId === null ? 'left' : 'recorded'}`)
+      labels.push(`${chain.chainId} ${repaymentId === null ? 'left' : 'recorded'}`)
       await store.insert(tx, { chainId: chain.chainId, uid, repaymentId, at: clock.now() })
     }
+    return labels
   }, locking)
-  for (const label of countLabels) deps.attestedCounts.add(label)
-  return isUnchanged ? unprocessed.filter(({ uid }) => !statements.has(uid)) : undefined
+  for (const label of countLabels ?? []) deps.attestedCounts.add(label)
+  return countLabels && unprocessed.filter(({ uid }) => !statements.has(uid))
 }
 
 const isSameChain = async (now: ChainSync, before: ChainSync, store: Deps['attestedRepaymentStore']): Promise<boolean> =>

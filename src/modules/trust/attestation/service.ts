@@ -140,14 +140,12 @@ export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number
     const isReconfigured = sync.contract !== chain.contract || sync.startBlock !== chain.startBlock
     const to = isReconfigured ? undefined : await resyncTo(deps, { chain, nodes, sync }, fromBlock)
     const block = to?.number ?? chain.startBlock - 1
-    let removed = 0
-    await db.write(async (tx) => {
+    const removed = await db.write(async (tx) => {
       const now = await store.locked(tx, chainId)
       if (now?.leaseHolder !== chainReader || now.countedTo !== sync.countedTo)
         throw new OperatorError(`Another process is reading chain ${chainId}. Try again`)
       await store.lockGeneration(tx)
       const rewound = await store.rewind(tx, chainId, isReconfigured ? -1 : block)
-      removed = rewound.removed
       await addDeltas(tx, deps, chainId, rewound.deltas)
       await store.change(tx, chainId, {
         contract: chain.contract,
@@ -160,6 +158,7 @@ export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number
         rescanEnd: null,
         ...leaseOf(chainReader, clock.now()),
       })
+      return rewound.removed
     }, locking)
     log.warn('chain.resynced', { chainId, from: sync.countedTo, to: block, attestations: removed })
     return { countedTo: block, removed }

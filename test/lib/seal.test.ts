@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { hmac, keyVersionOf, masterKey, sameSecret, seal, sha256, unseal } from '../../src/lib/seal.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const key = masterKey('a-secret-of-at-least-32-characters!', 'encryption')
 const other = masterKey('another-secret-of-32-characters-ok', 'encryption')

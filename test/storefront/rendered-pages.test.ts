@@ -1,5 +1,5 @@
 /** Tests the rendered pages, which search engines and link previews read without a script. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { build } from '../../docs/storefront/build.ts'
 import { type Catalog, readCatalog } from '../../docs/storefront/catalog.ts'
@@ -7,6 +7,9 @@ import { renderAll, renderPage, textOf } from '../../docs/storefront/render.ts'
 import { temporaryDir } from '../support/database.ts'
 import { ok } from '../support/selling.ts'
 import { hostileTitle, type OpenShop, openShop } from '../support/storefront.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 let shop: OpenShop
 let catalog: Catalog

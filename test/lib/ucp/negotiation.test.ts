@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { UcpError } from '../../../src/lib/ucp/errors.ts'
 import { commonCapabilities, parseProfile } from '../../../src/lib/ucp/negotiation.ts'
@@ -11,6 +11,9 @@ import {
   releaseRules,
   releases,
 } from '../../../src/lib/ucp/releases.ts'
+import { longTestMs } from '../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const url = new URL('https://agent.example/profile')
 const release: Release = '2026-08-25'

@@ -1,9 +1,12 @@
 /** Tests that the schemas that other tests use refuse invalid responses. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { envelopeOf, refusalOf } from '../../../src/lib/ucp/call.ts'
 import { notFoundMessage } from '../../../src/lib/ucp/messages.ts'
 import { capabilityNames, releaseRules, releases } from '../../../src/lib/ucp/releases.ts'
+import { longTestMs } from '../../support/timeouts.ts'
 import { answerBreaches, assertUcpAnswer, hasUcpSchemas, ucpOperations, ucpSkipNote } from '../../support/ucp-schemas.ts'
+
+setDefaultTimeout(longTestMs)
 
 const allCapabilities = new Set(capabilityNames)
 

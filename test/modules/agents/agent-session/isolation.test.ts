@@ -1,8 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { type AgentOptions, agentOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { customerOf, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 /** Tests sessions whose cart a person pays. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { orders } from '../../../../db/schema/selling.ts'
 import { publicUrlOf } from '../../../../src/core/public-url.ts'
@@ -7,6 +7,9 @@ import { loadSession } from '../../../../src/modules/agents/agent-session/index.
 import { agentOf, amountsOf, buyer, codesOf, fulfillmentTo, home } from '../../../support/agent-calls.ts'
 import { testApp } from '../../../support/app.ts'
 import { address, ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const line = (id: string, quantity = 1) => ({ item: { id }, quantity })
 

@@ -1,7 +1,10 @@
 /** A gift card with its transactions. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { testApp } from '../../../support/app.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
+import { longTestMs } from '../../../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 test("shows a gift card's transactions newest first, and never its code", async () => {
   await using app = await testApp()

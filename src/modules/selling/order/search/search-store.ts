@@ -254,23 +254,32 @@ async function matchingWords(read: Reader, shopId: string, numbers: readonly num
   )
 }
 
-/** Merges the word index and the column index, both sorted by number. */
+/**
+ * Finds the numbers that are in the word index and in the column index. Reads a piece of each, highest first, compares
+ * the range that both pieces cover, and continues below it. A common word with a rare status takes 0.1 s instead of the
+ * 0.9 s of reading the columns of each order with the word (SQLite, 60,000 orders).
+ */
 async function mergeIndexes(read: Reader, filter: OrderFilter, words: readonly string[], { first, last }: NumberRange): Promise<Numbers> {
   const numbers: number[] = []
   let below = last
   for (let left = walkedMax; left > 0 && numbers.length <= foundMax; left -= walkedPerQuery) {
-    const range = { first, last: below }
-    const holding = await orderSearch.find(read, { shopId: filter.shopId, words, whole: [], ...range, limit: walkedPerQuery })
-    const lowestHeld = holding.length < walkedPerQuery ? first : (holding.at(-1) ?? first)
-    const matchingNumbers = await numbersIn(read, alongColumns(filter, { first: lowestHeld, last: below }, walkedPerQuery))
-    const lowest = matchingNumbers.length < walkedPerQuery ? lowestHeld : (matchingNumbers.at(-1) ?? lowestHeld)
-    const columnMatches = new Set(matchingNumbers)
-    numbers.push(...holding.filter((number) => number >= lowest && columnMatches.has(number)))
-    if (lowest <= first) return capped(numbers)
-    below = lowest - 1
+    const wordPiece = await orderSearch.find(read, {
+      ...{ shopId: filter.shopId, words, whole: [], first, last: below },
+      limit: walkedPerQuery,
+    })
+    const wordsEnd = pieceEnd(wordPiece, first)
+    const columnPiece = await numbersIn(read, alongColumns(filter, { first: wordsEnd, last: below }, walkedPerQuery))
+    const end = pieceEnd(columnPiece, wordsEnd)
+    const columnMatches = new Set(columnPiece)
+    numbers.push(...wordPiece.filter((number) => number >= end && columnMatches.has(number)))
+    if (end <= first) return capped(numbers)
+    below = end - 1
   }
   return { ...capped(numbers), isCapped: true }
 }
+
+/** Returns the lowest number that a piece covers: `first` if the piece is not full. */
+const pieceEnd = (piece: readonly number[], first: number): number => (piece.length < walkedPerQuery ? first : (piece.at(-1) ?? first))
 
 /** Of these numbers, those that match the columns, highest first. */
 async function filterByColumns(read: Reader, filter: OrderFilter, numbers: readonly number[]): Promise<number[]> {

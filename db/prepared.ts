@@ -68,18 +68,15 @@ export function prepareLocking<B extends Builder>(build: (queries: Queries) => B
  * Prepares a change whose only result is whether it changed a row: `first` returns an object or undefined. RETURNING
  * would double the time on SQLite.
  * @param build without RETURNING
- * @param within as for `prepare`
  */
-export function prepareCheckedChange(build: (queries: Queries) => Builder, within?: BatchRole): Prepared<object, 'change'> {
+export function prepareCheckedChange(build: (queries: Queries) => Builder): Prepared<object, 'change'> {
   let compiled: Compiled<object> | undefined
   return {
     get compiled() {
       if (!compiled) {
         const builder = build(builders)
         compiled =
-          engine === 'postgres'
-            ? { ...compile<object>(builder, ' returning 1 as "done"'), placement: batchPlacementOf(within, builder) }
-            : { ...compile<object>(builder), isRowless: true }
+          engine === 'postgres' ? compile<object>(builder, ' returning 1 as "done"') : { ...compile<object>(builder), isRowless: true }
       }
       return compiled
     },
@@ -257,38 +254,15 @@ export function insertOf<Table extends SQLiteTable>(
 
 /**
  * Prepares the insert of a row that may exist.
- * @param row the column that may conflict
  * @returns whether the row was inserted
  */
-export function insertNewOf<Table extends SQLiteTable>(
-  table: Table,
-  row?: keyof Row<Table> & string,
-): (tx: Writer, row: Row<Table>) => Promise<boolean> {
-  const insert = prepareCheckedChange(
-    (queries) => queries.insert(table).values(insertedValues(table)).onConflictDoNothing(),
-    row && { row },
-  )
+export function insertNewOf<Table extends SQLiteTable>(table: Table): (tx: Writer, row: Row<Table>) => Promise<boolean> {
+  const insert = prepareCheckedChange((queries) => queries.insert(table).values(insertedValues(table)).onConflictDoNothing())
   return async (tx, row) => (await tx.first(insert, row)) !== undefined
 }
 
 const insertedValues = <Table extends SQLiteTable>(table: Table) =>
   placeholders(Object.keys(getTableColumns(table))) as Table['$inferInsert']
-
-/** A value that is known after the commit; await it then. */
-export type PendingResult<T> = { readonly known: Promise<T> }
-
-/**
- * Ends a write with a pending result of its last statements, so that the commit need not wait. No decision of the write
- * may depend on it.
- * @returns the return value of the write
- */
-export async function pendingResult<T>(known: Promise<T>): Promise<PendingResult<T>> {
-  // SQLite has responded already.
-  if (engine === 'sqlite') await known
-  // If the write fails, the write reports it.
-  else known.catch(() => undefined)
-  return { known }
-}
 
 /** Rows per statement on SQLite, which needs one statement per number of rows. */
 const rowsMax = 16

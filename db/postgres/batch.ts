@@ -5,14 +5,9 @@
 import type { Compiled, Prepared, Values, Writer } from '../engine.ts'
 import { lockRankOf } from '../schema/lock-order.ts'
 import { assertOpen, asWork, newWork, type Work } from '../write-work.ts'
-import type { QueryResult, Statement } from './pool.ts'
+import type { Statement } from './pool.ts'
 
-/** A recorded statement. `answer` is undefined for statements without a result. */
-type RecordedStatement = {
-  readonly compiled: Compiled<unknown>
-  readonly values: Values
-  readonly answer: PromiseWithResolvers<QueryResult> | undefined
-}
+type RecordedStatement = { readonly compiled: Compiled<unknown>; readonly values: Values }
 /** The position of a statement in the lock order: after the last row that its work locked. */
 type LockPosition = { readonly rank: number; readonly row: string }
 type OrderedStatement = RecordedStatement & { readonly place: LockPosition }
@@ -21,11 +16,11 @@ type OrderedStatement = RecordedStatement & { readonly place: LockPosition }
 export type RecordedWork = {
   readonly scope: Work
   readonly statements: readonly RecordedStatement[]
-  /** Undefined if it waits for a response or uses a query that cannot be recorded. It must then run alone. */
+  /** Undefined if it reads or waits. It must then run alone. */
   readonly ended: { readonly value: unknown } | { readonly error: unknown } | undefined
 }
 
-/** Runs a write until it settles or waits for a response, and records its statements. A waiting write is abandoned. */
+/** Runs a write until it ends, reads or waits, and records its statements. One that reads or waits is abandoned. */
 export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promise<RecordedWork> {
   const scope = newWork()
   const statements: RecordedStatement[] = []
@@ -33,17 +28,11 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
   let isUnfit = false
   const unfit = (): never => {
     isUnfit = true
-    throw new Error('a write of a group uses a query that cannot be recorded')
+    throw new Error('a write of a group reads')
   }
-  const record = (query: Prepared<unknown>, values: Values = {}, answer?: PromiseWithResolvers<QueryResult>): void => {
+  const run = (query: Prepared<never>, values: Values = {}): void => {
     assertOpen(scope)
-    statements.push({ compiled: query.compiled, values, answer })
-  }
-  const answers = async <Row>(query: Prepared<Row>, values?: Values): Promise<Row[]> => {
-    const answer = Promise.withResolvers<QueryResult>()
-    record(query, values, answer)
-    const { rows } = await answer.promise
-    return (rows as Record<string, unknown>[]).map(query.compiled.finish)
+    statements.push({ compiled: query.compiled, values })
   }
   const tx = {
     select: unfit,
@@ -51,9 +40,9 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
     update: unfit,
     delete: unfit,
     rows: unfit,
-    all: answers,
-    first: async <Row>(query: Prepared<Row>, values?: Values) => (await answers(query, values))[0],
-    run: (query: Prepared<never>, values?: Values) => record(query, values),
+    all: unfit,
+    first: unfit,
+    run,
     afterCommit: (effect: () => void) => void scope.afterCommit.push(effect),
   } as unknown as Writer
   asWork(scope, () => work(tx)).then(
@@ -64,7 +53,7 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
       ended = { error }
     },
   )
-  // A write that waits for no response has settled by then.
+  // A write that waits for nothing has settled by then.
   await new Promise<void>((resume) => process.nextTick(resume))
   return { scope, statements, ended: isUnfit ? undefined : ended }
 }
@@ -117,14 +106,11 @@ function mergeInsert(inserting: Map<string, { many: Compiled<never>; rows: unkno
   else rows.push(values)
 }
 
-/** A statement of a batch, and the promise of its response. */
-export type BatchStatement = { readonly statement: Statement; readonly answer: RecordedStatement['answer'] }
-
 /**
  * Merges the statements of several writes in the order in which they are sent.
  * @returns the writes that fit, those that must run alone, and the statements
  */
-export function arrangeBatch<One extends RecordedWork>(all: readonly One[]): { fit: One[]; unfit: One[]; sending: BatchStatement[] } {
+export function arrangeBatch<One extends RecordedWork>(all: readonly One[]): { fit: One[]; unfit: One[]; sending: Statement[] } {
   const fit: One[] = []
   const unfit: One[] = []
   const taking: OrderedStatement[] = []
@@ -142,9 +128,9 @@ export function arrangeBatch<One extends RecordedWork>(all: readonly One[]): { f
   // The sort is stable: statements at one position keep the order of the writes.
   taking.sort((a, b) => (isBefore(a.place, b.place) ? -1 : isBefore(b.place, a.place) ? 1 : 0))
   const statementOf = ({ name, text, bind }: Compiled<unknown>, values: Values) => ({ name, text, values: bind(values) })
-  const sending: BatchStatement[] = [
-    ...taking.map(({ compiled, values, answer }) => ({ statement: statementOf(compiled, values), answer })),
-    ...[...inserting.values()].map(({ many, rows }) => ({ statement: statementOf(many, { rows }), answer: undefined })),
+  const sending = [
+    ...taking.map(({ compiled, values }) => statementOf(compiled, values)),
+    ...[...inserting.values()].map(({ many, rows }) => statementOf(many, { rows })),
   ]
   return { fit, unfit, sending }
 }

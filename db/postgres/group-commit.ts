@@ -5,9 +5,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type DatabaseStats, engineErrorCode, isDatabaseAway, type Writer } from '../engine.ts'
 import { recordValue } from '../histogram.ts'
-import { arrangeBatch, type BatchStatement, type RecordedWork, recordWork } from './batch.ts'
+import { arrangeBatch, type RecordedWork, recordWork } from './batch.ts'
 import { refusalOf } from './errors.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Statement } from './pool.ts'
 import { begin, commit, ignoreRejection } from './transaction.ts'
 
 /** Maximum number of writes in one transaction. */
@@ -92,17 +92,13 @@ export function createGroupCommit(
     }
   }
 
-  async function commitAll(sending: readonly BatchStatement[]): Promise<void> {
+  async function commitAll(sending: readonly Statement[]): Promise<void> {
     const session = await writers.session()
     const transaction = begin(session, 'ISOLATION LEVEL READ COMMITTED')
     try {
       if (session.isPooled) await transaction.begun
       ignoreRejection(transaction.query(shortLockTimeout))
-      for (const { statement, answer } of sending) {
-        const sent = transaction.query(statement)
-        if (answer) sent.then(answer.resolve, answer.reject)
-        else ignoreRejection(sent)
-      }
+      for (const statement of sending) ignoreRejection(transaction.query(statement))
       await commit(session, transaction, stats)
     } catch (error) {
       await session.query({ text: 'ROLLBACK' }).catch(() => undefined)

@@ -10,7 +10,7 @@ type Attempt = Key & Pick<IdempotencyRow, 'attempt'>
 
 /** A stored answer is final: a later refusal must not replace it. */
 const unanswered = and(valuesOf(idempotencyKeys, ['scope', 'key', 'attempt']), isNull(idempotencyKeys.sealedAnswer))
-const insert = insertNewOf(idempotencyKeys, 'key')
+const insert = insertNewOf(idempotencyKeys)
 const find = lockedRowsOf(idempotencyKeys, ['scope', 'key'])
 const byKey = rowsOf(idempotencyKeys, ['scope', 'key'])
 const answer = changeOf(idempotencyKeys, unanswered)

@@ -69,16 +69,15 @@ async function create(
   if (!isToken(token)) return refuse('unknown_token')
   const { becomes, creation } = behaviours[token]
   const row = { id, token, amount, currency, captured: 0, refunded: 0, status: becomes, createdAt: clock.now() }
-  const begun = await db.write((tx) => store.begin(tx, row), locking)
+  const isNew = await db.write((tx) => store.begin(tx, row), locking)
   // A repeated creation returns the first payment, whatever it asks for.
-  const payment = (await begun.known) ? row : ((await store.find(id)) ?? row)
+  const payment = isNew ? row : ((await store.find(id)) ?? row)
   return creation === 'hangs' ? 'hang' : { status: 201, body: view(payment) }
 }
 
 /** Captures a payment; a second capture returns the same. */
 async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
-  const captured = await db.write((tx) => store.capture(tx, id, from), locking)
-  const taken = await captured.known
+  const taken = await db.write((tx) => store.capture(tx, id, from), locking)
   const payment = taken ?? (await store.find(id))
   if (!payment) return notFound
   if (payment.status !== 'CAPTURED') return refuse(`payment_${payment.status.toLowerCase()}`)

@@ -1,15 +1,6 @@
 import { and, eq, gte, sql } from 'drizzle-orm'
-import type { Database, Prepared, Reader, Values, Writer } from '../../../../db/engine.ts'
-import {
-  insertNewOf,
-  lockedRowsOf,
-  type PendingResult,
-  pendingResult,
-  prepare,
-  rowsOf,
-  updateOf,
-  valuesOf,
-} from '../../../../db/prepared.ts'
+import type { Database, Reader, Writer } from '../../../../db/engine.ts'
+import { insertNewOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { sandboxPayments, sandboxRefunds } from '../../../../db/schema/sandbox.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
@@ -19,7 +10,6 @@ export type SandboxStore = ReturnType<typeof createSandboxStore>
 const paymentById = rowsOf(sandboxPayments, ['id'])
 const lockedPayment = lockedRowsOf(sandboxPayments, ['id'])
 const refundById = rowsOf(sandboxRefunds, ['id'])
-const insertPayment = insertNewOf(sandboxPayments)
 const updatePayment = updateOf(
   sandboxPayments,
   and(eq(sandboxPayments.id, sql.placeholder('which')), eq(sandboxPayments.status, sql.placeholder('from'))),
@@ -33,19 +23,16 @@ const capturePayment = prepare((queries) =>
     .returning(),
 )
 
-/** Always a promise, also for synchronous results and errors. */
-const firstOf = async <Row>(tx: Writer, query: Prepared<Row>, values: Values): Promise<Row | undefined> => tx.first(query, values)
-
 export function createSandboxStore({ read }: Pick<Database, 'read'>) {
   return {
     find: async (id: string): Promise<SandboxPayment | undefined> => read.first(paymentById, { id }),
     /** Reads and locks a payment. */
     lock: async (tx: Writer, id: string): Promise<SandboxPayment | undefined> => tx.first(lockedPayment, { id }),
-    /** Creates a payment as the whole write; false if its id exists. */
-    begin: (tx: Writer, payment: SandboxPayment): Promise<PendingResult<boolean>> => pendingResult(insertPayment(tx, payment)),
-    /** Captures a payment in status `from` as the whole write; undefined in another status. */
-    capture: (tx: Writer, id: string, from: SandboxPayment['status']): Promise<PendingResult<SandboxPayment | undefined>> =>
-      pendingResult(firstOf(tx, capturePayment, { id, from })),
+    /** Creates a payment; false if its id exists. */
+    begin: insertNewOf(sandboxPayments),
+    /** Captures a payment in status `from`; undefined in another status. */
+    capture: async (tx: Writer, id: string, from: SandboxPayment['status']): Promise<SandboxPayment | undefined> =>
+      tx.first(capturePayment, { id, from }),
     /** Moves a payment from `from`; undefined without a change in another status. */
     async move(
       tx: Writer,

@@ -1,6 +1,6 @@
 /** Starts the page if bootstrap.ts did not load. A classic script of its own file, so that it runs independently. */
 {
-  const beginMaxMs = 2_000
+  const startMaxMs = 2_000
   const script = document.currentScript?.dataset['then']
   setTimeout(() => {
     if (!script || globalThis.soukBootstrap !== undefined) return
@@ -8,5 +8,5 @@
       document.documentElement.classList.add('cannot-begin')
       throw cause
     })
-  }, beginMaxMs)
+  }, startMaxMs)
 }

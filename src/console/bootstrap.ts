@@ -16,7 +16,7 @@
   const lockMaxMs = 2_000
   const script = document.currentScript?.dataset['then']
   // The module runs once, however often it is imported. The error is rethrown so that the browser's console shows it.
-  const goOn = (): undefined => {
+  const startPage = (): undefined => {
     if (script)
       void import(script).catch((cause: unknown) => {
         document.documentElement.classList.add('cannot-begin')
@@ -24,22 +24,22 @@
       })
   }
 
-  const giveUp = new AbortController()
+  const controller = new AbortController()
   const headers = { 'content-type': 'application/json' }
-  let isAsked = false
+  let isSent = false
   // If another tab holds the lock, lib/session/session.ts waits for its turn instead.
-  const askInTurn = (lock: unknown): Promise<Response> | undefined => {
-    if (!lock || giveUp.signal.aborted) return goOn()
-    isAsked = true
-    const answer = fetch('/console/session', { method: 'POST', headers, body: '{}', signal: giveUp.signal })
-    goOn()
-    return answer
+  const sendUnderLock = (lock: unknown): Promise<Response> | undefined => {
+    if (!lock || controller.signal.aborted) return startPage()
+    isSent = true
+    const response = fetch('/console/session', { method: 'POST', headers, body: '{}', signal: controller.signal })
+    startPage()
+    return response
   }
   const requestSession = async () =>
-    'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, askInTurn) : askInTurn(true)
+    'locks' in navigator ? navigator.locks.request('souk-console-session', { ifAvailable: true }, sendUnderLock) : sendUnderLock(true)
   // A failure resolves to undefined, and session.ts then sends the request itself.
   if (globalThis.soukBootstrap === undefined) {
-    globalThis.soukBootstrap = { answer: requestSession().catch(goOn), giveUp, isAsked: () => isAsked }
-    setTimeout(goOn, lockMaxMs)
+    globalThis.soukBootstrap = { response: requestSession().catch(startPage), controller, isSent: () => isSent }
+    setTimeout(startPage, lockMaxMs)
   }
 }

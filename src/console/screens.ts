@@ -1,19 +1,19 @@
 /** All screens: the menu, the palette, the router and the tests use `screens`. */
 import { exec } from 'preact-iso/router'
 import { lazyScreen, type Screen } from './lib/navigation/screen.tsx'
-import Home, { firstRead } from './screens/home/index.tsx'
+import Home, { firstPath } from './screens/home/index.tsx'
 
 const owners = ['OWNER'] as const
 const managers = ['OWNER', 'MANAGER'] as const
 const readers = ['OWNER', 'MANAGER', 'READ_ONLY'] as const
 const fulfillers = ['OWNER', 'MANAGER', 'FULFILMENT'] as const
-const everybody = undefined
+const allRoles = undefined
 
 type Nav = NonNullable<Screen['nav']>
 /** An entry of the menu. */
-const menu = (group: Nav['group'], icon: Nav['icon'], word: Nav['word']): Nav => ({ group, icon, word })
+const menu = (group: Nav['group'], icon: Nav['icon'], textKey: Nav['textKey']): Nav => ({ group, icon, textKey })
 /** An entry that is indented below the one before it. */
-const below = (...entry: Parameters<typeof menu>): Nav => ({ ...menu(...entry), below: true })
+const below = (...entry: Parameters<typeof menu>): Nav => ({ ...menu(...entry), isIndented: true })
 
 type Load = Parameters<typeof lazyScreen>[0]
 const shopScreen = (path: string, load: Load, roles: Screen['roles'], nav?: Nav): Screen => ({
@@ -43,19 +43,19 @@ function withFeature(screen: Screen): Screen {
 /** Fixed paths precede those with a parameter in the same place. */
 const allScreens: readonly Screen[] = [
   // Bundled with the page, because most visits start here.
-  { path: '/s/:shop', area: 'shop', nav: menu('day', 'home', 'home'), first: firstRead, component: Home },
-  shopScreen('/orders', () => import('./screens/orders/list.tsx'), everybody, menu('day', 'orders', 'orders')),
-  shopScreen('/orders/drafts', () => import('./screens/drafts/list.tsx'), everybody, below('day', 'page', 'drafts')),
+  { path: '/s/:shop', area: 'shop', nav: menu('day', 'home', 'home'), first: firstPath, component: Home },
+  shopScreen('/orders', () => import('./screens/orders/list.tsx'), allRoles, menu('day', 'orders', 'orders')),
+  shopScreen('/orders/drafts', () => import('./screens/drafts/list.tsx'), allRoles, below('day', 'page', 'drafts')),
   shopScreen('/orders/drafts/new', () => import('./screens/drafts/edit.tsx'), managers),
-  shopScreen('/orders/drafts/:id', () => import('./screens/drafts/edit.tsx'), everybody),
-  shopScreen('/orders/refunds', () => import('./screens/orders/refunds.tsx'), everybody, below('day', 'money', 'refunds')),
+  shopScreen('/orders/drafts/:id', () => import('./screens/drafts/edit.tsx'), allRoles),
+  shopScreen('/orders/refunds', () => import('./screens/orders/refunds.tsx'), allRoles, below('day', 'money', 'refunds')),
   shopScreen('/orders/returns', () => import('./screens/orders/returns-list.tsx'), managers, below('day', 'truck', 'returns')),
   shopScreen('/orders/abandoned', () => import('./screens/abandoned-carts/list.tsx'), managers, below('day', 'clock', 'abandonedCarts')),
   shopScreen('/orders/packing-slips', () => import('./screens/orders/documents.tsx'), fulfillers),
   shopScreen('/orders/invoices', () => import('./screens/orders/documents.tsx'), managers),
   shopScreen('/orders/credit-notes', () => import('./screens/orders/documents.tsx'), managers),
   shopScreen('/orders/tracking', () => import('./screens/orders/tracking.tsx'), fulfillers),
-  shopScreen('/orders/:id', () => import('./screens/orders/order.tsx'), everybody),
+  shopScreen('/orders/:id', () => import('./screens/orders/order.tsx'), allRoles),
   shopScreen('/products', () => import('./screens/products/list.tsx'), readers, menu('catalog', 'products', 'products')),
   shopScreen('/products/new', () => import('./screens/products/edit.tsx'), managers),
   shopScreen('/products/import', () => import('./screens/products/import.tsx'), managers),

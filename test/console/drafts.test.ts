@@ -48,13 +48,13 @@ describe('a draft', () => {
 
   test('names the field of an invalid value', () => {
     expect(findLineError(draftText(), 'USD')).toBeUndefined()
-    expect(findLineError(blankDraft, 'USD')).toEqual({ what: 'noLines' })
+    expect(findLineError(blankDraft, 'USD')).toEqual({ problem: 'noLines' })
     expect(findLineError(draftText({ lines: [line('٢', '١٠٫٥')] }), 'USD')).toBeUndefined()
     for (const quantity of ['', '0', '1.5', '10000', 'x', '-1'])
-      expect(findLineError(draftText({ lines: [line(quantity, '1')] }), 'USD')?.what).toBe('quantity')
+      expect(findLineError(draftText({ lines: [line(quantity, '1')] }), 'USD')?.problem).toBe('quantity')
     for (const price of ['x', '1.234', '-1', '1e3', '999999999999999999'])
-      expect(findLineError(draftText({ lines: [line('1', price)] }), 'USD')?.what).toBe('price')
-    expect(findLineError(draftText({ lines: [line('1', '1.5')] }), 'JPY')?.what).toBe('price')
+      expect(findLineError(draftText({ lines: [line('1', price)] }), 'USD')?.problem).toBe('price')
+    expect(findLineError(draftText({ lines: [line('1', '1.5')] }), 'JPY')?.problem).toBe('price')
   })
 
   test('sends only changed fields', () => {

@@ -16,16 +16,16 @@ describe('a refusal', () => {
   test('of one field is shown with its label, and marks the field', () => {
     const form = formOf(['title', 'Title'], ['price', 'Price (USD)'])
     expect(messageOf(form, 'price.amount: must be a whole number')).toBe('Price (USD): must be a whole number')
-    expect(form.refused.value).toMatchObject({ field: { name: 'price' }, text: 'must be a whole number' })
+    expect(form.fieldError.value).toMatchObject({ field: { name: 'price' }, text: 'must be a whole number' })
     expect(messageOf(form, 'Busy')).toBe('Busy')
-    expect(form.refused.value).toBeUndefined()
+    expect(form.fieldError.value).toBeUndefined()
   })
 
   test('of one of several rows names the row, and marks no field', () => {
     const form = formOf(['price', 'Price'], ['price', 'Price'], ['name', 'Name'])
     expect(messageOf(form, 'lines.1.price: must be an amount')).toBe('Price 2: must be an amount')
     expect(messageOf(form, 'zones.1.bands.0.price.amount: Too much')).toBe('Price 2.1: Too much')
-    expect(form.refused.value).toBeUndefined()
+    expect(form.fieldError.value).toBeUndefined()
   })
 
   test('of one of several fields with different labels is unchanged', () => {

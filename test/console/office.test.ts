@@ -49,8 +49,8 @@ describe('a business', () => {
         owners: [33.3333, 33.3333, 33.3334].map((share) => ({ name: 'O', share })),
       },
     })
-    expect(kybBody(owners('60', '40.0001'))).toEqual({ wrong: 'sum' })
-    expect(kybBody(owners('60', 'all'))).toEqual({ wrong: 'share' })
+    expect(kybBody(owners('60', '40.0001'))).toEqual({ error: 'sum' })
+    expect(kybBody(owners('60', 'all'))).toEqual({ error: 'share' })
   })
 
   test('that was rejected is submitted again unchanged', () => {
@@ -103,8 +103,8 @@ describe('a loan', () => {
     expect(loanChange(from, { ...from, amount: '', term: '12', purpose: '', partner2: ' ' })).toEqual({
       body: { requestedAmountUsd: null, requestedTermMonths: 12, purposeCode: null, selectedTier2Partner: null },
     })
-    expect(loanChange(from, { ...from, amount: 'much' })).toEqual({ wrong: 'amount' })
-    expect(loanChange(from, { ...from, term: 'long' })).toEqual({ wrong: 'term' })
+    expect(loanChange(from, { ...from, amount: 'much' })).toEqual({ error: 'amount' })
+    expect(loanChange(from, { ...from, term: 'long' })).toEqual({ error: 'term' })
   })
 
   const item: Item = {

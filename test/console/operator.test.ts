@@ -1,7 +1,7 @@
 /** Tests the figures, periods and registry forms of the operator's screens. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { csvOf } from '../../src/console/lib/format/csv-text.ts'
+import { toCsv } from '../../src/console/lib/format/csv-text.ts'
 import { sparklinePath } from '../../src/console/lib/format/sparkline-path.ts'
 import { parseDateRange, previousRange, rangeDates, rangeQuery } from '../../src/console/lib/navigation/date-range.ts'
 import { firstParts, isKpi, kpiNames, shareOf, toCountKpi, toRateKpi, unitOf } from '../../src/console/screens/figures/kpi.domain.ts'
@@ -77,7 +77,7 @@ describe('figures', () => {
       ],
     })
     const kpi = toRateKpi(of(0.02, 2), of(0.5, 50))
-    expect(kpi).toMatchObject({ total: 0.02, previous: 0.5, change: null, of: { refundedUsd: 2, confirmedUsd: 100 } })
+    expect(kpi).toMatchObject({ total: 0.02, previous: 0.5, change: null, amounts: { refundedUsd: 2, confirmedUsd: 100 } })
     expect(kpi.parts.map(({ name }) => name)).toEqual(['tap', 'qpay'])
     expect(toRateKpi(of(null, 0), undefined)).toMatchObject({ total: null, previous: null })
   })
@@ -108,7 +108,7 @@ describe('figures', () => {
 
   test('as CSV have no cell that a spreadsheet reads as a formula', () => {
     const rows = ['=1+1', '+1', '-1', '@x', 'a,"b"\nc'].map((cell) => [cell, -1] as const)
-    expect(csvOf(['part', 'value'], rows)).toBe(`part,value\r\n'=1+1,-1\r\n'+1,-1\r\n'-1,-1\r\n'@x,-1\r\n"a,""b""\nc",-1\r\n`)
+    expect(toCsv(['part', 'value'], rows)).toBe(`part,value\r\n'=1+1,-1\r\n'+1,-1\r\n'-1,-1\r\n'@x,-1\r\n"a,""b""\nc",-1\r\n`)
   })
 })
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fulfilmentBody, parseUnits } from '../../src/console/screens/orders/fulfilment.domain.ts'
 import {
+  canSettle,
   isCancellable,
   isRefundable,
   lineRefundAmount,
-  maySettle,
   previewRefund,
   refundableAmounts,
   refundBody,
@@ -114,34 +114,34 @@ describe('the refund of lines', () => {
 describe('the preview of a refund', () => {
   const mixed = order({ capturedTotal: usd(600), giftCardTotal: usd(400) })
   test('refunds to the payment method first, and then to gift cards', () => {
-    expect(previewRefund(mixed, { way: 'all' })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
-    expect(previewRefund(mixed, { way: 'amount', amount: usd(700) })).toEqual({ total: 700, captured: 600, onCards: 100, rest: 300 })
+    expect(previewRefund(mixed, { kind: 'all' })).toEqual({ total: 1_000, captured: 600, onCards: 400, remaining: 0 })
+    expect(previewRefund(mixed, { kind: 'amount', amount: usd(700) })).toEqual({ total: 700, captured: 600, onCards: 100, remaining: 300 })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
-    expect(previewRefund(mixed, { way: 'lines', lines })).toEqual({ total: 1_000, captured: 600, onCards: 400, rest: 0 })
+    expect(previewRefund(mixed, { kind: 'lines', lines })).toEqual({ total: 1_000, captured: 600, onCards: 400, remaining: 0 })
   })
 
   test('names invalid input', () => {
-    expect(previewRefund(mixed, { way: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
-    expect(previewRefund(mixed, { way: 'amount', amount: undefined }).problem).toBe('notAmount')
-    expect(previewRefund(mixed, { way: 'nothing' }).problem).toBe('nothing')
-    expect(previewRefund(mixed, { way: 'amount', amount: usd(0) }).problem).toBe('nothing')
-    expect(previewRefund(mixed, { way: 'lines', lines: [] }).problem).toBe('nothing')
-    expect(previewRefund(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')
-    expect(previewRefund(mixed, { way: 'lines', lines: [{ lineId: 'a', quantity: Number.NaN, restock: true }] }).problem).toBe('tooMuch')
-    expect(previewRefund(order({ refunds: [refund(1_000)] }), { way: 'all' }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { kind: 'amount', amount: usd(1_001) }).problem).toBe('tooMuch')
+    expect(previewRefund(mixed, { kind: 'amount', amount: undefined }).problem).toBe('notAmount')
+    expect(previewRefund(mixed, { kind: 'nothing' }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { kind: 'amount', amount: usd(0) }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { kind: 'lines', lines: [] }).problem).toBe('nothing')
+    expect(previewRefund(mixed, { kind: 'lines', lines: [{ lineId: 'a', quantity: 2, restock: true }] }).problem).toBe('tooMuch')
+    expect(previewRefund(mixed, { kind: 'lines', lines: [{ lineId: 'a', quantity: Number.NaN, restock: true }] }).problem).toBe('tooMuch')
+    expect(previewRefund(order({ refunds: [refund(1_000)] }), { kind: 'all' }).problem).toBe('nothing')
   })
 
   test('allows a refund of free items', () => {
     const free = order({ lines: [line('a', { total: 0 }), line('b')] })
-    const actual = previewRefund(free, { way: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
-    expect(actual).toEqual({ total: 0, captured: 0, onCards: 0, rest: 1_000 })
+    const actual = previewRefund(free, { kind: 'lines', lines: [{ lineId: 'a', quantity: 1, restock: true }] })
+    expect(actual).toEqual({ total: 0, captured: 0, onCards: 0, remaining: 1_000 })
   })
 
   test('is converted to the body of the API', () => {
-    expect(refundBody({ way: 'all' }, ' ')).toEqual({ all: true })
-    expect(refundBody({ way: 'amount', amount: usd(5) }, ' broken ')).toEqual({ amount: usd(5), reason: 'broken' })
+    expect(refundBody({ kind: 'all' }, ' ')).toEqual({ all: true })
+    expect(refundBody({ kind: 'amount', amount: usd(5) }, ' broken ')).toEqual({ amount: usd(5), reason: 'broken' })
     const lines = [{ lineId: 'a', quantity: 1, restock: true }]
-    expect(refundBody({ way: 'lines', lines }, '')).toEqual({ lines })
+    expect(refundBody({ kind: 'lines', lines }, '')).toEqual({ lines })
   })
 })
 
@@ -157,9 +157,9 @@ test('a refund is shown as to be paid by hand only if no processor will pay it',
   const at = Date.parse('2026-11-23T00:00:00.000Z')
   const refundOf = (status: Refund['status']) => refund(1, { status, createdAt: new Date(at).toISOString() })
   const dayMs = 86_400_000
-  expect(maySettle(refundOf('MANUAL'), at)).toBe(true)
-  expect([maySettle(refundOf('PENDING'), at + 3 * dayMs - 1), maySettle(refundOf('PENDING'), at + 3 * dayMs)]).toEqual([false, true])
-  expect([maySettle(refundOf('SUCCEEDED'), at + 9 * dayMs), maySettle(refundOf('CLAIMABLE'), at + 9 * dayMs)]).toEqual([false, false])
+  expect(canSettle(refundOf('MANUAL'), at)).toBe(true)
+  expect([canSettle(refundOf('PENDING'), at + 3 * dayMs - 1), canSettle(refundOf('PENDING'), at + 3 * dayMs)]).toEqual([false, true])
+  expect([canSettle(refundOf('SUCCEEDED'), at + 9 * dayMs), canSettle(refundOf('CLAIMABLE'), at + 9 * dayMs)]).toEqual([false, false])
 })
 
 describe('a fulfilment', () => {

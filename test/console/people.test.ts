@@ -41,7 +41,7 @@ const names = {
 const typed = textOf(discount, names)
 const wrongOf = (change: Partial<typeof blankDiscount>) => {
   const result = bodyOf({ ...typed, ...change }, { currency: 'USD', zone })
-  return 'wrong' in result ? result.wrong : {}
+  return 'errors' in result ? result.errors : {}
 }
 
 describe('a percentage', () => {
@@ -66,13 +66,13 @@ describe('a percentage', () => {
 describe('a discount', () => {
   test('without edits has no changes, not even of seconds that the field does not show', () => {
     const result = bodyOf(typed, { currency: 'USD', zone, before: discount })
-    if ('wrong' in result) throw new Error('not wrong')
+    if ('errors' in result) throw new Error('not wrong')
     expect(pickChanges(result.body, discount)).toEqual({})
   })
 
   test('sends only edited fields, so that an end in the past need not change', () => {
     const result = bodyOf({ ...typed, kind: 'FIXED', amount: '10,50', title: ' Sale ' }, { currency: 'USD', zone, before: discount })
-    if ('wrong' in result) throw new Error('not wrong')
+    if ('errors' in result) throw new Error('not wrong')
     expect(pickChanges(result.body, discount)).toEqual({
       title: 'Sale',
       kind: 'FIXED',
@@ -103,7 +103,7 @@ describe('a discount', () => {
 
   test('that is new sends only filled fields', () => {
     const result = bodyOf({ ...blankDiscount, title: 'All', how: 'AUTOMATIC', percent: '10' }, { currency: 'USD', zone })
-    if ('wrong' in result) throw new Error('not wrong')
+    if ('errors' in result) throw new Error('not wrong')
     expect(withoutNulls(result.body) as object).toEqual({ title: 'All', kind: 'PERCENT', valueBps: 1_000, status: 'ACTIVE' })
   })
 
@@ -133,15 +133,15 @@ describe('a gift card', () => {
   test('is typed in major units and sent in exact minor units', () => {
     expect(cardOf('10.005')).toEqual({ body: { amount: { amount: 10_005, currency: 'KWD' }, expiresAt: null, note: null } })
     expect(cardOf('1000', '', 'JPY')).toEqual({ body: { amount: { amount: 1_000, currency: 'JPY' }, expiresAt: null, note: null } })
-    for (const amount of ['0', '-1', '1.0005', 'ten', '']) expect(cardOf(amount)).toEqual({ wrong: { amount: 'amount' } })
+    for (const amount of ['0', '-1', '1.0005', 'ten', '']) expect(cardOf(amount)).toEqual({ errors: { amount: 'amount' } })
   })
 
   test('expires in the future, in the shop’s time zone', () => {
     expect(cardOf('1', '2026-11-23T20:01')).toEqual({
       body: { amount: { amount: 1_000, currency: 'KWD' }, expiresAt: '2026-11-23T12:01:00.000Z', note: null },
     })
-    expect(cardOf('1', '2026-11-23T20:00')).toEqual({ wrong: { expiresAt: 'past' } })
-    expect(cardOf('x', 'soon')).toEqual({ wrong: { amount: 'amount', expiresAt: 'moment' } })
+    expect(cardOf('1', '2026-11-23T20:00')).toEqual({ errors: { expiresAt: 'past' } })
+    expect(cardOf('x', 'soon')).toEqual({ errors: { amount: 'amount', expiresAt: 'moment' } })
   })
 
   test('shows its code in groups of four, and why it cannot be used', () => {

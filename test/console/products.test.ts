@@ -14,27 +14,27 @@ import {
 } from '../../src/console/screens/products/draft.domain.ts'
 import { createProductEditor } from '../../src/console/screens/products/editor.ts'
 import {
+  combinationOfTexts,
   combinations,
   missingCombinations,
   type OptionText,
-  optionsOf,
-  placeByTexts,
   refitRows,
   rowName,
-  type VariantPlacement,
-  valuesOf,
+  toApiOptions,
+  toOptionTexts,
+  type VariantCombination,
 } from '../../src/console/screens/products/options.domain.ts'
 import { stockBody, stockOf } from '../../src/console/screens/products/stock.domain.ts'
 import { storefrontUrl } from '../../src/console/screens/products/storefront-url.ts'
 
-const options = optionsOf([
+const options = toOptionTexts([
   { name: 'Size', values: ['S', 'M'] },
   { name: 'Colour', values: ['Red', 'Blue', 'Sand'] },
 ])
 const [size, colour] = options as [OptionText, OptionText]
-const row = (key: string, places: VariantPlacement['places'], id?: string): VariantPlacement => ({ key, id, places })
-const all = combinations(options).map((places, at) => row(`r${at}`, places, `var_${at}`))
-const names = (of: readonly OptionText[], rows: readonly VariantPlacement[]) => rows.map((one) => rowName(of, one))
+const row = (key: string, combination: VariantCombination['combination'], id?: string): VariantCombination => ({ key, id, combination })
+const all = combinations(options).map((combination, at) => row(`r${at}`, combination, `var_${at}`))
+const names = (of: readonly OptionText[], rows: readonly VariantCombination[]) => rows.map((one) => rowName(of, one))
 
 describe('variants of options', () => {
   test('are every combination, the last option changing first', () => {
@@ -45,28 +45,28 @@ describe('variants of options', () => {
 
   test('keep their ids when a value is renamed', () => {
     const renamed = [size, { ...colour, values: colour.values.map((one) => (one.text === 'Red' ? { ...one, text: 'Crimson' } : one)) }]
-    const { rows, gone } = refitRows(renamed, all)
-    expect(gone).toEqual([])
+    const { rows, dropped } = refitRows(renamed, all)
+    expect(dropped).toEqual([])
     expect(rows.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
     expect(names(renamed, rows)[0]).toBe('S / Crimson')
   })
 
   test('are removed with their value, and no others are', () => {
     const fewer = [size, { ...colour, values: colour.values.filter(({ text }) => text !== 'Blue') }]
-    const { rows, gone } = refitRows(fewer, all)
+    const { rows, dropped } = refitRows(fewer, all)
     expect(names(fewer, rows)).toEqual(['S / Red', 'S / Sand', 'M / Red', 'M / Sand'])
-    expect(gone.map(({ id }) => id)).toEqual(['var_1', 'var_4'])
+    expect(dropped.map(({ id }) => id)).toEqual(['var_1', 'var_4'])
   })
 
   test('that become equal when an option is removed are reduced to one, preferably a stored one', () => {
     const mixed = all.map((one, at) => (at === 0 ? { ...one, id: undefined } : one))
-    const { rows, gone } = refitRows([size], mixed)
+    const { rows, dropped } = refitRows([size], mixed)
     expect(rows.map(({ id }) => id)).toEqual(['var_1', 'var_3'])
-    expect(gone.length).toBe(4)
+    expect(dropped.length).toBe(4)
   })
 
   test('take the first value of a new option', () => {
-    const [cut] = optionsOf([{ name: 'Cut', values: ['Slim', 'Wide'] }]) as [OptionText]
+    const [cut] = toOptionTexts([{ name: 'Cut', values: ['Slim', 'Wide'] }]) as [OptionText]
     const { rows } = refitRows([...options, cut], all)
     expect(names([...options, cut], rows)[0]).toBe('S / Red / Slim')
     expect(missingCombinations([...options, cut], rows).length).toBe(6)
@@ -74,12 +74,12 @@ describe('variants of options', () => {
 
   test('always keep one, because a product needs a variant', () => {
     const one = [row('a', {}, 'var_a')]
-    const other = optionsOf([{ name: 'Size', values: ['XL'] }])
-    expect(refitRows(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], gone: [] })
+    const other = toOptionTexts([{ name: 'Size', values: ['XL'] }])
+    expect(refitRows(other, one)).toMatchObject({ rows: [{ id: 'var_a' }], dropped: [] })
     const replaced = [{ ...size, values: [{ key: 'fresh', text: 'XL' }] }]
-    const { rows, gone } = refitRows(replaced, all)
+    const { rows, dropped } = refitRows(replaced, all)
     expect(names(replaced, rows)).toEqual(['XL'])
-    expect(rows.length + gone.length).toBe(6)
+    expect(rows.length + dropped.length).toBe(6)
   })
 
   test('are unique, complete and valid combinations after any change of options', () => {
@@ -89,15 +89,15 @@ describe('variants of options', () => {
     })
     fc.assert(
       fc.property(fc.array(option, { maxLength: 3 }), fc.infiniteStream(fc.boolean()), (optionList, stays) => {
-        const before = optionsOf(optionList)
-        const rows = combinations(before).map((places, at) => row(`k${at}`, places, at % 3 === 0 ? undefined : `var_${at}`))
+        const before = toOptionTexts(optionList)
+        const rows = combinations(before).map((combination, at) => row(`k${at}`, combination, at % 3 === 0 ? undefined : `var_${at}`))
         const after = before
           .filter(() => stays.next().value)
           .map((one) => ({ ...one, values: one.values.filter(() => stays.next().value) }))
-        const { rows: keptRows, gone } = refitRows(after, rows)
-        const places = keptRows.map(({ places: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
-        expect(new Set(places).size).toBe(keptRows.length)
-        expect(new Set([...keptRows, ...gone].map(({ key }) => key)).size).toBe(rows.length)
+        const { rows: keptRows, dropped } = refitRows(after, rows)
+        const combination = keptRows.map(({ combination: at }) => JSON.stringify(after.map(({ key }) => at[key] ?? null)))
+        expect(new Set(combination).size).toBe(keptRows.length)
+        expect(new Set([...keptRows, ...dropped].map(({ key }) => key)).size).toBe(rows.length)
         expect(keptRows.length + missingCombinations(after, keptRows).length).toBe(combinations(after).length)
         expect(keptRows.length).toBeGreaterThan(0)
       }),
@@ -154,7 +154,7 @@ const changed = (change: Partial<ProductText>) => changeBody({ ...before, ...cha
 
 describe('the request body of a product', () => {
   test('is empty without edits, even if the publication time has seconds', () => {
-    expect(changed({})).toEqual({ body: {}, wrong: {} })
+    expect(changed({})).toEqual({ body: {}, errors: {} })
   })
 
   test('has only changed fields', () => {
@@ -163,13 +163,13 @@ describe('the request body of a product', () => {
       seo: { title: 'Shirts of linen', description: null },
     })
     expect(changed({ publishedAt: '2026-02-03T08:30' }).body).toEqual({ publishedAt: '2026-02-03T00:30:00.000Z' })
-    expect(changed({ showing: 'never' }).body).toEqual({ publishedAt: null })
+    expect(changed({ publication: 'never' }).body).toEqual({ publishedAt: null })
   })
 
   test('has the current date if an active product is shown at once, and no date for a draft', () => {
     const of = (change: { publishedAt: string | null; status?: 'DRAFT' }, text: Partial<ProductText>) => {
       const stored = textOf({ ...product, ...change }, terms.zone)
-      return changeBody({ ...stored, showing: 'auto', ...text }, stored, terms).body
+      return changeBody({ ...stored, publication: 'auto', ...text }, stored, terms).body
     }
     expect(of({ publishedAt: null }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
     expect(of({ publishedAt: '2027-01-01T00:00:00.000Z' }, {})).toEqual({ publishedAt: '2026-06-01T00:00:00.000Z' })
@@ -192,7 +192,7 @@ describe('the request body of a product', () => {
       { ...before.rows[1], price: '', onHand: '-1' },
     ] as ProductText['rows']
     const [first, second] = before.rows
-    expect(changed({ title: ' ', handle: '', rows, showing: 'at', publishedAt: '' }).wrong).toEqual({
+    expect(changed({ title: ' ', handle: '', rows, publication: 'at', publishedAt: '' }).errors).toEqual({
       title: 'required',
       handle: 'required',
       publishedAt: 'notMoment',
@@ -201,7 +201,7 @@ describe('the request body of a product', () => {
       [`rows.${second?.key}.price`]: 'required',
       [`rows.${second?.key}.onHand`]: 'notNumber',
     })
-    expect(changed({ rows: [] }).wrong).toEqual({ rows: 'required' })
+    expect(changed({ rows: [] }).errors).toEqual({ rows: 'required' })
   })
 
   test('needs no prices for a draft, needs them to activate it, and sends a typed price of 0', () => {
@@ -217,21 +217,21 @@ describe('the request body of a product', () => {
     const row = unpriced.rows[0]
     if (!row) throw new Error('no row')
     expect(row.price).toBe('')
-    expect(changeBody({ ...unpriced, title: 'Other' }, unpriced, terms)).toEqual({ body: { title: 'Other' }, wrong: {} })
+    expect(changeBody({ ...unpriced, title: 'Other' }, unpriced, terms)).toEqual({ body: { title: 'Other' }, errors: {} })
     const priced = changeBody({ ...unpriced, rows: [{ ...row, price: '0' }] }, unpriced, terms)
-    expect(priced).toEqual({ body: { variants: [{ id: 'var_S', price: { amount: 0, currency: 'USD' } }] }, wrong: {} })
-    expect(changeBody({ ...unpriced, status: 'ACTIVE' }, unpriced, terms).wrong).toEqual({ [`rows.${row.key}.price`]: 'required' })
+    expect(priced).toEqual({ body: { variants: [{ id: 'var_S', price: { amount: 0, currency: 'USD' } }] }, errors: {} })
+    expect(changeBody({ ...unpriced, status: 'ACTIVE' }, unpriced, terms).errors).toEqual({ [`rows.${row.key}.price`]: 'required' })
     // An existing price cannot be removed.
     const full = textOf({ ...draft, variants: [first] }, terms.zone)
     const cleared = full.rows.map((one) => ({ ...one, price: '' }))
-    expect(Object.values(changeBody({ ...full, rows: cleared }, full, terms).wrong)).toContain('required')
+    expect(Object.values(changeBody({ ...full, rows: cleared }, full, terms).errors)).toContain('required')
   })
 
   test('refuses equal options, and values without a name', () => {
     const [one] = before.options as [OptionText]
     const duplicate = { ...one, key: 'other', name: ' size ' }
     const unnamed = { ...one, key: 'third', name: '', values: [{ key: 'v', text: ' ' }] }
-    expect(changed({ options: [one, duplicate, unnamed] }).wrong).toMatchObject({
+    expect(changed({ options: [one, duplicate, unnamed] }).errors).toMatchObject({
       'options.other.name': 'twice',
       'options.third.name': 'required',
       'options.third.values': 'empty',
@@ -243,11 +243,11 @@ describe('the request body of a product', () => {
       ...blankBase,
       title: 'Mug',
       options: [],
-      rows: [{ key: 'a', places: {}, ...blankVariant, price: '12', onHand: '٤' }],
+      rows: [{ key: 'a', combination: {}, ...blankVariant, price: '12', onHand: '٤' }],
       pictures: [{ key: 'new-1', url: 'http://127.0.0.1/media/x', alt: ' ', width: 1, height: 1 }],
     }
-    const { body, wrong } = createBody(text, { ...terms, currency: 'JPY' })
-    expect(wrong).toEqual({})
+    const { body, errors } = createBody(text, { ...terms, currency: 'JPY' })
+    expect(errors).toEqual({})
     expect(body).toMatchObject({ title: 'Mug', options: [], images: [{ alt: null }] })
     expect(body.variants).toMatchObject([{ price: { amount: 12, currency: 'JPY' }, onHand: 4, optionValues: [], imageId: null }])
     expect('handle' in body || 'publishedAt' in body).toBe(false)
@@ -268,7 +268,7 @@ describe('the request body of a product', () => {
   test('has no guessed amounts: texts that may have thousands separators are refused in every field of every row', () => {
     const rows = before.rows.map((one) => ({ ...one, price: '45,000', compareAt: '1,250', cost: '٤٥٬٠٠٠' }))
     const [first, second] = before.rows
-    expect(changed({ rows }).wrong).toEqual(
+    expect(changed({ rows }).errors).toEqual(
       Object.fromEntries(
         [first, second].flatMap((one) => ['price', 'compareAt', 'cost'].map((field) => [`rows.${one?.key}.${field}`, 'notAmount'])),
       ),
@@ -276,7 +276,7 @@ describe('the request body of a product', () => {
   })
 
   test('first adds new variants with unique names if all stored variants are removed', () => {
-    const fresh = (key: string, places: VariantPlacement['places']) => ({ ...blankVariant, key, places, price: '9' })
+    const fresh = (key: string, combination: VariantCombination['combination']) => ({ ...blankVariant, key, combination, price: '9' })
     const [one] = before.options as [OptionText]
     const large = { ...one, values: [{ key: 'l', text: 'L' }] }
     const text = { ...before, options: [large], rows: [fresh('a', { [one.key]: 'l' })] }
@@ -288,7 +288,7 @@ describe('the request body of a product', () => {
     // The same with new variants of two options.
     const [, colours] = options as [OptionText, OptionText]
     const twoOptions = [one, colours]
-    const rows = combinations(twoOptions).map((places, at) => fresh(String(at), places))
+    const rows = combinations(twoOptions).map((combination, at) => fresh(String(at), combination))
     const replacedText = { ...before, options: twoOptions, rows }
     const additions = addBeforeRemoveBody(changeBody(replacedText, before, terms).body, replacedText, before)
     expect(additions?.options?.[0]?.values).toEqual(['S', 'M', 'S –', 'M –'])
@@ -301,7 +301,7 @@ describe('the request body of a product', () => {
   })
 
   test('options without a value are none', () => {
-    expect(valuesOf([{ key: 'a', name: 'Size', values: [] }])).toEqual([])
+    expect(toApiOptions([{ key: 'a', name: 'Size', values: [] }])).toEqual([])
   })
 })
 
@@ -313,14 +313,14 @@ describe('the product editor', () => {
     const editor = createProductEditor(product, terms.zone)
     const [size] = editor.options.value as [OptionText]
     editor.addValue(size.key, 'L')
-    editor.settle({
+    editor.markSaved({
       ...product,
       options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
       variants: [...product.variants, variant('var_L', 'L')],
     })
     expect(editor.rows.value.map(({ id }) => id)).toEqual(['var_S', 'var_M', 'var_L'])
-    const { body, wrong } = changeBody(editor.text.value, editor.before(), terms)
-    expect([body.variants?.map(({ id }) => id), wrong]).toEqual([['var_S', 'var_M', 'var_L'], {}])
+    const { body, errors } = changeBody(editor.text.value, editor.before(), terms)
+    expect([body.variants?.map(({ id }) => id), errors]).toEqual([['var_S', 'var_M', 'var_L'], {}])
   })
 
   test('creates a variant again that another user removed, if it was edited, and drops it otherwise', () => {
@@ -332,7 +332,7 @@ describe('the product editor', () => {
       variants: [product.variants[0]] as typeof product.variants,
     }
     if (medium) medium.draft.price.value = '70'
-    editor.meet(concurrent)
+    editor.mergeTheirs(concurrent)
     const { body } = changeBody(editor.text.value, editor.before(), terms)
     expect(body.options).toEqual([{ name: 'Size', values: ['S', 'M'] }])
     expect(body.variants).toMatchObject([{ id: 'var_S' }, { optionValues: ['M'], price: { amount: 7_000 } }])
@@ -340,7 +340,7 @@ describe('the product editor', () => {
 
     const other = createProductEditor(product, terms.zone)
     other.base.title.value = 'Shirts'
-    other.meet(concurrent)
+    other.mergeTheirs(concurrent)
     expect(other.rows.value.map(({ id }) => id)).toEqual(['var_S'])
   })
 
@@ -349,24 +349,24 @@ describe('the product editor', () => {
     const [size] = editor.options.value as [OptionText]
     editor.setOptions([{ ...size, values: size.values.slice(0, 1) }])
     expect(editor.removed.value.map(({ id }) => id)).toEqual(['var_M'])
-    editor.takeBack('var_M')
-    expect([editor.removed.value.length, valuesOf(editor.options.value)]).toEqual([0, [{ name: 'Size', values: ['S', 'M'] }]])
+    editor.restoreRow('var_M')
+    expect([editor.removed.value.length, toApiOptions(editor.options.value)]).toEqual([0, [{ name: 'Size', values: ['S', 'M'] }]])
     expect(editor.rows.value.map(({ id }) => id)).toEqual(['var_S', 'var_M'])
-    expect(placeByTexts([], ['S'])).toEqual({ options: [], places: {} })
+    expect(combinationOfTexts([], ['S'])).toEqual({ options: [], combination: {} })
   })
 })
 
 describe('stock', () => {
   test('has the units on hand and the units that are not reserved', () => {
-    expect(stockOf(product.variants)).toEqual({ counted: 2, onHand: 6, free: 4 })
-    expect(stockOf([{ trackInventory: false, onHand: 5, reserved: 0 }])).toEqual({ counted: 0, onHand: 0, free: 0 })
+    expect(stockOf(product.variants)).toEqual({ tracked: 2, onHand: 6, available: 4 })
+    expect(stockOf([{ trackInventory: false, onHand: 5, reserved: 0 }])).toEqual({ tracked: 0, onHand: 0, available: 0 })
   })
 
   test('is changed by a count or by a difference', () => {
-    expect(stockBody({ way: 'counted', quantity: ' 0 ', reason: ' ' })).toEqual({ counted: 0 })
-    expect(stockBody({ way: 'more', quantity: '3', reason: 'delivery' })).toEqual({ delta: 3, reason: 'delivery' })
-    expect(stockBody({ way: 'fewer', quantity: '3', reason: '' })).toEqual({ delta: -3 })
-    for (const quantity of ['', '-1', '1.5', 'x', '0']) expect(stockBody({ way: 'fewer', quantity, reason: '' })).toBeUndefined()
+    expect(stockBody({ kind: 'counted', quantity: ' 0 ', reason: ' ' })).toEqual({ counted: 0 })
+    expect(stockBody({ kind: 'more', quantity: '3', reason: 'delivery' })).toEqual({ delta: 3, reason: 'delivery' })
+    expect(stockBody({ kind: 'fewer', quantity: '3', reason: '' })).toEqual({ delta: -3 })
+    for (const quantity of ['', '-1', '1.5', 'x', '0']) expect(stockBody({ kind: 'fewer', quantity, reason: '' })).toBeUndefined()
   })
 
   test('is a whole number in any script', () => {

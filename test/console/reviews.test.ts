@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { differencesOf, pageOf } from '../../src/console/screens/audit/audit.domain.ts'
-import { isOwnDecision } from '../../src/console/screens/kyb/decided.domain.ts'
+import { isOwnDecision } from '../../src/console/screens/kyb/own-decision.domain.ts'
 import { remainingShare } from '../../src/console/screens/kyb/shares.domain.ts'
 import { decisionsIn, parseAssessment, parseUsd, withoutFile } from '../../src/console/screens/lending-queue/review.domain.ts'
 import { blankRepayment, bodyOf } from '../../src/console/screens/repayments/repayment.domain.ts'
@@ -43,7 +43,7 @@ describe('an application', () => {
         hardComplianceFlags: ['sanctions'],
       },
     })
-    expect(parseAssessment({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrong: ['revenue', 'collateral'] })
+    expect(parseAssessment({ ...figures, revenue: '', collateral: 'much' })).toEqual({ wrongFields: ['revenue', 'collateral'] })
   })
 
   test('names the documents without a file, whatever the form of the merchant’s list', () => {
@@ -74,13 +74,13 @@ describe('a repayment', () => {
   })
 
   test('without a settlement date is a default', () => {
-    expect(bodyOf({ ...typed, settled: '' }, of)).toEqual({ wrong: { settled: 'required' } })
+    expect(bodyOf({ ...typed, settled: '' }, of)).toEqual({ errors: { settled: 'required' } })
     expect(bodyOf({ ...typed, settled: '', outcome: 'DEFAULT' }, of)).toMatchObject({ body: { settledAt: null } })
   })
 
   test('names missing fields', () => {
     expect(bodyOf({ ...blankRepayment, amount: '0' }, {})).toEqual({
-      wrong: { merchant: 'required', lender: 'required', loanRef: 'required', amount: 'amount', due: 'required', settled: 'required' },
+      errors: { merchant: 'required', lender: 'required', loanRef: 'required', amount: 'amount', due: 'required', settled: 'required' },
     })
   })
 })

@@ -107,9 +107,9 @@ test('a method without a code gets one from its name', () => {
 
 test('an invalid amount is reported by field and row without a request', () => {
   const flat = { ...newMethod, code: 'a', title: 'A' }
-  expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(parseMethod({ ...flat, price: '1.234' }, 'USD')).toEqual({ error: { field: 'price', problem: 'notAmount' } })
   // The text could mean a thousand or one and a quarter.
-  expect(parseMethod({ ...flat, price: '1,234' }, 'KWD')).toEqual({ wrong: { field: 'price', is: 'notAmount' } })
+  expect(parseMethod({ ...flat, price: '1,234' }, 'KWD')).toEqual({ error: { field: 'price', problem: 'notAmount' } })
   expect(parseMethod({ ...flat, price: '1.234' }, 'KWD')).toEqual({
     method: { code: 'a', title: 'A', countries: [], price: { amount: 1_234, currency: 'KWD' } },
   })
@@ -118,12 +118,12 @@ test('an invalid amount is reported by field and row without a request', () => {
     { upTo: '500', amount: '1' },
     { upTo: '1.5', amount: '2' },
   ]
-  expect(parseMethod({ ...zoned, bands }, 'USD')).toEqual({ wrong: { field: 'upTo', is: 'notNumber', at: 1 } })
+  expect(parseMethod({ ...zoned, bands }, 'USD')).toEqual({ error: { field: 'upTo', problem: 'notNumber', bandIndex: 1 } })
   expect(parseMethod({ ...zoned, bands: [{ upTo: '', amount: '' }] }, 'USD')).toEqual({
-    wrong: { field: 'amount', is: 'notAmount', at: 0 },
+    error: { field: 'amount', problem: 'notAmount', bandIndex: 0 },
   })
   expect(parseMethod({ ...zoned, bands: [{ upTo: '', amount: '1' }], freeOver: 'x' }, 'USD')).toEqual({
-    wrong: { field: 'freeOver', is: 'notAmount' },
+    error: { field: 'freeOver', problem: 'notAmount' },
   })
 })
 

@@ -93,7 +93,7 @@ describe('payment methods', () => {
       { method: 'card', step: 'KYB_COHORT', candidate: 'stripe', outcome: 'SELECTED' },
     ] as const
     const resolutions = resolutionsOf({ meta: { kybCohort: null, partnership: null, chain: [...chain], skippedByBreaker: ['tap'] } })
-    expect(resolutions.map(({ method, chosen, links }) => [method, chosen, links.length])).toEqual([
+    expect(resolutions.map(({ method, selected, links }) => [method, selected, links.length])).toEqual([
       ['card', 'stripe', 3],
       ['paypal', undefined, 0],
       ['crypto', undefined, 0],

@@ -33,8 +33,8 @@ export const App = () => (
 function LeaveGuard() {
   const { route, path, url } = useLocation()
   useEffect(() => recordVisit(path, url), [path, url])
-  const here = useRef({ url, route })
-  here.current = { url, route }
+  const latest = useRef({ url, route })
+  latest.current = { url, route }
   // A layout effect of a child runs before the router's own; registered once, because a later listener would run
   // after it.
   useLayoutEffect(() => {
@@ -46,13 +46,13 @@ function LeaveGuard() {
       if (link.hash && link.pathname + link.search === location.pathname + location.search) return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (await askToLeave()) here.current.route(link.href.slice(location.origin.length))
+      if (await askToLeave()) latest.current.route(link.href.slice(location.origin.length))
     }
     async function onPopState(event: PopStateEvent): Promise<void> {
       if (!isDirty()) return
       event.stopImmediatePropagation()
       // The browser has navigated already: it goes back to the page, and forward again if the person agrees.
-      history.pushState(null, '', here.current.url)
+      history.pushState(null, '', latest.current.url)
       if (!(await askToLeave())) return
       clearDirty()
       history.back()
@@ -130,25 +130,25 @@ function SignedIn() {
 const guards = new Map<Screen, () => preact.JSX.Element>()
 /** Wraps a screen in its access check. */
 function withAccess(screen: Screen): () => preact.JSX.Element {
-  const known = guards.get(screen)
-  if (known) return known
+  const existingGuard = guards.get(screen)
+  if (existingGuard) return existingGuard
   const Component = screen.component
-  const made = () => {
+  const guard = () => {
     // The screen's own path stays while the next screen loads.
     const { path } = useRoute()
-    const isTheirs =
+    const hasAccess =
       screen.area === 'net' ? isOperator.value : !screen.roles || (role.value !== undefined && screen.roles.includes(role.value))
     // Access was lost while something was typed.
-    const isLosing = useRef(false)
-    isLosing.current = !isTheirs && (isLosing.current || isDirty())
-    const lost = isLosing.current ? ` ${common('leaveText')}` : ''
+    const losesInput = useRef(false)
+    losesInput.current = !hasAccess && (losesInput.current || isDirty())
+    const warning = losesInput.current ? ` ${common('leaveText')}` : ''
     if (screen.area === 'shop' && !shop.value) return isLostShop(shopName.value) ? <LostShop /> : <NotFound />
-    if (!isTheirs) return <Forbidden text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${lost}`} />
+    if (!hasAccess) return <Forbidden text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${warning}`} />
     // The key remounts the screen for another record.
     return <Component key={path} />
   }
-  guards.set(screen, made)
-  return made
+  guards.set(screen, guard)
+  return guard
 }
 
 const NotFound = () => (
@@ -175,16 +175,16 @@ const LostShop = () => (
 /** Redirects to the only or last shop, and operators without one to the administration. */
 function StartPage() {
   const { route } = useLocation()
-  const places = shops.value
-  const before = places.find(({ name }) => name === lastShopName())
-  const only = places.length === 1 ? places[0] : before
-  const isAdministration = isOperator.value && places.length === 0
-  const to = only ? `/console/s/${encodeURIComponent(only.name)}` : isAdministration ? '/console/net' : undefined
+  const staffShops = shops.value
+  const lastShop = staffShops.find(({ name }) => name === lastShopName())
+  const startShop = staffShops.length === 1 ? staffShops[0] : lastShop
+  const isAdministration = isOperator.value && staffShops.length === 0
+  const href = startShop ? `/console/s/${encodeURIComponent(startShop.name)}` : isAdministration ? '/console/net' : undefined
   useEffect(() => {
-    if (to) route(to, true)
-  }, [to, route])
-  if (to) return <div />
-  if (places.length === 0)
+    if (href) route(href, true)
+  }, [href, route])
+  if (href) return <div />
+  if (staffShops.length === 0)
     return (
       <Page title={t('noShop')}>
         <EmptyState
@@ -198,13 +198,13 @@ function StartPage() {
   return (
     <Page title={t('chooseShop')} subtitle={t('chooseShopText')}>
       <ul class="choices-list">
-        {places.map((place: StaffShop) => (
-          <li key={place.id}>
-            <a href={`/console/s/${encodeURIComponent(place.name)}`}>
+        {staffShops.map((staffShop: StaffShop) => (
+          <li key={staffShop.id}>
+            <a href={`/console/s/${encodeURIComponent(staffShop.name)}`}>
               <strong>
-                <bdi>{place.title}</bdi>
+                <bdi>{staffShop.title}</bdi>
               </strong>
-              <span class="faint">{place.name}</span>
+              <span class="faint">{staffShop.name}</span>
             </a>
           </li>
         ))}

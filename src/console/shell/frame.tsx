@@ -17,7 +17,7 @@ import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { t } from './i18n.ts'
-import { menu, screenHref, screenName } from './menu.ts'
+import { menuScreens, screenHref, screenName } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
 
 const groups: readonly Group[] = ['day', 'catalog', 'people', 'money', 'finance', 'network', 'review', 'operations', 'trust']
@@ -61,18 +61,18 @@ export function Frame({ children }: { children: ComponentChildren }) {
     rememberFeature(screenAt(path)?.feature)
   }, [path])
   useEffect(() => screenLoadEnded, [])
-  const here = menu()
+  const entries = menuScreens()
   // The shown screen, or its nearest parent.
-  const current = here
+  const current = entries
     .filter((screen) => path === screenHref(screen) || path.startsWith(`${screenHref(screen)}/`))
     .sort((a, b) => b.path.length - a.path.length)[0]
   /** Preloads the screen of a link under the pointer. */
-  function onPoint({ target }: Event): void {
+  function preloadScreen({ target }: Event): void {
     const link = target instanceof Element && target.closest('a')
-    if (link) here.find((screen) => screenHref(screen) === link.pathname)?.component.preload?.()
+    if (link) entries.find((screen) => screenHref(screen) === link.pathname)?.component.preload?.()
   }
   // Closes the phone's menu when the focus leaves it.
-  function onLeave({ currentTarget, relatedTarget }: FocusEvent): void {
+  function closeMenuOnLeave({ currentTarget, relatedTarget }: FocusEvent): void {
     if (isOpen.value && relatedTarget instanceof Element && !(currentTarget as Element).contains(relatedTarget)) isOpen.value = false
   }
   return (
@@ -105,16 +105,16 @@ export function Frame({ children }: { children: ComponentChildren }) {
           title={isLive.value ? t('live') : t('notLive')}
         />
       </header>
-      <nav id="menu" aria-label={t('mainMenu')} onPointerOver={onPoint} onFocusOut={onLeave}>
+      <nav id="menu" aria-label={t('mainMenu')} onPointerOver={preloadScreen} onFocusOut={closeMenuOnLeave}>
         {groups.map((group) => {
-          const of = here.filter(({ nav }) => nav?.group === group)
+          const groupScreens = entries.filter(({ nav }) => nav?.group === group)
           return (
-            of.length > 0 && (
+            groupScreens.length > 0 && (
               <section key={group} aria-label={t(`group.${group}`)}>
                 <h2>{t(`group.${group}`)}</h2>
                 <ul>
-                  {of.map((screen) => (
-                    <li key={screen.path} class={screen.nav?.below ? 'below' : undefined}>
+                  {groupScreens.map((screen) => (
+                    <li key={screen.path} class={screen.nav?.isIndented ? 'below' : undefined}>
                       <a href={screenHref(screen)} aria-current={screen === current ? 'page' : undefined}>
                         {screen.nav && <Icon name={screen.nav.icon} />}
                         <span>{screenName(screen)}</span>
@@ -183,15 +183,21 @@ export function Frame({ children }: { children: ComponentChildren }) {
 /** Selects a shop, the administration, or a new shop. A single choice is a link. */
 function ShopSwitcher() {
   const { path } = useLocation()
-  const here = shop.value
+  const currentShop = shop.value
   const isAdministration = isOperator.value && path.startsWith('/console/net')
-  const name = here ? here.title || here.name : isOperator.value ? t('operator') : 'souk'
+  const name = currentShop ? currentShop.title || currentShop.name : isOperator.value ? t('operator') : 'souk'
   const choices = [
-    ...shops.value.map((place) => [shopHref(place.name), place.title || place.name] as const),
+    ...shops.value.map((staffShop) => [shopHref(staffShop.name), staffShop.title || staffShop.name] as const),
     ...(isOperator.value ? [['/console/net', t('operator')] as const] : []),
     ...(session.value?.canCreateShops ? [['/console/shops/new', t('createShop')] as const] : []),
   ]
-  const chosen = here ? shopHref(here.name) : isAdministration ? '/console/net' : path === '/console/shops/new' ? path : ''
+  const currentHref = currentShop
+    ? shopHref(currentShop.name)
+    : isAdministration
+      ? '/console/net'
+      : path === '/console/shops/new'
+        ? path
+        : ''
   if (choices.length < 2)
     return (
       <a class="brand" href="/console" dir="auto">
@@ -202,15 +208,15 @@ function ShopSwitcher() {
     <label class="brand">
       <span class="unseen">{t('chooseShop')}</span>
       <select
-        value={chosen}
+        value={currentHref}
         onChange={({ currentTarget }) => {
           const href = currentTarget.value
           // The select keeps the present choice if the person stays.
-          currentTarget.value = chosen
+          currentTarget.value = currentHref
           navigate(href)
         }}
       >
-        {chosen === '' && <option value="">{t('chooseShop')}</option>}
+        {currentHref === '' && <option value="">{t('chooseShop')}</option>}
         {choices.map(([href, text]) => (
           <option key={href} value={href}>
             {text}

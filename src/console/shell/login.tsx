@@ -71,15 +71,15 @@ function Login({ onForgot }: { onForgot: () => void }) {
   const email = useSignal('')
   const password = useSignal('')
   const code = useSignal('')
-  const [wantsCode, setWantsCode] = useState(false)
+  const [needsCode, setWantsCode] = useState(false)
   async function send(): Promise<void> {
     try {
       await logIn({ email: email.value.trim(), password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'TOTP_REQUIRED') throw error
-      const wasAsked = wantsCode && code.value.trim() !== ''
+      const wasRejected = needsCode && code.value.trim() !== ''
       setWantsCode(true)
-      if (wasAsked) throw error
+      if (wasRejected) throw error
     }
   }
   return (
@@ -88,7 +88,7 @@ function Login({ onForgot }: { onForgot: () => void }) {
       <Form onSubmit={send} submit={t('login')} label={t('loginTitle')}>
         <TextField label={t('email')} bind={email} type="email" autoComplete="username" required />
         <TextField label={t('password')} bind={password} type="password" autoComplete="current-password" required />
-        {wantsCode && <CodeField bind={code} />}
+        {needsCode && <CodeField bind={code} />}
       </Form>
       <Button kind="quiet" onPress={onForgot} text={t('forgot')} />
     </>
@@ -97,10 +97,10 @@ function Login({ onForgot }: { onForgot: () => void }) {
 
 /** Takes the focus when it appears. */
 function CodeField({ bind }: { bind: Signal<string> }) {
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.querySelector('input')?.focus(), [])
+  const container = useRef<HTMLDivElement>(null)
+  useEffect(() => container.current?.querySelector('input')?.focus(), [])
   return (
-    <div ref={box} class="stack">
+    <div ref={container} class="stack">
       <Note>{t('codeWanted')}</Note>
       <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
     </div>
@@ -110,9 +110,9 @@ function CodeField({ bind }: { bind: Signal<string> }) {
 /** The response does not reveal whether an account exists. */
 function ForgotPassword({ onBack }: { onBack: () => void }) {
   const email = useSignal('')
-  const [sent, setSent] = useState<'mail' | 'nothing' | undefined>(undefined)
+  const [result, setSent] = useState<'mail' | 'nothing' | undefined>(undefined)
   async function send(): Promise<void> {
-    const answer = await fetch('/auth/password/forgot', {
+    const response = await fetch('/auth/password/forgot', {
       method: 'POST',
       credentials: 'omit',
       headers: { 'content-type': 'application/json' },
@@ -121,15 +121,15 @@ function ForgotPassword({ onBack }: { onBack: () => void }) {
     }).catch(() => {
       throw noResponseError()
     })
-    if (!answer.ok) throw await readApiError(answer)
-    const { sending } = (await answer.json()) as { sending?: boolean }
+    if (!response.ok) throw await readApiError(response)
+    const { sending } = (await response.json()) as { sending?: boolean }
     setSent(sending === false ? 'nothing' : 'mail')
   }
   return (
     <>
-      {sent === 'mail' ? (
+      {result === 'mail' ? (
         <Note tone="good">{t('forgotText')}</Note>
-      ) : sent === 'nothing' ? (
+      ) : result === 'nothing' ? (
         <Note tone="warn">{t('forgotOff')}</Note>
       ) : (
         <Form onSubmit={send} submit={t('forgotSend')} label={t('forgotTitle')}>

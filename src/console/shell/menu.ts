@@ -6,7 +6,7 @@ import { isOperator } from '../lib/session/session.ts'
 import { screens } from '../screens.ts'
 
 /** Returns the screens with a name for the signed-in person: of the shop, or of the administration outside shops. */
-export const pages = (): readonly Screen[] =>
+export const availableScreens = (): readonly Screen[] =>
   screens.filter(
     ({ nav, area, roles }) =>
       nav &&
@@ -15,7 +15,8 @@ export const pages = (): readonly Screen[] =>
         : shop.value === undefined && isOperator.value),
   )
 
-/** Returns the menu's screens: `pages` without unused optional parts. */
-export const menu = (): readonly Screen[] => pages().filter(({ feature }) => feature === undefined || isFeatureShown(feature))
-export const screenName = ({ nav }: Screen): string => (nav ? common(nav.word) : '')
+/** Returns the menu's screens: `availableScreens` without unused optional parts. */
+export const menuScreens = (): readonly Screen[] =>
+  availableScreens().filter(({ feature }) => feature === undefined || isFeatureShown(feature))
+export const screenName = ({ nav }: Screen): string => (nav ? common(nav.textKey) : '')
 export const screenHref = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

@@ -4,12 +4,12 @@ import { chooseColorScheme, colorSchemes } from '../lib/session/color-scheme.ts'
 import { role, shop, shopPath } from '../lib/session/current-shop.ts'
 import { screenAt } from '../screens.ts'
 import { t as shellText } from './i18n.ts'
-import { pages, screenHref, screenName } from './menu.ts'
+import { availableScreens, screenHref, screenName } from './menu.ts'
 import { openShortcuts, type PaletteEntry } from './palette-entry.ts'
 import { t } from './palette-texts/i18n.ts'
 
 /** An entry with the synonyms that find it. */
-type Entry = PaletteEntry & { readonly words: string }
+type Entry = PaletteEntry & { readonly synonyms: string }
 
 const createActions = [
   ['newProduct', 'products/new'],
@@ -24,49 +24,49 @@ const createActions = [
 const accountSettings = ['password', 'twoFactor', 'sessions', 'language'] as const
 
 /** Whether the person's role may open a page of the shop. */
-function mayOpen(href: string): boolean {
+function canOpen(href: string): boolean {
   const roles = screenAt(href)?.roles
   return shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
 }
 
 function allEntries(): readonly Entry[] {
-  const screens = pages().map((screen): Entry => {
-    const key = `words.${screen.nav?.word}`
+  const screens = availableScreens().map((screen): Entry => {
+    const key = `words.${screen.nav?.textKey}`
     return {
       ...{ key: screen.path, group: shellText('pages'), text: screenName(screen), href: screenHref(screen) },
-      words: t.has(key) ? t(key) : '',
+      synonyms: t.has(key) ? t(key) : '',
     }
   })
   const actions = createActions.map(([key, path]): Entry => {
     const href = shopPath(...path.split('/'))
-    return { key, group: t('actions'), text: t(key), href, words: t(`words.${key}`) }
+    return { key, group: t('actions'), text: t(key), href, synonyms: t(`words.${key}`) }
   })
   const settings = accountSettings.map(
-    (key): Entry => ({ key, group: shellText('account'), text: t(key), href: '/console/account', words: t(`words.${key}`) }),
+    (key): Entry => ({ key, group: shellText('account'), text: t(key), href: '/console/account', synonyms: t(`words.${key}`) }),
   )
   const schemes = colorSchemes.map(
     (scheme): Entry => ({
-      ...{ key: scheme, group: t('actions'), text: shellText(`scheme.${scheme}`), href: '', words: t('words.scheme') },
+      ...{ key: scheme, group: t('actions'), text: shellText(`scheme.${scheme}`), href: '', synonyms: t('words.scheme') },
       run: () => chooseColorScheme(scheme),
     }),
   )
   const help: Entry[] = [
-    { key: 'shortcuts', group: t('actions'), text: t('shortcuts'), href: '', words: t('words.shortcuts'), run: openShortcuts },
+    { key: 'shortcuts', group: t('actions'), text: t('shortcuts'), href: '', synonyms: t('words.shortcuts'), run: openShortcuts },
     {
-      ...{ key: 'docs', group: t('actions'), text: shellText('docs'), href: '/docs', words: t('words.docs') },
+      ...{ key: 'docs', group: t('actions'), text: shellText('docs'), href: '/docs', synonyms: t('words.docs') },
       run: () => void open('/docs', '_blank', 'noreferrer'),
     },
   ]
-  return [...screens, ...actions.filter(({ href }) => mayOpen(href)), ...settings, ...schemes, ...help]
+  return [...screens, ...actions.filter(({ href }) => canOpen(href)), ...settings, ...schemes, ...help]
 }
 
 /** Returns the entries in whose text or synonyms each typed word begins a word; none without a text. */
 export function findEntries(typed: string): readonly PaletteEntry[] {
-  const wanted = wordsOf(typed)
-  if (wanted.length === 0) return []
-  return allEntries().filter(({ text, words }) => {
-    const known = wordsOf(`${text} ${words}`)
-    return wanted.every((word) => known.some((one) => one.startsWith(word)))
+  const typedWords = wordsOf(typed)
+  if (typedWords.length === 0) return []
+  return allEntries().filter(({ text, synonyms }) => {
+    const entryWords = wordsOf(`${text} ${synonyms}`)
+    return typedWords.every((word) => entryWords.some((one) => one.startsWith(word)))
   })
 }
 

@@ -12,7 +12,7 @@ import { isOperator } from '../lib/session/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ErrorMessage } from '../ui/error-message.tsx'
 import { t } from './i18n.ts'
-import { pages, screenHref, screenName } from './menu.ts'
+import { availableScreens, screenHref, screenName } from './menu.ts'
 import { isShortcutsOpen, openShortcuts, type PaletteEntry } from './palette-entry.ts'
 
 const isOpen = signal(false)
@@ -20,8 +20,8 @@ export const openPalette = (): void => {
   isOpen.value = true
 }
 
-const waitMs = 200
-const eachMax = 5
+const typingPauseMs = 200
+const resultsPerKind = 5
 
 /** Loads a module with its texts; undefined until it is loaded. */
 function useModule<Module>(load: () => Promise<Module>): Module | undefined {
@@ -47,15 +47,15 @@ const isTyping = ({ target }: Event): boolean =>
 /** The command palette: Ctrl-K, some letters, Enter. `?` lists the shortcuts. */
 export function Palette() {
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.altKey) return
       if (event.key === '?' && !event.ctrlKey && !event.metaKey && !isTyping(event)) return openShortcuts()
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return
       event.preventDefault()
       isOpen.value = !isOpen.value
     }
-    addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
   }, [])
   return (
     <>
@@ -66,10 +66,10 @@ export function Palette() {
 }
 
 function findPages(typed: string): readonly PaletteEntry[] {
-  const wanted = foldText(typed)
-  return pages()
+  const foldedText = foldText(typed)
+  return availableScreens()
     .map((screen): PaletteEntry => ({ key: screen.path, group: t('pages'), text: screenName(screen), href: screenHref(screen) }))
-    .filter(({ text }) => foldText(text).includes(wanted))
+    .filter(({ text }) => foldText(text).includes(foldedText))
 }
 
 /** Records found by a search text. */
@@ -81,7 +81,7 @@ const noRecords: RecordSearch = { words: '', found: [] }
 
 async function findShopEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
   try {
-    const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: eachMax } }, signal }))
+    const { data } = await ok(api.GET('/admin/shops', { params: { query: { q: words, limit: resultsPerKind } }, signal }))
     const found = data.map(({ id, title, name }) => ({
       key: id,
       group: common('shops'),
@@ -98,16 +98,16 @@ async function findShopEntries(words: string, signal: AbortSignal): Promise<Reco
 /** Finds orders, products and customers that the role may read. Failed searches are left out and set `error`. */
 async function findRecordEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
   if (!shop.value) return findShopEntries(words, signal)
-  const query = { q: words, limit: eachMax }
+  const query = { q: words, limit: resultsPerKind }
   const mayRead = role.value !== 'FULFILMENT'
   let error: unknown
-  const failed = (cause: unknown): undefined => {
+  const recordError = (cause: unknown): undefined => {
     error = cause
   }
   const [orders, products, customers] = await Promise.all([
-    ok(api.GET('/v2/orders', { params: { query }, signal })).catch(failed),
-    mayRead ? ok(api.GET('/product-v2', { params: { query }, signal })).catch(failed) : undefined,
-    mayRead ? ok(api.GET('/customer', { params: { query }, signal })).catch(failed) : undefined,
+    ok(api.GET('/v2/orders', { params: { query }, signal })).catch(recordError),
+    mayRead ? ok(api.GET('/product-v2', { params: { query }, signal })).catch(recordError) : undefined,
+    mayRead ? ok(api.GET('/customer', { params: { query }, signal })).catch(recordError) : undefined,
   ])
   const found = [
     ...(orders?.data ?? []).map(({ id, number, email }) => ({
@@ -139,7 +139,7 @@ function PaletteDialog() {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
   const [records, setRecords] = useState(noRecords)
-  const [chosen, setChosen] = useState(0)
+  const [selectedIndex, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   const words = searchTerms(typed)
@@ -147,14 +147,14 @@ function PaletteDialog() {
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     if (words === '') return setRecords(noRecords)
-    const asking = new AbortController()
-    const waiting = setTimeout(async () => {
-      const found = await findRecordEntries(words, asking.signal)
-      if (!asking.signal.aborted) setRecords(found)
-    }, waitMs)
+    const controller = new AbortController()
+    const timer = setTimeout(async () => {
+      const found = await findRecordEntries(words, controller.signal)
+      if (!controller.signal.aborted) setRecords(found)
+    }, typingPauseMs)
     return () => {
-      clearTimeout(waiting)
-      asking.abort()
+      clearTimeout(timer)
+      controller.abort()
     }
   }, [words])
   const isFresh = records.words === words
@@ -162,29 +162,29 @@ function PaletteDialog() {
   const foundPages = findPages(typed)
   const others = entries?.findEntries(typed).filter(({ key }) => !foundPages.some((page) => page.key === key)) ?? []
   const found = [...foundPages, ...others, ...(isFresh ? records.found : [])]
-  const at_ = Math.min(chosen, found.length - 1)
+  const activeIndex = Math.min(selectedIndex, found.length - 1)
   // Enter before the results arrive opens the first one.
-  const isAwaited = useRef(false)
+  const opensFirst = useRef(false)
   useEffect(() => {
-    if (!isFresh || !isAwaited.current) return
-    isAwaited.current = false
-    go(found[0])
+    if (!isFresh || !opensFirst.current) return
+    opensFirst.current = false
+    openEntry(found[0])
   }, [isFresh])
   const close = () => {
     isOpen.value = false
   }
-  function go(to: PaletteEntry | undefined): void {
-    if (!to) return
+  function openEntry(entry: PaletteEntry | undefined): void {
+    if (!entry) return
     close()
-    if (to.run) to.run()
-    else if (new URL(to.href, location.origin).pathname === location.pathname) route(to.href)
-    else navigate(to.href)
+    if (entry.run) entry.run()
+    else if (new URL(entry.href, location.origin).pathname === location.pathname) route(entry.href)
+    else navigate(entry.href)
   }
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setChosen((at_ + step + found.length) % Math.max(1, found.length))
-    else if (event.key === 'Enter' && found.length === 0) isAwaited.current = !isFresh
-    else if (event.key === 'Enter') go(found[at_])
+    if (step !== undefined) setChosen((activeIndex + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter' && found.length === 0) opensFirst.current = !isFresh
+    else if (event.key === 'Enter') openEntry(found[activeIndex])
     else return
     event.preventDefault()
   }
@@ -197,7 +197,7 @@ function PaletteDialog() {
           {...({ role: 'combobox' } as object)}
           aria-expanded={found.length > 0}
           aria-controls={`${id}-list`}
-          aria-activedescendant={found.length > 0 ? `${id}-${at_}` : undefined}
+          aria-activedescendant={found.length > 0 ? `${id}-${activeIndex}` : undefined}
           aria-label={hint}
           placeholder={hint}
           value={typed}
@@ -205,19 +205,19 @@ function PaletteDialog() {
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setChosen(0)
-            isAwaited.current = false
+            opensFirst.current = false
           }}
           onKeyDown={onKeyDown}
         />
         <ul id={`${id}-list`} role="listbox" aria-label={t('palette')}>
-          {found.map((one, place) => (
+          {found.map((one, index) => (
             <li
               key={one.key}
-              id={`${id}-${place}`}
+              id={`${id}-${index}`}
               role="option"
-              aria-selected={place === at_}
-              onClick={() => go(one)}
-              onPointerMove={() => setChosen(place)}
+              aria-selected={index === activeIndex}
+              onClick={() => openEntry(one)}
+              onPointerMove={() => setChosen(index)}
             >
               <span class="faint">{one.group}</span>
               <bdi>{one.text}</bdi>

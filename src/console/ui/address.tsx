@@ -9,9 +9,9 @@ import { SelectField, TextField } from './fields.tsx'
 type Postal = Schema<'PostalAddress'>
 
 /** Shows an address, with the country in the reader's language. */
-export const Address = ({ of }: { of: Postal }) => (
+export const Address = ({ address }: { address: Postal }) => (
   <address>
-    {[of.name, of.company, of.line1, of.line2, ...cityLines(of), countryName(of.countryCode), of.phone]
+    {[address.name, address.company, address.line1, address.line2, ...cityLines(address), countryName(address.countryCode), address.phone]
       .filter(Boolean)
       .map((line, place) => (
         <span key={place}>
@@ -26,11 +26,11 @@ const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalC
 export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }
 
 /** Returns the texts of an address for a form. */
-export const addressTexts = (of: Postal | null): { readonly [Name in (typeof names)[number]]: string } =>
-  Object.fromEntries(names.map((name) => [name, of?.[name] ?? ''])) as { [Name in (typeof names)[number]]: string }
+export const addressTexts = (address: Postal | null): { readonly [Name in (typeof names)[number]]: string } =>
+  Object.fromEntries(names.map((name) => [name, address?.[name] ?? ''])) as { [Name in (typeof names)[number]]: string }
 
-export const createAddressForm = (of: Postal | null, countryCode = ''): AddressForm =>
-  Object.fromEntries(names.map((name) => [name, signal(of?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
+export const createAddressForm = (address: Postal | null, countryCode = ''): AddressForm =>
+  Object.fromEntries(names.map((name) => [name, signal(address?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
 
 /** Returns the address of the fields; null if only the country is filled. */
 export function addressOf(form: AddressForm): Postal | null {
@@ -42,19 +42,19 @@ export function addressOf(form: AddressForm): Postal | null {
 }
 
 /** The fields of an address. The API checks which of them a country needs. */
-export function AddressFields({ of, required }: { of: AddressForm; required?: boolean }) {
-  const wanted = required ? { required: true } : {}
+export function AddressFields({ form, required }: { form: AddressForm; required?: boolean }) {
+  const requiredProps = required ? { required: true } : {}
   return (
     <div class="fields">
-      <TextField label={common('address.name')} bind={of.name} max={200} {...wanted} />
-      <TextField label={common('address.company')} bind={of.company} max={200} />
-      <TextField label={common('address.line1')} bind={of.line1} max={200} {...wanted} />
-      <TextField label={common('address.line2')} bind={of.line2} max={200} />
-      <TextField label={common('address.postalCode')} bind={of.postalCode} max={20} />
-      <TextField label={common('address.city')} bind={of.city} max={100} {...wanted} />
-      <TextField label={common('address.province')} bind={of.province} max={100} />
-      <SelectField label={common('address.countryCode')} bind={of.countryCode} options={[['', '–'], ...countryOptions()]} />
-      <TextField label={common('address.phone')} bind={of.phone} type="tel" max={40} />
+      <TextField label={common('address.name')} bind={form.name} max={200} {...requiredProps} />
+      <TextField label={common('address.company')} bind={form.company} max={200} />
+      <TextField label={common('address.line1')} bind={form.line1} max={200} {...requiredProps} />
+      <TextField label={common('address.line2')} bind={form.line2} max={200} />
+      <TextField label={common('address.postalCode')} bind={form.postalCode} max={20} />
+      <TextField label={common('address.city')} bind={form.city} max={100} {...requiredProps} />
+      <TextField label={common('address.province')} bind={form.province} max={100} />
+      <SelectField label={common('address.countryCode')} bind={form.countryCode} options={[['', '–'], ...countryOptions()]} />
+      <TextField label={common('address.phone')} bind={form.phone} type="tel" max={40} />
     </div>
   )
 }

@@ -1,7 +1,7 @@
 /** A list of texts that differ. */
-export const BulletList = ({ of }: { of: readonly string[] }) => (
+export const BulletList = ({ items }: { items: readonly string[] }) => (
   <ul class="bullets">
-    {of.map((text) => (
+    {items.map((text) => (
       <li key={text}>{text}</li>
     ))}
   </ul>

@@ -4,7 +4,7 @@ import { showError } from '../lib/live/toasts.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
-type Common = {
+type ButtonProps = {
   readonly kind?: Kind
   readonly icon?: IconName
   readonly text?: string
@@ -13,7 +13,7 @@ type Common = {
   readonly label?: string
 }
 
-const face = ({ icon, text, children = text }: Common) => (
+const buttonContent = ({ icon, text, children = text }: ButtonProps) => (
   <>
     {icon && <Icon name={icon} />}
     {children !== undefined && <span>{children}</span>}
@@ -30,22 +30,22 @@ export function Button({
   submit,
   busy = false,
   ...rest
-}: Common & { onPress?: () => unknown; disabled?: boolean; submit?: boolean; busy?: boolean }) {
-  const [working, setWorking] = useState(false)
-  async function press() {
-    if (!onPress || working || busy) return
-    const doing = onPress()
-    if (!(doing instanceof Promise)) return
+}: ButtonProps & { onPress?: () => unknown; disabled?: boolean; submit?: boolean; busy?: boolean }) {
+  const [isWorking, setWorking] = useState(false)
+  async function handlePress() {
+    if (!onPress || isWorking || busy) return
+    const result = onPress()
+    if (!(result instanceof Promise)) return
     setWorking(true)
     try {
-      await doing
+      await result
     } catch (error) {
       showError(error)
     } finally {
       setWorking(false)
     }
   }
-  const isBusy = working || busy
+  const isBusy = isWorking || busy
   return (
     <button
       type={submit ? 'submit' : 'button'}
@@ -55,16 +55,16 @@ export function Button({
       aria-busy={isBusy}
       aria-disabled={isBusy || undefined}
       disabled={disabled}
-      onClick={onPress ? press : undefined}
+      onClick={onPress ? handlePress : undefined}
     >
-      {face(rest)}
+      {buttonContent(rest)}
     </button>
   )
 }
 
-export const ButtonLink = ({ href, ...rest }: Common & { href: string }) => (
+export const ButtonLink = ({ href, ...rest }: ButtonProps & { href: string }) => (
   <a class={`button ${rest.kind ?? 'plain'}`} href={href} aria-label={rest.label} title={rest.label}>
-    {face(rest)}
+    {buttonContent(rest)}
   </a>
 )
 

@@ -12,7 +12,7 @@ const colours = ['--series-1', '--series-2', '--series-3'] as const
 
 const labelFont = '12px system-ui, sans-serif'
 /** Width of the axis labels, which differs between currencies. */
-function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): number {
+function axisWidth(ctx: CanvasRenderingContext2D, labels: readonly string[]): number {
   ctx.save()
   ctx.font = labelFont
   const width = Math.max(0, ...labels.map((label) => ctx.measureText(label).width))
@@ -21,19 +21,19 @@ function widest(ctx: CanvasRenderingContext2D, labels: readonly string[]): numbe
 }
 
 /** @returns removes the chart */
-export function draw(
-  place: HTMLElement,
+export function drawChart(
+  container: HTMLElement,
   { dates, series, format }: { dates: readonly string[]; series: readonly Series[]; format: (value: number) => string },
 ): () => void {
-  const isRtl = getComputedStyle(place).direction === 'rtl'
-  const style = getComputedStyle(place)
+  const isRtl = getComputedStyle(container).direction === 'rtl'
+  const style = getComputedStyle(container)
   const colour = (name: string) => style.getPropertyValue(name).trim()
-  const tip = document.createElement('div')
-  tip.className = 'tip'
-  const make = () =>
+  const tooltip = document.createElement('div')
+  tooltip.className = 'tip'
+  const createPlot = () =>
     new uPlot(
       {
-        width: place.clientWidth,
+        width: container.clientWidth,
         height: heightPx,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
@@ -52,7 +52,7 @@ export function draw(
           {
             stroke: colour('--soft'),
             side: isRtl ? 1 : 3,
-            size: ({ ctx }, values) => widest(ctx, values ?? []),
+            size: ({ ctx }, values) => axisWidth(ctx, values ?? []),
             grid: { stroke: colour('--line'), width: 1 },
             ticks: { show: false },
             values: (_, at) => at.map(format),
@@ -73,40 +73,40 @@ export function draw(
           setCursor: [
             ({ cursor: { idx, left } }) => {
               const date = idx == null ? undefined : dates[idx]
-              tip.hidden = date === undefined
+              tooltip.hidden = date === undefined
               if (date === undefined || idx == null) return
               const figures = series.map(({ name, values }) => `${name}: ${values[idx] == null ? '–' : format(values[idx])}`)
-              tip.textContent = [shortDay(date), ...figures].join('  ·  ')
-              tip.style.insetInlineStart = `${Math.max(0, Math.min((isRtl ? place.clientWidth - (left ?? 0) : (left ?? 0)) - 40, place.clientWidth - 220))}px`
+              tooltip.textContent = [shortDay(date), ...figures].join('  ·  ')
+              tooltip.style.insetInlineStart = `${Math.max(0, Math.min((isRtl ? container.clientWidth - (left ?? 0) : (left ?? 0)) - 40, container.clientWidth - 220))}px`
             },
           ],
         },
       },
       [dates.map((_, at) => at), ...series.map(({ values }) => [...values])],
-      place,
+      container,
     )
-  let plot = make()
-  tip.hidden = true
-  place.append(tip)
+  let plot = createPlot()
+  tooltip.hidden = true
+  container.append(tooltip)
   const redraw = () => {
     plot.destroy()
-    plot = make()
-    place.append(tip)
+    plot = createPlot()
+    container.append(tooltip)
   }
-  const watching = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
-  watching.observe(place)
+  const resizeObserver = new ResizeObserver(() => plot.setSize({ width: container.clientWidth, height: heightPx }))
+  resizeObserver.observe(container)
   const dark = matchMedia('(prefers-color-scheme: dark)')
   dark.addEventListener('change', redraw)
-  let drawnIn = colorScheme.peek()
+  let drawnScheme = colorScheme.peek()
   const stopScheme = effect(() => {
-    if (drawnIn !== colorScheme.value) redraw()
-    drawnIn = colorScheme.value
+    if (drawnScheme !== colorScheme.value) redraw()
+    drawnScheme = colorScheme.value
   })
   return () => {
     dark.removeEventListener('change', redraw)
     stopScheme()
-    watching.disconnect()
+    resizeObserver.disconnect()
     plot.destroy()
-    tip.remove()
+    tooltip.remove()
   }
 }

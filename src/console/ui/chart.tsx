@@ -3,10 +3,10 @@ import { day, number } from '../lib/format/format.ts'
 import { height, sparklinePath, width } from '../lib/format/sparkline-path.ts'
 import { common } from '../lib/i18n/common.ts'
 import { Button } from './button.tsx'
-import type { draw, Series } from './chart-canvas.ts'
+import type { drawChart, Series } from './chart-canvas.ts'
 
 /** Kept after the first load, so that a redrawn chart does not flicker. */
-let drawing: typeof draw | undefined
+let loadedDrawChart: typeof drawChart | undefined
 
 type Days = { dates: readonly string[]; series: readonly Series[]; format: (value: number) => string }
 
@@ -34,50 +34,50 @@ function Sketch({ dates, series, format }: Days) {
  * Shows daily values as a chart or a table.
  * @param dates ascending dates
  * @param format formats a value
- * @param sketched draws a plain line until the pointer enters
+ * @param startsAsSketch draws a plain line until the pointer enters
  */
 export function Plot({
   title,
   dates,
   series,
   format = number,
-  sketched = false,
+  startsAsSketch = false,
 }: {
   title: string
   dates: readonly string[]
   series: readonly Series[]
   format?: (value: number) => string
-  sketched?: boolean
+  startsAsSketch?: boolean
 }) {
-  const box = useRef<HTMLDivElement>(null)
-  const [isSketched, setSketched] = useState(sketched)
-  const [asTable, setAsTable] = useState(false)
+  const container = useRef<HTMLDivElement>(null)
+  const [isSketch, setSketched] = useState(startsAsSketch)
+  const [isTable, setAsTable] = useState(false)
   useEffect(() => {
-    const place = box.current
-    if (asTable || !place || dates.length === 0) return
-    if (drawing) return drawing(place, { dates, series, format })
-    let end = () => {}
-    let gone = false
+    const element = container.current
+    if (isTable || !element || dates.length === 0) return
+    if (loadedDrawChart) return loadedDrawChart(element, { dates, series, format })
+    let removeChart = () => {}
+    let isUnmounted = false
     import('./chart-canvas.ts').then(
-      ({ draw }) => {
-        drawing = draw
-        if (!gone) end = draw(place, { dates, series, format })
+      ({ drawChart }) => {
+        loadedDrawChart = drawChart
+        if (!isUnmounted) removeChart = drawChart(element, { dates, series, format })
       },
       // uPlot did not load: shows the table.
-      () => !gone && setAsTable(true),
+      () => !isUnmounted && setAsTable(true),
     )
     return () => {
-      gone = true
-      end()
+      isUnmounted = true
+      removeChart()
     }
-  }, [asTable, isSketched, dates, series, format])
+  }, [isTable, isSketch, dates, series, format])
   return (
     <figure class="plot" aria-label={title} onPointerEnter={() => setSketched(false)}>
       <figcaption>
         <span>{title}</span>
-        <Button kind="quiet" onPress={() => setAsTable(!asTable)} text={asTable ? common('plot') : common('table')} />
+        <Button kind="quiet" onPress={() => setAsTable(!isTable)} text={isTable ? common('plot') : common('table')} />
       </figcaption>
-      {asTable ? (
+      {isTable ? (
         <div class="table-box short" tabIndex={0} role="region" aria-label={title}>
           <table>
             <thead>
@@ -107,10 +107,10 @@ export function Plot({
             </tbody>
           </table>
         </div>
-      ) : isSketched ? (
+      ) : isSketch ? (
         <Sketch dates={dates} series={series} format={format} />
       ) : (
-        <div class="drawing" ref={box} aria-hidden="true" />
+        <div class="drawing" ref={container} aria-hidden="true" />
       )}
     </figure>
   )

@@ -4,7 +4,7 @@ import type { Column } from './table.tsx'
 
 /** Parameter of the URL with the names of the hidden columns. */
 const parameter = 'hide'
-const hiddenNames = ({ of }: Query): readonly string[] => of[parameter]?.split(',') ?? []
+const hiddenNames = ({ values }: Query): readonly string[] => values[parameter]?.split(',') ?? []
 
 /** Returns the columns that are not hidden; those without a name always are shown. */
 export const shownColumns = <Row,>(columns: readonly Column<Row>[], query: Query): readonly Column<Row>[] =>
@@ -13,20 +13,20 @@ export const shownColumns = <Row,>(columns: readonly Column<Row>[], query: Query
 /** Hides and shows the named columns of a list. */
 export function ColumnMenu<Row>({ columns, query }: { columns: readonly Column<Row>[]; query: Query }) {
   const hidden = hiddenNames(query)
-  const named = columns.flatMap(({ name, title }) => (name === undefined ? [] : [{ name, title }]))
-  if (named.length === 0) return null
+  const hideableColumns = columns.flatMap(({ name, title }) => (name === undefined ? [] : [{ name, title }]))
+  if (hideableColumns.length === 0) return null
   return (
     <details class="column-menu">
       <summary>{common('columns')}</summary>
       <div class="choices">
-        {named.map(({ name, title }) => (
+        {hideableColumns.map(({ name, title }) => (
           <label key={name} class="check">
             <input
               type="checkbox"
               checked={!hidden.includes(name)}
               onChange={({ currentTarget: { checked } }) => {
                 const next = checked ? hidden.filter((one) => one !== name) : [...hidden, name]
-                query.set({ [parameter]: next.join(','), page: query.of['page'] }, { replace: true })
+                query.set({ [parameter]: next.join(','), page: query.values['page'] }, { replace: true })
               }}
             />
             <span>{title}</span>

@@ -23,16 +23,16 @@ export async function copyText(text: string): Promise<void> {
   // Missing outside a secure context.
   if (navigator.clipboard) await navigator.clipboard.writeText(text)
   else {
-    const before = document.activeElement
+    const previousFocus = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
     // Text outside an open dialog cannot be selected.
-    const within = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
-    within.append(area)
+    const container = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
+    container.append(area)
     area.select()
     const isCopied = document.execCommand('copy')
     area.remove()
-    if (before instanceof HTMLElement) before.focus()
+    if (previousFocus instanceof HTMLElement) previousFocus.focus()
     if (!isCopied) throw new Error(common('notCopied'))
   }
   notify(common('copied'))

@@ -6,22 +6,22 @@ import { Tabs } from './tabs.tsx'
 
 /**
  * Selects the dates of a page: the last days, or a custom range.
- * @param offered numbers of days
- * @param today returns the date some days before today
+ * @param dayCounts numbers of days to choose from
+ * @param dateBefore returns the date some days before today
  */
 export function DateRangeFilter({
   query,
-  shown,
-  offered = dayChoices,
-  today = daysAgo,
+  range,
+  dayCounts = dayChoices,
+  dateBefore = daysAgo,
 }: {
   query: Query
-  shown: DateRange
-  offered?: readonly number[]
-  today?: (before: number) => string
+  range: DateRange
+  dayCounts?: readonly number[]
+  dateBefore?: (before: number) => string
 }) {
-  const { from, to } = query.of
-  const isOwn = shown.days === undefined
+  const { from, to } = query.values
+  const isCustom = range.days === undefined
   const change = (name: 'from' | 'to') => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
     // The value is a date after each digit of the year.
@@ -31,25 +31,25 @@ export function DateRangeFilter({
     <div class="windows">
       <Tabs
         label={common('window')}
-        of={[
-          ...offered.map((days) => ({
+        tabs={[
+          ...dayCounts.map((days) => ({
             href: query.href({ days: String(days), from: undefined, to: undefined }),
             text: common('days', { n: days }),
-            current: shown.days === days,
+            current: range.days === days,
           })),
           {
-            href: query.href({ from: from ?? today(29), to: to ?? today(0), days: undefined }),
+            href: query.href({ from: from ?? dateBefore(29), to: to ?? dateBefore(0), days: undefined }),
             text: common('custom'),
-            current: isOwn,
+            current: isCustom,
           },
         ]}
       />
-      {isOwn && from && to && from > to && (
+      {isCustom && from && to && from > to && (
         <p class="error" role="alert">
           {common('fromAfterTo')}
         </p>
       )}
-      {isOwn && (
+      {isCustom && (
         <div class="filters">
           <label class="filter">
             <span>{common('from')}</span>

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 
 /** Draws content below the first view one frame later. */
 export function Deferred({ children }: { children: ComponentChildren }) {
-  const [isTime, setTime] = useState(false)
+  const [isShown, setTime] = useState(false)
   // An effect runs after the first paint.
   useEffect(() => setTime(true), [])
-  return isTime ? children : null
+  return isShown ? children : null
 }

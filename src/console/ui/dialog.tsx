@@ -20,36 +20,36 @@ export function Dialog({
   onClose,
   children,
   wide,
-  typing,
+  focusesField,
 }: {
   title: string
   onClose: () => void
   children: ComponentChildren
   wide?: boolean
   /** Focuses the first field. */
-  typing?: boolean
+  focusesField?: boolean
 }) {
-  const box = useRef<HTMLDialogElement>(null)
-  const [me] = useState(() => Symbol(title))
+  const element = useRef<HTMLDialogElement>(null)
+  const [dialogId] = useState(() => Symbol(title))
   const id = useId()
   // Behind the login the dialog would still keep the focus.
-  const isAway = sessionStatus.value === 'locked'
+  const isLocked = sessionStatus.value === 'locked'
   useEffect(() => {
-    const dialog = box.current
-    if (!dialog || isAway) return
-    const before = document.activeElement
+    const dialog = element.current
+    if (!dialog || isLocked) return
+    const previousFocus = document.activeElement
     dialog.showModal()
-    openDialogs.value = [...openDialogs.peek(), me]
-    if (typing) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
+    openDialogs.value = [...openDialogs.peek(), dialogId]
+    if (focusesField) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
-      openDialogs.value = openDialogs.peek().filter((one) => one !== me)
+      openDialogs.value = openDialogs.peek().filter((one) => one !== dialogId)
       dialog.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      if (previousFocus instanceof HTMLElement && previousFocus.isConnected) previousFocus.focus()
     }
-  }, [isAway])
+  }, [isLocked])
   return (
     <dialog
-      ref={box}
+      ref={element}
       class={wide ? 'wide' : undefined}
       aria-labelledby={id}
       onCancel={(event) => {
@@ -58,8 +58,8 @@ export function Dialog({
       }}
       onClose={() => {
         // Browsers close a dialog on a repeated Escape; it is reopened and asks again.
-        if (!openDialogs.peek().includes(me)) return
-        box.current?.showModal()
+        if (!openDialogs.peek().includes(dialogId)) return
+        element.current?.showModal()
         onClose()
       }}
     >
@@ -68,7 +68,7 @@ export function Dialog({
         <Button kind="quiet" icon="close" label={common('close')} onPress={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
-      {openDialogs.value.at(-1) === me && <Toasts />}
+      {openDialogs.value.at(-1) === dialogId && <Toasts />}
     </dialog>
   )
 }
@@ -79,7 +79,7 @@ type Question = {
   /** Text of the confirming button: the action, not "OK". */
   readonly action: string
   /** Text of the other button; "Cancel" by default. */
-  readonly otherwise?: string
+  readonly alternative?: string
   readonly danger?: boolean
 }
 /** The pressed button; undefined if the dialog was closed or another question replaced it. */
@@ -113,36 +113,36 @@ const checkMs = 100
 /**
  * Asks before unsaved content is lost. Resolves by itself if the content is saved meanwhile; stays on the page if a
  * running submit ends.
- * @param but sources that are not lost
+ * @param except sources that are not lost
  */
-export function askToLeave(but?: ReadonlySet<symbol>): Promise<boolean> {
+export function askToLeave(except?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
-  const isOnce = !wasSending && isDirty(but, 'shown once')
-  const isUpload = !wasSending && !isOnce && !isDirty(but, 'typed')
-  const body = <p>{common(wasSending ? 'leaveSending' : isOnce ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
-  const action = common(isOnce ? 'leaveOnce' : 'leave')
-  const title = common(isOnce ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
-  const chosen = confirm({ title, body, action, otherwise: common('stay'), danger: true })
-  const mine = openQuestion.peek()
-  const looking = setInterval(() => {
-    if (openQuestion.peek() !== mine || isSending()) return
-    if (!isDirty(but)) mine?.answer('action')
-    else if (wasSending) mine?.answer(undefined)
+  const isSecret = !wasSending && isDirty(except, 'shown once')
+  const isUpload = !wasSending && !isSecret && !isDirty(except, 'typed')
+  const body = <p>{common(wasSending ? 'leaveSending' : isSecret ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
+  const action = common(isSecret ? 'leaveOnce' : 'leave')
+  const title = common(isSecret ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
+  const chosen = confirm({ title, body, action, alternative: common('stay'), danger: true })
+  const question = openQuestion.peek()
+  const timer = setInterval(() => {
+    if (openQuestion.peek() !== question || isSending()) return
+    if (!isDirty(except)) question?.answer('action')
+    else if (wasSending) question?.answer(undefined)
   }, checkMs)
-  return chosen.finally(() => clearInterval(looking))
+  return chosen.finally(() => clearInterval(timer))
 }
 
 /** Shows the open question; used once, in the shell. */
 export function QuestionDialog() {
   const question = openQuestion.value
   if (!question) return null
-  const { title, body, action, otherwise = common('cancel'), danger, answer } = question
+  const { title, body, action, alternative = common('cancel'), danger, answer } = question
   return (
     <Dialog key={title} title={title} onClose={() => answer(undefined)}>
       {body}
       <div class="form-actions">
         <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer('action')} text={action} />
-        <Button onPress={() => answer('otherwise')} text={otherwise} />
+        <Button onPress={() => answer('otherwise')} text={alternative} />
       </div>
     </Dialog>
   )
@@ -157,22 +157,22 @@ export const CloseDialogContext = createContext<(() => Promise<void>) | undefine
  */
 export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dialog>[0]) {
   // Unsaved input of the page behind is not lost.
-  const [before] = useState(dirtySources)
-  const isOver = useRef(false)
+  const [dirtyBefore] = useState(dirtySources)
+  const isClosed = useRef(false)
   useLayoutEffect(
     () => () => {
-      isOver.current = true
+      isClosed.current = true
     },
     [],
   )
   async function close() {
     if (isSending()) return notify(common('isSending'), { about: 'sending' })
-    if (isDirty(before) && !(await askToLeave(before))) return
+    if (isDirty(dirtyBefore) && !(await askToLeave(dirtyBefore))) return
     // A finished submit may have closed it already.
-    if (!isOver.current) onClose()
+    if (!isClosed.current) onClose()
   }
   return (
-    <Dialog {...rest} onClose={close} typing>
+    <Dialog {...rest} onClose={close} focusesField>
       <CloseDialogContext.Provider value={close}>{children}</CloseDialogContext.Provider>
     </Dialog>
   )

@@ -1,16 +1,16 @@
 /** Shows an email address, which breaks before its `@` rather than within a word. */
-export function EmailText({ of, cut }: { of: string; cut?: boolean }) {
-  const at = of.lastIndexOf('@')
+export function EmailText({ email, cut }: { email: string; cut?: boolean }) {
+  const at = email.lastIndexOf('@')
   return (
     <bdi class={cut ? 'email cut' : 'email'}>
       {at > 0 ? (
         <>
-          {of.slice(0, at)}
+          {email.slice(0, at)}
           <wbr />
-          {of.slice(at)}
+          {email.slice(at)}
         </>
       ) : (
-        of
+        email
       )}
     </bdi>
   )

@@ -6,21 +6,21 @@ import { Icon } from './icon.tsx'
 
 /** Shows an error with its request id. */
 export function ErrorText({ error }: { error: unknown }) {
-  const refused = error instanceof ApiError ? error : undefined
-  const isOutdated = refused?.status === 412
+  const apiError = error instanceof ApiError ? error : undefined
+  const isOutdated = apiError?.status === 412
   const text = isOutdated
     ? common('conflictTitle')
-    : refused === undefined
+    : apiError === undefined
       ? error instanceof Error
         ? error.message
         : String(error)
-      : refused.status === 0
-        ? common(refused.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
-        : refused.message
+      : apiError.status === 0
+        ? common(apiError.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
+        : apiError.message
   // The API's messages are English, so English has no names of statuses.
-  const kind = `refused.${refused?.status}`
+  const kind = `refused.${apiError?.status}`
   // An error that names a field, or that a form throws, is a whole sentence.
-  const isSentence = refused === undefined ? error instanceof Error && error.name === 'Error' : refused.field !== undefined
+  const isSentence = apiError === undefined ? error instanceof Error && error.name === 'Error' : apiError.field !== undefined
   const heading = isOutdated ? undefined : common.has(kind) ? common(kind) : isSentence ? undefined : `${common('failed')}:`
   return (
     <div class="problem-text">
@@ -28,11 +28,11 @@ export function ErrorText({ error }: { error: unknown }) {
         {heading && <strong>{heading} </strong>}
         <bdi>{text}</bdi>
       </p>
-      {refused?.status === 403 && isOperator.value && refused.message.includes('(OPERATOR_') && <p>{common('operatorWhere')}</p>}
-      {refused?.retryAfter != null && refused.retryAfter > 0 && <p>{common('tryIn', { n: refused.retryAfter })}</p>}
-      {refused?.requestId && (
+      {apiError?.status === 403 && isOperator.value && apiError.message.includes('(OPERATOR_') && <p>{common('operatorWhere')}</p>}
+      {apiError?.retryAfter != null && apiError.retryAfter > 0 && <p>{common('tryIn', { n: apiError.retryAfter })}</p>}
+      {apiError?.requestId && (
         <p class="faint">
-          <small>{common('requestId', { id: refused.requestId })}</small>
+          <small>{common('requestId', { id: apiError.requestId })}</small>
         </p>
       )}
     </div>

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 
 /** A list of names with their values. */
-export const FactList = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
+export const FactList = ({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
-    {of.map(([name, value]) => (
+    {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>{value == null || value === false || value === '' ? '–' : value}</dd>

@@ -12,7 +12,7 @@ import { Icon } from './icon.tsx'
 export type FieldProps = {
   readonly label: string
   /** Names the row of a field, for screen readers, if several fields share a label. */
-  readonly of?: string | undefined
+  readonly rowLabel?: string | undefined
   readonly hint?: ComponentChildren
   /** Error of the typed value. */
   readonly error?: string | undefined
@@ -36,18 +36,18 @@ type TextProps = FieldProps & {
 export function FieldFrame({
   id,
   label,
-  of,
+  rowLabel,
   hint,
   error,
   required,
-  full,
+  cutAt,
   children,
-}: FieldProps & { id: string; full?: number | undefined; children: ComponentChildren }) {
+}: FieldProps & { id: string; cutAt?: number | undefined; children: ComponentChildren }) {
   return (
     <div class={error ? 'field wrong' : 'field'}>
       <label for={id} id={`${id}-label`}>
         {label}
-        {of !== undefined && <span class="unseen">{`: ${of}`}</span>}
+        {rowLabel !== undefined && <span class="unseen">{`: ${rowLabel}`}</span>}
         {required && (
           <span class="faint" aria-hidden="true">
             {' *'}
@@ -60,9 +60,9 @@ export function FieldFrame({
           {hint}
         </p>
       )}
-      {full !== undefined && (
+      {cutAt !== undefined && (
         <p class="hint" role="status">
-          {common('full', { n: full })}
+          {common('full', { n: cutAt })}
         </p>
       )}
       {error && (
@@ -88,36 +88,36 @@ export function TextField({
   disabled,
   suggestions,
   code,
-  ...given
+  ...props
 }: TextProps) {
   const id = useId()
-  const named = useFieldError(bind, given)
-  const { full, onPaste } = useLengthLimit(bind, max)
+  const field = useFieldError(bind, props)
+  const { cutAt, onPaste } = useLengthLimit(bind, max)
   // The login's own fields appear while the page is locked.
-  const [isBefore] = useState(() => sessionStatus.peek() !== 'locked')
+  const [wasUnlocked] = useState(() => sessionStatus.peek() !== 'locked')
   // The browser's `email` type accepts ASCII addresses only.
-  const isMail = type === 'email'
-  const isHidden = type === 'password' && isBefore && sessionStatus.value === 'locked'
+  const isEmail = type === 'email'
+  const isHidden = type === 'password' && wasUnlocked && sessionStatus.value === 'locked'
   return (
-    <FieldFrame id={id} {...named} full={full}>
+    <FieldFrame id={id} {...field} cutAt={cutAt}>
       <input
         id={id}
-        {...({ type: isMail ? 'text' : type } as { type: 'text' })}
+        {...({ type: isEmail ? 'text' : type } as { type: 'text' })}
         value={isHidden ? '' : bind.value}
         onPaste={onPaste}
         onInput={({ currentTarget }) => (bind.value = currentTarget.value)}
         maxLength={max}
-        inputMode={isMail ? 'email' : inputMode}
-        autoCapitalize={isMail ? 'none' : undefined}
+        inputMode={isEmail ? 'email' : inputMode}
+        autoCapitalize={isEmail ? 'none' : undefined}
         autoComplete={autoComplete}
         placeholder={placeholder}
         disabled={disabled}
-        required={named.required}
+        required={field.required}
         dir={code ? 'ltr' : type === 'text' || type === 'search' ? directionOf(bind.value) : undefined}
         spellcheck={code ? false : undefined}
         list={suggestions ? `${id}-list` : undefined}
-        aria-invalid={named.error ? true : undefined}
-        aria-describedby={descriptionIds(id, named)}
+        aria-invalid={field.error ? true : undefined}
+        aria-describedby={descriptionIds(id, field)}
       />
       {suggestions && (
         <datalist id={`${id}-list`}>
@@ -135,26 +135,26 @@ export function TextAreaField({
   rows = 4,
   max,
   code,
-  ...given
+  ...props
 }: FieldProps & { bind: Signal<string>; rows?: number; max?: number; code?: boolean }) {
   const id = useId()
-  const named = useFieldError(bind, given)
-  const { full, onPaste } = useLengthLimit(bind, max)
+  const field = useFieldError(bind, props)
+  const { cutAt, onPaste } = useLengthLimit(bind, max)
   return (
-    <FieldFrame id={id} {...named} full={full}>
+    <FieldFrame id={id} {...field} cutAt={cutAt}>
       <textarea
         id={id}
         rows={rows}
         value={bind.value}
         onPaste={onPaste}
         maxLength={max}
-        required={named.required}
+        required={field.required}
         dir={code ? 'ltr' : directionOf(bind.value)}
         spellcheck={code ? false : undefined}
         class={code ? 'code' : undefined}
         onInput={({ currentTarget }) => (bind.value = currentTarget.value)}
-        aria-invalid={named.error ? true : undefined}
-        aria-describedby={descriptionIds(id, named)}
+        aria-invalid={field.error ? true : undefined}
+        aria-describedby={descriptionIds(id, field)}
       />
     </FieldFrame>
   )
@@ -171,29 +171,29 @@ export function SelectField<Value extends string>({
   bind,
   options,
   disabled,
-  onChosen,
-  ...given
+  onSelect,
+  ...props
 }: FieldProps & {
   bind: Signal<Value>
   options: readonly (readonly [value: Value, text: string])[]
   disabled?: boolean
   /** Called when the person selects another option. */
-  onChosen?: () => void
+  onSelect?: () => void
 }) {
   const id = useId()
-  const named = useFieldError(bind, given)
+  const field = useFieldError(bind, props)
   return (
-    <FieldFrame id={id} {...named}>
+    <FieldFrame id={id} {...field}>
       <select
         id={id}
         value={bind.value}
         disabled={disabled}
         onChange={({ currentTarget }) => {
           bind.value = currentTarget.value as Value
-          onChosen?.()
+          onSelect?.()
         }}
-        aria-invalid={named.error ? true : undefined}
-        aria-describedby={descriptionIds(id, named)}
+        aria-invalid={field.error ? true : undefined}
+        aria-describedby={descriptionIds(id, field)}
       >
         {options.map(([value, text]) => (
           <option key={value} value={value}>
@@ -378,7 +378,7 @@ export function FileField({
   const id = useId()
   const [isTooMany, setTooMany] = useState(false)
   useDropGuard()
-  function take(files: readonly File[]): void {
+  function acceptFiles(files: readonly File[]): void {
     const tooMany = !multiple && files.length > 1
     setTooMany(tooMany)
     if (files.length > 0 && !tooMany) onFiles(files)
@@ -389,7 +389,7 @@ export function FileField({
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault()
-        take([...(event.dataTransfer?.files ?? [])])
+        acceptFiles([...(event.dataTransfer?.files ?? [])])
       }}
     >
       <Icon name="upload" />
@@ -404,7 +404,7 @@ export function FileField({
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])]
           currentTarget.value = ''
-          take(files)
+          acceptFiles(files)
         }}
       />
       {hint && <p class="hint">{hint}</p>}

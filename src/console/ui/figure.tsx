@@ -3,10 +3,10 @@ import { percentChange } from '../lib/format/format.ts'
 import { common } from '../lib/i18n/common.ts'
 
 /** Shows a change, given as a fraction. */
-export const PercentChange = ({ of }: { of: number | null | undefined }) =>
-  of == null ? null : (
-    <span class={of >= 0 ? 'change up' : 'change down'}>
-      <bdi>{percentChange(of)}</bdi>
+export const PercentChange = ({ change }: { change: number | null | undefined }) =>
+  change == null ? null : (
+    <span class={change >= 0 ? 'change up' : 'change down'}>
+      <bdi>{percentChange(change)}</bdi>
     </span>
   )
 
@@ -17,32 +17,32 @@ export const PercentChange = ({ of }: { of: number | null | undefined }) =>
 export function Figure({
   name,
   value,
-  before,
+  previous,
   change,
   href,
   note,
 }: {
   name: string
   value: ComponentChildren
-  before?: string
+  previous?: string
   change?: number | null
   href?: string
   note?: string
 }) {
-  const inner = (
+  const content = (
     <>
       <span class="figure-name">{name}</span>
       <strong>{value}</strong>
-      <PercentChange of={change} />
-      {before !== undefined && <small class="faint">{common('previousPeriod', { value: before })}</small>}
+      <PercentChange change={change} />
+      {previous !== undefined && <small class="faint">{common('previousPeriod', { value: previous })}</small>}
       {note && <small class="faint">{note}</small>}
     </>
   )
   return href ? (
     <a class="figure" href={href}>
-      {inner}
+      {content}
     </a>
   ) : (
-    <div class="figure">{inner}</div>
+    <div class="figure">{content}</div>
   )
 }

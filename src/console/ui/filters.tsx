@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { directionOf } from '../lib/format/direction.ts'
 import { number } from '../lib/format/format.ts'
-import { latinOf } from '../lib/forms/number-input.ts'
+import { toLatinDigits } from '../lib/forms/number-input.ts'
 import { common } from '../lib/i18n/common.ts'
 import type { Query } from '../lib/navigation/query.ts'
 import { Icon } from './icon.tsx'
@@ -16,10 +16,10 @@ type Filter = {
   readonly type?: 'text' | 'date' | 'email'
 }
 
-const waitMs = 350
+const typingPauseMs = 350
 
 /** The number of filters that are one row, and how many of longer lists stay outside of "More filters". */
-const [rowMax, rowFirst] = [4, 3]
+const [rowMax, visibleMax] = [4, 3]
 const isNarrow = () => matchMedia('(max-width: 40rem)').matches
 
 /** An input that applies its value on change; keeps unfinished text when another filter redraws the page. */
@@ -39,43 +39,43 @@ function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type'
 
 /** Search and filters of a list. The URL holds them; the search starts after a typing pause. */
 export function Filters({ query, filters, search }: { query: Query; filters: readonly Filter[]; search?: string }) {
-  const inAddress = query.of['q'] ?? ''
-  const [typed, setTyped] = useState(inAddress)
-  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const urlSearch = query.values['q'] ?? ''
+  const [typed, setTyped] = useState(urlSearch)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   // The browser's history changes the URL.
-  useEffect(() => setTyped(inAddress), [inAddress])
-  useEffect(() => () => clearTimeout(waiting.current), [])
+  useEffect(() => setTyped(urlSearch), [urlSearch])
+  useEffect(() => () => clearTimeout(timer.current), [])
   // The delayed search keeps what the URL has changed meanwhile.
   const latest = useRef(query)
   latest.current = query
-  const go = (text: string) => {
-    clearTimeout(waiting.current)
-    const asked = /^#?[\d٠-٩۰-۹]+$/.test(text.trim()) ? latinOf(text) : text
-    if (asked !== (latest.current.of['q'] ?? '')) latest.current.set({ q: asked || undefined }, { replace: true })
+  const applySearch = (text: string) => {
+    clearTimeout(timer.current)
+    const normalized = /^#?[\d٠-٩۰-۹]+$/.test(text.trim()) ? toLatinDigits(text) : text
+    if (normalized !== (latest.current.values['q'] ?? '')) latest.current.set({ q: normalized || undefined }, { replace: true })
   }
   /** Returns a filter's value, if it is one of its options. */
-  const heldOf = ({ name, options }: Filter): string => {
-    const asked = query.of[name] ?? ''
-    return options && !options.some(([value]) => value === asked) ? '' : asked
+  const currentValue = ({ name, options }: Filter): string => {
+    const value = query.values[name] ?? ''
+    return options && !options.some(([option]) => option === value) ? '' : value
   }
-  const isFiltered = inAddress !== '' || filters.some(({ name }) => query.of[name])
+  const isFiltered = urlSearch !== '' || filters.some(({ name }) => query.values[name])
   // On a phone several filters are collapsed, elsewhere those beyond one row, unless one of them is set.
-  const folds = filters.length > 1
-  const further = filters.length > rowMax ? filters.slice(rowFirst) : []
-  const countChosen = (some: readonly Filter[]) => some.filter(({ name }) => query.of[name]).length
-  const [isOpen, setOpen] = useState(() => countChosen(isNarrow() ? filters : further) > 0)
-  const unfold = (look: string, text: string, chosen: number) => (
-    <button type="button" class={`button ${look}`} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+  const isCollapsible = filters.length > 1
+  const moreFilters = filters.length > rowMax ? filters.slice(visibleMax) : []
+  const countSet = (some: readonly Filter[]) => some.filter(({ name }) => query.values[name]).length
+  const [isOpen, setOpen] = useState(() => countSet(isNarrow() ? filters : moreFilters) > 0)
+  const drawToggle = (className: string, text: string, count: number) => (
+    <button type="button" class={`button ${className}`} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
       <Icon name={isOpen ? 'close' : 'menu'} />
       <span>
         {text}
-        {chosen > 0 && ` (${number(chosen)})`}
+        {count > 0 && ` (${number(count)})`}
       </span>
     </button>
   )
-  const draw = (filter: Filter) => {
+  const drawFilter = (filter: Filter) => {
     const { name, label, options, type = 'text' } = filter
-    const current = heldOf(filter)
+    const current = currentValue(filter)
     return (
       <label key={name} class="filter">
         <span>{label}</span>
@@ -102,11 +102,11 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
   return (
     <>
       <form
-        class={['filters', folds && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
+        class={['filters', isCollapsible && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
-          go(typed)
+          applySearch(typed)
         }}
       >
         {search !== undefined && (
@@ -120,25 +120,25 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
               dir={directionOf(typed)}
               onInput={({ currentTarget: { value } }) => {
                 setTyped(value)
-                clearTimeout(waiting.current)
-                waiting.current = setTimeout(() => go(value), waitMs)
+                clearTimeout(timer.current)
+                timer.current = setTimeout(() => applySearch(value), typingPauseMs)
               }}
             />
           </label>
         )}
-        {folds && unfold('unfold', common('filter'), countChosen(filters))}
-        {(further.length > 0 ? filters.slice(0, rowFirst) : filters).map(draw)}
-        {further.length > 0 && unfold('more', common('moreFilters'), countChosen(further))}
+        {isCollapsible && drawToggle('unfold', common('filter'), countSet(filters))}
+        {(moreFilters.length > 0 ? filters.slice(0, visibleMax) : filters).map(drawFilter)}
+        {moreFilters.length > 0 && drawToggle('more', common('moreFilters'), countSet(moreFilters))}
         {isFiltered && (
           <a
             class="button quiet"
             href={query.href({ q: undefined, ...Object.fromEntries(filters.map(({ name }) => [name, undefined])) })}
-            onClick={() => clearTimeout(waiting.current)}
+            onClick={() => clearTimeout(timer.current)}
           >
             {common('clear')}
           </a>
         )}
-        {further.length > 0 && <div class="further">{further.map(draw)}</div>}
+        {moreFilters.length > 0 && <div class="further">{moreFilters.map(drawFilter)}</div>}
       </form>
       <SavedViews />
     </>

@@ -13,7 +13,7 @@ import { ErrorMessage } from './error-message.tsx'
  * A form that is inert while it is sent. An error is shown above the fields and takes the focus; typed values stay.
  * @param onSubmit may throw an ApiError, or an Error about wrong values
  * @param dirty whether leaving the page must ask first
- * @param keepsTyping does not make the fields inert, because `onSubmit` keeps what is typed meanwhile
+ * @param isEditableWhileSending does not make the fields inert, because `onSubmit` keeps input that is typed meanwhile
  */
 export function Form({
   onSubmit,
@@ -23,7 +23,7 @@ export function Form({
   actions,
   children,
   label,
-  keepsTyping = false,
+  isEditableWhileSending = false,
 }: {
   onSubmit: () => unknown
   submit?: string
@@ -32,18 +32,18 @@ export function Form({
   actions?: ComponentChildren
   children: ComponentChildren
   label?: string
-  keepsTyping?: boolean
+  isEditableWhileSending?: boolean
 }) {
-  const [busy, setBusy] = useState(false)
+  const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const [fields] = useState(createFormFields)
   const top = useRef<HTMLDivElement>(null)
   /** The focused element before the fields became inert; it gets the focus back. */
-  const before = useRef<Element | null>(null)
+  const focusedBefore = useRef<Element | null>(null)
   useDirty(dirty)
   useEffect(() => {
-    if (!busy && document.activeElement === document.body && before.current instanceof HTMLElement) before.current.focus()
-  }, [busy])
+    if (!isBusy && document.activeElement === document.body && focusedBefore.current instanceof HTMLElement) focusedBefore.current.focus()
+  }, [isBusy])
   useEffect(() => {
     if (error !== undefined) top.current?.focus()
   }, [error])
@@ -52,20 +52,20 @@ export function Form({
     if (sessionStatus.value === 'in' && error instanceof ApiError && error.status === 401) clearError()
   }, [sessionStatus.value])
   function clearError(): void {
-    fields.refused.value = undefined
+    fields.fieldError.value = undefined
     setError(undefined)
   }
   async function send(event: Event): Promise<void> {
     event.preventDefault()
-    if (busy) return
-    before.current = document.activeElement
+    if (isBusy) return
+    focusedBefore.current = document.activeElement
     setBusy(true)
     clearError()
     dismissNotices()
     try {
       await onSubmit()
-    } catch (refusal) {
-      setError(assignFieldError(fields, refusal))
+    } catch (cause) {
+      setError(assignFieldError(fields, cause))
     } finally {
       setBusy(false)
     }
@@ -75,18 +75,18 @@ export function Form({
       onSubmit={send}
       // The browser's own validation replaces an earlier error.
       onInvalidCapture={clearError}
-      onInput={() => (fields.refused.value = undefined)}
+      onInput={() => (fields.fieldError.value = undefined)}
       aria-label={label}
-      aria-busy={busy}
+      aria-busy={isBusy}
     >
       <div ref={top} tabIndex={-1} class="form-problem">
         {error !== undefined && <ErrorMessage error={error} />}
       </div>
-      <div class="held" inert={busy && !keepsTyping}>
+      <div class="held" inert={isBusy && !isEditableWhileSending}>
         <FormContext.Provider value={fields}>{children}</FormContext.Provider>
       </div>
       <div class="form-actions">
-        <Button submit kind={danger ? 'danger' : 'primary'} busy={busy} text={submit} />
+        <Button submit kind={danger ? 'danger' : 'primary'} busy={isBusy} text={submit} />
         {actions}
       </div>
     </form>

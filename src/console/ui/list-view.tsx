@@ -10,40 +10,40 @@ import { type Column, type PageInfo, Pager, Table } from './table.tsx'
 
 type ListPage = PageInfo & { readonly data: readonly unknown[]; readonly limit: number }
 type ListViewProps<List> = {
-  of: Resource<List>
+  resource: Resource<List>
   query: Query
   isFiltered?: boolean
   empty: ComponentChildren
   notFound?: string
-  goesOn?: boolean
+  hasMorePages?: boolean
 }
 
 /**
  * A page of a list with its pager.
  * @param isFiltered whether filters are set: then an empty list shows `notFound`
  * @param empty shown if the list is empty without filters
- * @param goesOn whether pages follow beyond the counted ones
+ * @param hasMorePages whether pages follow beyond the counted ones
  */
 export function ListView<List extends ListPage>({
-  of,
+  resource,
   query,
   isFiltered = false,
   empty,
   notFound = common('nothingFoundText'),
-  goesOn = false,
+  hasMorePages = false,
   children,
 }: ListViewProps<List> & { children: (list: List) => ComponentChildren }) {
-  useReloadOnReturn(of.reload)
+  useReloadOnReturn(resource.reload)
   return (
-    <ResourceView of={of}>
+    <ResourceView resource={resource}>
       {(list) => {
         // The last row of a page can be gone, or the page never existed.
-        if (list.data.length === 0 && list.total > 0) return <PastEnd of={list} query={query} />
+        if (list.data.length === 0 && list.total > 0) return <PagePastEnd pageInfo={list} query={query} />
         if (list.data.length === 0) return isFiltered ? <EmptyState icon="search" title={common('nothingFound')} text={notFound} /> : empty
         return (
           <>
             {children(list)}
-            <Pager of={list} query={query} goesOn={goesOn && !!list.totalCapped && list.data.length === list.limit} />
+            <Pager pageInfo={list} query={query} hasMorePages={hasMorePages && !!list.totalCapped && list.data.length === list.limit} />
           </>
         )
       }}
@@ -86,7 +86,7 @@ export const ListTable = <Row extends { readonly id: string }>({
   </ListView>
 )
 
-const PastEnd = ({ of: { page, pages }, query }: { of: PageInfo; query: Query }) => (
+const PagePastEnd = ({ pageInfo: { page, pages }, query }: { pageInfo: PageInfo; query: Query }) => (
   <EmptyState
     icon="search"
     title={common('pastEnd', { page })}

@@ -3,14 +3,14 @@ import { clockTick } from '../lib/format/server-clock.ts'
 
 /**
  * Shows a timestamp, with the exact time as title.
- * @param short relative to now
+ * @param relative formats the time relative to now
  */
-export function Moment({ at, short }: { at: string; short?: boolean }) {
+export function Moment({ at, relative }: { at: string; relative?: boolean }) {
   // Subscribes to the tick, so that the relative time is redrawn.
-  if (short) void clockTick().value
+  if (relative) void clockTick().value
   return (
     <time dateTime={at} title={moment(at)}>
-      {short ? ago(at) : moment(at)}
+      {relative ? ago(at) : moment(at)}
     </time>
   )
 }

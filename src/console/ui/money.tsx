@@ -1,4 +1,4 @@
 import { type Money as Amount, money } from '../lib/format/format.ts'
 
 /** Shows an amount, with its minor units for programs. */
-export const Money = ({ of }: { of: Amount }) => <data value={of.amount}>{money(of)}</data>
+export const Money = ({ amount }: { amount: Amount }) => <data value={amount.amount}>{money(amount)}</data>

@@ -77,16 +77,16 @@ export const Section = ({
 
 /** Shows the data of a resource, a skeleton while it loads, or its error. */
 export function ResourceView<T>({
-  of,
+  resource,
   children,
   lines = 4,
 }: {
-  of: Resource<T>
+  resource: Resource<T>
   children: (data: T) => ComponentChildren
   lines?: number
 }) {
-  const data = of.data.value
-  const error = of.error.value
+  const data = resource.data.value
+  const error = resource.error.value
   if (data === undefined)
     return error === undefined ? (
       <div class="skeleton" role="status" aria-label={common('loading')}>
@@ -95,11 +95,11 @@ export function ResourceView<T>({
         ))}
       </div>
     ) : (
-      <ErrorMessage error={error} retry={of.reload} />
+      <ErrorMessage error={error} retry={resource.reload} />
     )
   return (
-    <div class="loaded" aria-busy={of.loading.value}>
-      {error !== undefined && <ErrorMessage error={error} retry={of.reload} />}
+    <div class="loaded" aria-busy={resource.loading.value}>
+      {error !== undefined && <ErrorMessage error={error} retry={resource.reload} />}
       {children(data)}
     </div>
   )

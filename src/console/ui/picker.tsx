@@ -12,39 +12,39 @@ import { Icon } from './icon.tsx'
 /** Finds records by text; returns the first ones for an empty text. */
 export type RecordFinder<Found extends Choice> = (q: string, signal: AbortSignal) => Promise<readonly Found[]>
 
-const waitMs = 200
+const typingPauseMs = 200
 
 type SearchResult<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
 
 /** Searches while the person types; undefined until the first result. */
 function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: RecordFinder<Found>): SearchResult<Found> | undefined {
-  const [looked, setLooked] = useState<SearchResult<Found> | undefined>(undefined)
+  const [result, setLooked] = useState<SearchResult<Found> | undefined>(undefined)
   const latest = useRef(find)
   latest.current = find
   useEffect(() => {
     if (!isOpen) return
-    const asking = new AbortController()
+    const controller = new AbortController()
     const q = typed.trim()
-    const look = async () => {
-      const fresh = await latest.current(q, asking.signal).then(
+    const search = async () => {
+      const newResult = await latest.current(q, controller.signal).then(
         (found) => ({ q, found }),
         (error: unknown) => ({ q, found: [], error }),
       )
-      if (!asking.signal.aborted) setLooked(fresh)
+      if (!controller.signal.aborted) setLooked(newResult)
     }
-    const waiting = setTimeout(look, q === '' ? 0 : waitMs)
+    const timer = setTimeout(search, q === '' ? 0 : typingPauseMs)
     return () => {
-      clearTimeout(waiting)
-      asking.abort()
+      clearTimeout(timer)
+      controller.abort()
     }
   }, [typed, isOpen])
-  return looked
+  return result
 }
 
 /**
  * A combobox: arrow keys move, Enter or a click selects, Escape closes. It stays open for further selections unless
  * `single`.
- * @param taken whether a record is already selected; it can be picked again
+ * @param isSelected whether a record is already selected; it can be picked again
  * @param onPick called with a picked record
  */
 export function Picker<Found extends Choice>({
@@ -52,7 +52,7 @@ export function Picker<Found extends Choice>({
   hint,
   error,
   find,
-  taken = () => false,
+  isSelected = () => false,
   onPick,
   single,
   disabled,
@@ -61,7 +61,7 @@ export function Picker<Found extends Choice>({
   hint?: ComponentChildren
   error?: string | undefined
   find: RecordFinder<Found>
-  taken?: (found: Found) => boolean
+  isSelected?: (found: Found) => boolean
   onPick: (found: Found) => void
   single?: boolean
   disabled?: boolean
@@ -69,20 +69,20 @@ export function Picker<Found extends Choice>({
   const id = useId()
   const [typed, setTyped] = useState('')
   const [isOpen, setOpen] = useState(false)
-  const [marked, setMarked] = useState(-1)
-  const looked = useSearch(typed, isOpen, find)
-  const found = looked?.found ?? []
-  const isFresh = looked?.q === typed.trim()
+  const [activeIndex, setMarked] = useState(-1)
+  const result = useSearch(typed, isOpen, find)
+  const found = result?.found ?? []
+  const isFresh = result?.q === typed.trim()
   const list = useRef<HTMLUListElement>(null)
-  useEffect(() => list.current?.children[marked]?.scrollIntoView({ block: 'nearest' }), [marked])
+  useEffect(() => list.current?.children[activeIndex]?.scrollIntoView({ block: 'nearest' }), [activeIndex])
 
   // Enter before the results arrive selects the first one.
-  const isAwaited = useRef(false)
+  const selectsFirst = useRef(false)
   useEffect(() => {
-    if (!isFresh || !isAwaited.current) return
-    isAwaited.current = false
+    if (!isFresh || !selectsFirst.current) return
+    selectsFirst.current = false
     pick(found[0])
-  }, [looked, isFresh])
+  }, [result, isFresh])
 
   function pick(one: Found | undefined): void {
     if (!one) return
@@ -93,14 +93,14 @@ export function Picker<Found extends Choice>({
   }
   function onKeyDown(event: KeyboardEvent): void {
     const last = found.length - 1
-    const to = { ArrowDown: marked >= last ? 0 : marked + 1, ArrowUp: marked <= 0 ? last : marked - 1 }[event.key]
+    const to = { ArrowDown: activeIndex >= last ? 0 : activeIndex + 1, ArrowUp: activeIndex <= 0 ? last : activeIndex - 1 }[event.key]
     if (to !== undefined) {
       if (isOpen) setMarked(to)
       else setOpen(true)
       // Enter without a marked result does not submit the form.
     } else if (event.key === 'Enter') {
-      if (isFresh) pick(isOpen ? found[marked] : undefined)
-      else isAwaited.current = isOpen && typed.trim() !== ''
+      if (isFresh) pick(isOpen ? found[activeIndex] : undefined)
+      else selectsFirst.current = isOpen && typed.trim() !== ''
     } else if (event.key === 'Escape' && isOpen) {
       event.stopPropagation()
       setOpen(false)
@@ -119,7 +119,7 @@ export function Picker<Found extends Choice>({
           aria-expanded={isOpen}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
-          aria-activedescendant={isOpen && found[marked] ? `${id}-${marked}` : undefined}
+          aria-activedescendant={isOpen && found[activeIndex] ? `${id}-${activeIndex}` : undefined}
           aria-describedby={[`${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')}
           aria-invalid={error ? true : undefined}
           autoComplete="off"
@@ -133,7 +133,7 @@ export function Picker<Found extends Choice>({
           onInput={({ currentTarget: { value } }) => {
             setTyped(value)
             setMarked(value.trim() === '' ? -1 : 0)
-            isAwaited.current = false
+            selectsFirst.current = false
             setOpen(true)
           }}
           onKeyDown={onKeyDown}
@@ -149,15 +149,15 @@ export function Picker<Found extends Choice>({
             onPointerDown={(event) => event.preventDefault()}
             onMouseDown={(event) => event.preventDefault()}
           >
-            {found.map((one, place) => (
+            {found.map((one, index) => (
               <li
                 key={one.id}
-                id={`${id}-${place}`}
+                id={`${id}-${index}`}
                 role="option"
-                aria-selected={taken(one)}
-                class={place === marked ? 'marked' : undefined}
+                aria-selected={isSelected(one)}
+                class={index === activeIndex ? 'marked' : undefined}
                 onClick={() => pick(one)}
-                onPointerMove={() => setMarked(place)}
+                onPointerMove={() => setMarked(index)}
               >
                 {one.before}
                 <span>
@@ -168,22 +168,22 @@ export function Picker<Found extends Choice>({
                     </small>
                   )}
                 </span>
-                {taken(one) && <Icon name="check" />}
+                {isSelected(one) && <Icon name="check" />}
               </li>
             ))}
           </ul>
           <p role="status" class="faint">
             {!isOpen
               ? ''
-              : looked === undefined || !isFresh
+              : result === undefined || !isFresh
                 ? common('loading')
-                : looked.error === undefined
+                : result.error === undefined
                   ? found.length === 0
                     ? common('nothingFound')
                     : ''
                   : ''}
           </p>
-          {looked?.error !== undefined && <ErrorText error={looked.error} />}
+          {result?.error !== undefined && <ErrorText error={result.error} />}
         </div>
       </div>
       <p class="hint" id={`${id}-hint`}>
@@ -216,13 +216,13 @@ export function PickField<Found extends Choice>({
   find: RecordFinder<Found>
   disabled?: boolean
 }) {
-  const taken = ({ id }: Choice) => bind.value.some((one) => one.id === id)
-  const drop = ({ id }: Choice) => {
+  const isSelected = ({ id }: Choice) => bind.value.some((one) => one.id === id)
+  const remove = ({ id }: Choice) => {
     bind.value = bind.value.filter((one) => one.id !== id)
   }
   function onPick(found: Found): void {
     if (max === 1) bind.value = [found]
-    else if (taken(found)) drop(found)
+    else if (isSelected(found)) remove(found)
     else if (bind.value.length < max) bind.value = [...bind.value, found]
   }
   return (
@@ -230,7 +230,7 @@ export function PickField<Found extends Choice>({
       <Picker
         {...rest}
         label={label}
-        taken={taken}
+        isSelected={isSelected}
         onPick={onPick}
         single={max === 1}
         error={rest.error ?? (max > 1 && bind.value.length >= max ? common('pickMax', { n: max }) : undefined)}
@@ -252,7 +252,7 @@ export function PickField<Found extends Choice>({
                 type="button"
                 class="button quiet"
                 aria-label={`${common('remove')}: ${truncate(one.text)}`}
-                onClick={() => drop(one)}
+                onClick={() => remove(one)}
               >
                 <Icon name="close" />
               </button>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ownPicture } from '../lib/format/media-url.ts'
+import { storedPicturePath } from '../lib/format/media-url.ts'
 import { Icon } from './icon.tsx'
 
 /**
@@ -8,9 +8,9 @@ import { Icon } from './icon.tsx'
  * @param large full width of its container
  */
 export function Picture({ url, alt = '', large }: { url: string | null | undefined; alt?: string | null; large?: boolean }) {
-  const path = ownPicture(url, large ? 640 : 160)
-  const [gone, setGone] = useState<string | undefined>(undefined)
-  if (path !== undefined && gone !== path)
+  const path = storedPicturePath(url, large ? 640 : 160)
+  const [failedPath, setGone] = useState<string | undefined>(undefined)
+  if (path !== undefined && failedPath !== path)
     return (
       <img class={large ? 'picture' : 'thumb'} src={path} alt={alt ?? ''} loading="lazy" decoding="async" onError={() => setGone(path)} />
     )

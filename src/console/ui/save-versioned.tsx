@@ -9,27 +9,35 @@ type SaveOptions<Answer, Record> = {
   /** Sends the write for a version; undefined sends it unconditionally. */
   readonly save: (etag: string | undefined) => Promise<Answer>
   /** Reads the present version after a conflict. */
-  readonly theirs: () => Promise<Versioned<Record>>
+  readonly readCurrent: () => Promise<Versioned<Record>>
   /** Lists what differs, as names and texts. */
   readonly differences: (theirs: Record) => readonly (readonly [name: string, yours: string, theirs: string])[]
   /** Called if the person wants to view the other version. */
-  readonly onTheirs: (now: Versioned<Record>) => void
+  readonly onViewCurrent: (now: Versioned<Record>) => void
   /** Whether the changed fields are unchanged in the other version: then there is no conflict. */
   readonly isSame?: (theirs: Record) => boolean
   /** Returns the result if the other version has the change already, by an earlier attempt or another person. */
-  readonly done?: (now: Versioned<Record>) => Answer | undefined
+  readonly findSaved?: (now: Versioned<Record>) => Answer | undefined
   /** Whether `save` deletes the record. */
-  readonly removes?: boolean
+  readonly isDelete?: boolean
 }
 
 /**
  * Saves a record by `If-Match`. After a conflict it shows both versions; the person can view the other one or
  * overwrite it.
- * @returns the result of `save` or `done`; undefined if nothing was sent: then the typed values stay
+ * @returns the result of `save` or `findSaved`; undefined if nothing was sent: then the typed values stay
  */
 export async function saveVersioned<Answer, Record>(
   etag: string,
-  { save, theirs, differences, onTheirs, isSame = () => false, done = () => undefined, removes = false }: SaveOptions<Answer, Record>,
+  {
+    save,
+    readCurrent,
+    differences,
+    onViewCurrent,
+    isSame = () => false,
+    findSaved = () => undefined,
+    isDelete = false,
+  }: SaveOptions<Answer, Record>,
 ): Promise<Answer | undefined> {
   let version = etag
   for (;;) {
@@ -37,23 +45,23 @@ export async function saveVersioned<Answer, Record>(
       return await save(version || undefined)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 412) throw error
-      const now = await theirs()
+      const current = await readCurrent()
       // A refusal of the present version would repeat for ever.
-      if (now.etag !== version && isSame(now.data)) {
-        version = now.etag
+      if (current.etag !== version && isSame(current.data)) {
+        version = current.etag
         continue
       }
-      const made = now.etag === version ? undefined : done(now)
-      if (made) return made
-      const rows = differences(now.data).map(([name, yours, there]) => [name, ...diffExcerpts(yours, there)] as const)
+      const saved = current.etag === version ? undefined : findSaved(current)
+      if (saved) return saved
+      const rows = differences(current.data).map(([name, yours, there]) => [name, ...diffExcerpts(yours, there)] as const)
       const chosen = await askChoice({
         title: common('conflictTitle'),
-        action: common(removes ? 'remove' : 'conflictMine'),
-        otherwise: common('conflictLook'),
+        action: common(isDelete ? 'remove' : 'conflictMine'),
+        alternative: common('conflictLook'),
         danger: true,
         body: (
           <>
-            <p>{common(removes ? 'conflictRemoval' : 'conflictText')}</p>
+            <p>{common(isDelete ? 'conflictRemoval' : 'conflictText')}</p>
             <table class="compare">
               <thead>
                 <tr>
@@ -80,16 +88,16 @@ export async function saveVersioned<Answer, Record>(
         ),
       })
       if (chosen !== 'action') {
-        if (chosen === 'otherwise') onTheirs(now)
+        if (chosen === 'otherwise') onViewCurrent(current)
         return undefined
       }
-      version = now.etag
+      version = current.etag
     }
   }
 }
 
 /** How a change of a record is saved that a resource shows. */
-export type RecordOptions<Data> = Omit<SaveOptions<Versioned<Data>, Data>, 'theirs' | 'onTheirs' | 'removes'>
+export type RecordOptions<Data> = Omit<SaveOptions<Versioned<Data>, Data>, 'readCurrent' | 'onViewCurrent' | 'isDelete'>
 export type RecordResource<Data> = Pick<Resource<Versioned<Data>>, 'put' | 'read'>
 
 /**
@@ -101,7 +109,7 @@ export async function saveRecord<Data>(
   etag: string,
   options: RecordOptions<Data>,
 ): Promise<Versioned<Data> | undefined> {
-  const saved = await saveVersioned<Versioned<Data>, Data>(etag, { ...options, theirs: resource.read, onTheirs: resource.put })
+  const saved = await saveVersioned<Versioned<Data>, Data>(etag, { ...options, readCurrent: resource.read, onViewCurrent: resource.put })
   if (saved) resource.put(saved)
   return saved
 }

@@ -14,22 +14,22 @@ export function SecretOnce({
   title,
   text,
   secret,
-  kept,
-  onKept,
+  confirmText,
+  onConfirm,
 }: {
   title: string
   text: string
   secret: string | readonly string[]
-  kept: string
-  onKept: () => void
+  confirmText: string
+  onConfirm: () => void
 }) {
-  const box = useRef<HTMLElement>(null)
+  const section = useRef<HTMLElement>(null)
   useDirty(true, 'shown once')
-  useEffect(() => box.current?.focus(), [])
+  useEffect(() => section.current?.focus(), [])
   if (sessionStatus.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret
   return (
-    <section ref={box} class="card" tabIndex={-1} aria-label={title}>
+    <section ref={section} class="card" tabIndex={-1} aria-label={title}>
       <header>
         <h2>{title}</h2>
       </header>
@@ -49,7 +49,7 @@ export function SecretOnce({
         ) : (
           <Button icon="copy" onPress={() => copyText(all.join('\n'))} text={common('copy')} />
         )}
-        <Button kind="primary" onPress={onKept} text={kept} />
+        <Button kind="primary" onPress={onConfirm} text={confirmText} />
       </div>
     </section>
   )

@@ -8,10 +8,10 @@ import { Icon } from './icon.tsx'
 /** Returns the list with one item moved. */
 export function moveItem<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
   const item = items[from]
-  const place = Math.max(0, Math.min(items.length - 1, to))
-  if (item === undefined || place === from) return items
+  const target = Math.max(0, Math.min(items.length - 1, to))
+  if (item === undefined || target === from) return items
   const rest = items.toSpliced(from, 1)
-  return rest.toSpliced(place, 0, item)
+  return rest.toSpliced(target, 0, item)
 }
 
 /**
@@ -42,33 +42,33 @@ export function SortableList<Item>({
   grid?: boolean
 }) {
   const list = useRef<HTMLOListElement>(null)
-  const [told, setTold] = useState('')
-  const refocus = useRef<Key | undefined>(undefined)
+  const [announcement, setTold] = useState('')
+  const refocusKey = useRef<Key | undefined>(undefined)
   const dragging = useRef<{ at: number } | undefined>(undefined)
   const latest = useRef(onMove)
   latest.current = onMove
   // A moved element loses the focus.
   useEffect(() => {
-    if (refocus.current === undefined) return
-    const at = items.findIndex((item) => keyOf(item) === refocus.current)
+    if (refocusKey.current === undefined) return
+    const at = items.findIndex((item) => keyOf(item) === refocusKey.current)
     if (at < 0) return
-    refocus.current = undefined
+    refocusKey.current = undefined
     handleAt(list.current, at)?.focus()
   })
-  const ending = useRef<(() => void) | undefined>(undefined)
-  useEffect(() => () => ending.current?.(), [])
+  const stopDragging = useRef<(() => void) | undefined>(undefined)
+  useEffect(() => () => stopDragging.current?.(), [])
 
   function onKeyDown(event: KeyboardEvent, item: Item, at: number): void {
     const isRtl = getComputedStyle(event.currentTarget as Element).direction === 'rtl'
-    const sideways = grid ? { ArrowLeft: at + (isRtl ? 1 : -1), ArrowRight: at + (isRtl ? -1 : 1) } : {}
-    const to = ({ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: total - 1, ...sideways } as Record<string, number>)[event.key]
+    const gridKeys = grid ? { ArrowLeft: at + (isRtl ? 1 : -1), ArrowRight: at + (isRtl ? -1 : 1) } : {}
+    const to = ({ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: total - 1, ...gridKeys } as Record<string, number>)[event.key]
     if (to === undefined) return
     event.preventDefault()
-    const place = Math.max(0, Math.min(total - 1, to))
-    if (place === at) return
-    refocus.current = keyOf(item)
-    onMove(at, place)
-    setTold(common('movedTo', { name: truncate(nameOf(item)), place: place + 1, total }))
+    const target = Math.max(0, Math.min(total - 1, to))
+    if (target === at) return
+    refocusKey.current = keyOf(item)
+    onMove(at, target)
+    setTold(common('movedTo', { name: truncate(nameOf(item)), place: target + 1, total }))
   }
   function drag(event: PointerEvent): void {
     const current = dragging.current
@@ -83,28 +83,28 @@ export function SortableList<Item>({
     latest.current(current.at, to)
     current.at = to
   }
-  function stop(): void {
+  function stopDrag(): void {
     dragging.current = undefined
-    ending.current = undefined
+    stopDragging.current = undefined
     list.current?.classList.remove('dragging')
     removeEventListener('pointermove', drag)
-    removeEventListener('pointerup', stop)
-    removeEventListener('pointercancel', stop)
+    removeEventListener('pointerup', stopDrag)
+    removeEventListener('pointercancel', stopDrag)
   }
-  function begin(event: PointerEvent, at: number): void {
+  function startDrag(event: PointerEvent, at: number): void {
     if (event.button !== 0) return
     dragging.current = { at }
-    ending.current = stop
+    stopDragging.current = stopDrag
     list.current?.classList.add('dragging')
     addEventListener('pointermove', drag)
-    addEventListener('pointerup', stop)
-    addEventListener('pointercancel', stop)
+    addEventListener('pointerup', stopDrag)
+    addEventListener('pointercancel', stopDrag)
   }
   return (
     <>
       <ol ref={list} class={grid ? 'ordered in-grid' : 'ordered'} aria-label={label}>
-        {items.map((item, nth) => {
-          const at = first + nth
+        {items.map((item, index) => {
+          const at = first + index
           return (
             <li key={keyOf(item)}>
               <button
@@ -113,7 +113,7 @@ export function SortableList<Item>({
                 aria-label={common('move', { name: truncate(nameOf(item)) || String(at + 1) })}
                 title={common('moveHint')}
                 onKeyDown={(event) => onKeyDown(event, item, at)}
-                onPointerDown={(event) => begin(event, at)}
+                onPointerDown={(event) => startDrag(event, at)}
               >
                 <Icon name="grip" />
               </button>
@@ -123,7 +123,7 @@ export function SortableList<Item>({
         })}
       </ol>
       <p class="unseen" role="status">
-        {told}
+        {announcement}
       </p>
     </>
   )

@@ -15,9 +15,9 @@ export const staffName = ({ name, email }: Pick<Schema<'Staff'>, 'name' | 'email
  * @returns shows one id
  */
 export function useStaffNames(ids: readonly string[]): (id: string) => ComponentChildren {
-  const isAsked = isOwner.value && ids.some((id) => id !== myId() && id !== 'system')
-  const staff = useResource(isAsked ? (shop.value?.id ?? '') : '', async (signal) =>
-    isAsked ? (await ok(api.GET('/shops/v2/staff', { params: { query: { limit: 100 } }, signal }))).data : [],
+  const needsList = isOwner.value && ids.some((id) => id !== myId() && id !== 'system')
+  const staff = useResource(needsList ? (shop.value?.id ?? '') : '', async (signal) =>
+    needsList ? (await ok(api.GET('/shops/v2/staff', { params: { query: { limit: 100 } }, signal }))).data : [],
   )
   return (id) => {
     if (id === myId()) return common('you')

@@ -44,21 +44,21 @@ const tones: Readonly<Record<string, Tone>> = {
  * Shows an API state as a coloured badge.
  * @param text replaces the state's name
  */
-export const StatusBadge = ({ of, text, tone = tones[of] ?? 'plain' }: { of: string; text?: string; tone?: Tone }) => (
-  <span class={`state ${tone}`}>{text ?? stateName(of)}</span>
+export const StatusBadge = ({ status, text, tone = tones[status] ?? 'plain' }: { status: string; text?: string; tone?: Tone }) => (
+  <span class={`state ${tone}`}>{text ?? stateName(status)}</span>
 )
 
 type OrderStatuses = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
 
 /** Shows the state of an order. A FULFILLED order without fulfilments was refunded before anything was sent. */
-export function OrderStatusBadge({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStatuses }) {
-  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
-  return <StatusBadge of={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
+export function OrderStatusBadge({ order: { status, fulfilmentStatus, fulfilments } }: { order: OrderStatuses }) {
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge status={status} text={common('nothingSent')} tone="plain" />
+  return <StatusBadge status={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
 }
 
 /** Shows how much of an order is fulfilled; a dash where nothing will be sent. */
-export function FulfilmentBadge({ of: { status, fulfilmentStatus, fulfilments } }: { of: OrderStatuses }) {
-  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge of={status} text={common('nothingSent')} tone="plain" />
+export function FulfilmentBadge({ order: { status, fulfilmentStatus, fulfilments } }: { order: OrderStatuses }) {
+  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge status={status} text={common('nothingSent')} tone="plain" />
   if (fulfilmentStatus === 'UNFULFILLED' && (status === 'CANCELLED' || status === 'EXPIRED')) return <>–</>
-  return <StatusBadge of={fulfilmentStatus} />
+  return <StatusBadge status={fulfilmentStatus} />
 }

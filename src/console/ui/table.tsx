@@ -12,7 +12,7 @@ export type Column<Row> = {
   /** Sorts the list by this column: the URL of the other direction, and the present one. */
   readonly sort?: { readonly href: string; readonly direction: 'ascending' | 'descending' | 'none' }
   /** Aligned to the end, for numbers. */
-  readonly end?: boolean
+  readonly lastPage?: boolean
   /** Short words that do not break. */
   readonly words?: boolean
   /** Names the row: link, and heading of the card on a phone. */
@@ -45,8 +45,8 @@ export function Table<Row>({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, end, sort }, at) => (
-              <th key={at} scope="col" class={end ? 'end' : undefined} aria-sort={sort?.direction}>
+            {columns.map(({ title, lastPage, sort }, at) => (
+              <th key={at} scope="col" class={lastPage ? 'end' : undefined} aria-sort={sort?.direction}>
                 {sort ? (
                   <a class="sort" href={sort.href}>
                     {title}
@@ -64,9 +64,9 @@ export function Table<Row>({
             const to = href?.(row)
             return (
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
-                {columns.map(({ title, cell, end, main, words }, at) => {
+                {columns.map(({ title, cell, lastPage, main, words }, at) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
-                  const className = [end && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
+                  const className = [lastPage && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
                     <th key={at} scope="row" class={className}>
                       {content}
@@ -91,18 +91,18 @@ export type PageInfo = { readonly page: number; readonly pages: number; readonly
 
 /**
  * Links to the pages of a list.
- * @param goesOn whether an uncounted page follows, so that the last page is unknown
+ * @param hasMorePages whether an uncounted page follows, so that the last page is unknown
  */
 export function Pager({
-  of: { page, pages, total, totalCapped },
+  pageInfo: { page, pages, total, totalCapped },
   query,
-  goesOn = false,
+  hasMorePages = false,
 }: {
-  of: PageInfo
+  pageInfo: PageInfo
   query: Query
-  goesOn?: boolean
+  hasMorePages?: boolean
 }) {
-  const end = goesOn ? Math.max(pages, page + 1) : pages
+  const end = hasMorePages ? Math.max(pages, page + 1) : pages
   const step = (to: number, label: string, icon: 'left' | 'right', twice = false) =>
     to >= 1 && to <= end && to !== page ? (
       <a class="button quiet" href={query.href({ page: String(to) })} aria-label={label} title={label}>
@@ -122,9 +122,9 @@ export function Pager({
         <span class="row tight">
           {step(1, common('first'), 'left', true)}
           {step(page - 1, common('previous'), 'left')}
-          <span>{goesOn ? number(page) : `${number(page)} / ${number(pages)}`}</span>
+          <span>{hasMorePages ? number(page) : `${number(page)} / ${number(pages)}`}</span>
           {step(page + 1, common('next'), 'right')}
-          {!goesOn && step(pages, common('last'), 'right', true)}
+          {!hasMorePages && step(pages, common('last'), 'right', true)}
         </span>
       )}
     </nav>

@@ -1,7 +1,7 @@
 /** Tabs, each with its URL. */
-export const Tabs = ({ label, of }: { label: string; of: readonly { href: string; text: string; current: boolean }[] }) => (
+export const Tabs = ({ label, tabs }: { label: string; tabs: readonly { href: string; text: string; current: boolean }[] }) => (
   <nav class="tabs" aria-label={label}>
-    {of.map(({ href, text, current }) => (
+    {tabs.map(({ href, text, current }) => (
       <a key={href} href={href} aria-current={current ? 'page' : undefined}>
         {text}
       </a>

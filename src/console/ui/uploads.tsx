@@ -16,19 +16,19 @@ type UploadJob = {
   readonly id: number
   readonly file: File
   readonly state: 'waiting' | 'sending' | 'failed' | 'done'
-  readonly part: number
+  readonly fraction: number
   readonly error?: unknown
   readonly media?: Media
-  readonly isKnown?: boolean
+  readonly wasStored?: boolean
 }
 
 const pictureTypes = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
 /** The API's limit. */
 const bytesMax = 10 * 1024 * 1024
 const bytesText = () => bytes(10_000_000)
-const atOnce = 3
+const parallelMax = 3
 
-/** @param onDone called with each stored picture, in the chosen order; `isKnown` if it was stored before */
+/** @param onDone called with each stored picture, in the chosen order; `wasStored` if it was stored before */
 export function Uploads({
   label,
   onDone,
@@ -36,67 +36,68 @@ export function Uploads({
   hint,
 }: {
   label: string
-  onDone: (media: Media, of: { name: string; isKnown: boolean }) => void
+  onDone: (media: Media, details: { name: string; wasStored: boolean }) => void
   single?: boolean
   hint?: string
 }) {
   const [, redraw] = useState(0)
   const jobs = useRef<readonly UploadJob[]>([])
-  const made = useRef(0)
-  const stopping = useRef(new Map<number, AbortController>())
+  const lastId = useRef(0)
+  const controllers = useRef(new Map<number, AbortController>())
   const latest = useRef(onDone)
   latest.current = onDone
 
-  function put(next: readonly UploadJob[]): void {
+  function setJobs(next: readonly UploadJob[]): void {
     // Reports pictures in order, once none before them is in progress.
     let rest = next
     while (rest.some(({ state }) => state === 'done')) {
       const at = rest.findIndex(({ state }) => state !== 'failed')
       const first = rest[at]
       if (first?.state !== 'done' || !first.media) break
-      latest.current(first.media, { name: first.file.name, isKnown: first.isKnown ?? false })
+      latest.current(first.media, { name: first.file.name, wasStored: first.wasStored ?? false })
       rest = rest.filter((job) => job !== first)
     }
     jobs.current = rest
     redraw((count) => count + 1)
   }
-  const change = (id: number, change: Partial<UploadJob>) => put(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
-  function work(): void {
+  const change = (id: number, change: Partial<UploadJob>) =>
+    setJobs(jobs.current.map((job) => (job.id === id ? { ...job, ...change } : job)))
+  function startWaiting(): void {
     const sending = jobs.current.filter(({ state }) => state === 'sending').length
-    for (const job of jobs.current.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, atOnce - sending))) void send(job)
+    for (const job of jobs.current.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, parallelMax - sending))) void send(job)
   }
   async function send({ id, file }: UploadJob): Promise<void> {
-    const stop = new AbortController()
-    stopping.current.set(id, stop)
-    change(id, { state: 'sending', part: 0, error: undefined })
+    const controller = new AbortController()
+    controllers.current.set(id, controller)
+    change(id, { state: 'sending', fraction: 0, error: undefined })
     try {
       if (file.size > bytesMax) throw new ApiError(413, common('tooLarge', { max: bytesText() }), undefined, null, null)
       const { known, ...media } = await upload<Schema<'UploadedMedia'>>('/media', file, {
         type: file.type || 'application/octet-stream',
-        signal: stop.signal,
-        onProgress: (part) => change(id, { part }),
+        signal: controller.signal,
+        onProgress: (fraction) => change(id, { fraction }),
       })
-      change(id, { state: 'done', media, isKnown: known })
+      change(id, { state: 'done', media, wasStored: known })
     } catch (error) {
-      if (!stop.signal.aborted) change(id, { state: 'failed', error })
+      if (!controller.signal.aborted) change(id, { state: 'failed', error })
     } finally {
-      stopping.current.delete(id)
-      work()
+      controllers.current.delete(id)
+      startWaiting()
     }
   }
   function add(files: readonly File[]): void {
-    const fresh = files.map((file): UploadJob => ({ id: ++made.current, file, state: 'waiting', part: 0 }))
-    put([...jobs.current, ...fresh])
-    work()
+    const newJobs = files.map((file): UploadJob => ({ id: ++lastId.current, file, state: 'waiting', fraction: 0 }))
+    setJobs([...jobs.current, ...newJobs])
+    startWaiting()
   }
-  function drop(id: number): void {
-    stopping.current.get(id)?.abort()
-    put(jobs.current.filter((job) => job.id !== id))
-    work()
+  function removeJob(id: number): void {
+    controllers.current.get(id)?.abort()
+    setJobs(jobs.current.filter((job) => job.id !== id))
+    startWaiting()
   }
   function retry(id: number): void {
     change(id, { state: 'waiting', error: undefined })
-    work()
+    startWaiting()
   }
   useDirty(
     jobs.current.some(({ state }) => state === 'waiting' || state === 'sending'),
@@ -104,7 +105,7 @@ export function Uploads({
   )
   useEffect(
     () => () => {
-      for (const stop of stopping.current.values()) stop.abort()
+      for (const controller of controllers.current.values()) controller.abort()
     },
     [],
   )
@@ -119,7 +120,7 @@ export function Uploads({
       />
       {jobs.current.length > 0 && (
         <ul class="stack" aria-label={label}>
-          {jobs.current.map(({ id, file, state, part, error }) => (
+          {jobs.current.map(({ id, file, state, fraction, error }) => (
             <li key={id} class="upload">
               <span class="upload-name">
                 <bdi>{file.name}</bdi> <span class="faint">{bytes(file.size)}</span>
@@ -129,11 +130,11 @@ export function Uploads({
                   <ErrorText error={error} />
                 </div>
               ) : (
-                <progress value={part} max={1} aria-label={`${file.name}: ${common('sending', { percent: percent(part) })}`} />
+                <progress value={fraction} max={1} aria-label={`${file.name}: ${common('sending', { percent: percent(fraction) })}`} />
               )}
               <span class="row tight">
                 {state === 'failed' && <Button kind="quiet" onPress={() => retry(id)} text={common('retry')} />}
-                <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(file.name)}`} onPress={() => drop(id)} />
+                <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(file.name)}`} onPress={() => removeJob(id)} />
               </span>
             </li>
           ))}

@@ -6,11 +6,11 @@ import { type RecordOptions, type RecordResource, saveVersioned } from './save-v
 /** The form of a record. A new record has no base version. */
 export type RecordEditor<Data, Values extends object, Base = Versioned<Data>> = {
   /** One signal per field. */
-  readonly of: Draft<Values>
+  readonly fields: Draft<Values>
   /** Returns the form's values. */
-  now(): Values
+  values(): Values
   /** Whether something is typed that is not saved. */
-  readonly dirty: boolean
+  readonly isDirty: boolean
   /** Returns the version that the form started from and that a save changes. */
   base(): Base
   /** Takes a version as base without changing the fields, after one of several steps of a save. */
@@ -61,34 +61,34 @@ export function useRecordEditor<Data extends object, Values extends object>(
   useLayoutEffect(() => {
     if (!record) return
     if (isSame(record.data)) base.current = record
-    else if (!draft.dirty) replace(record)
+    else if (!draft.isDirty) replace(record)
   }, [record?.data, record?.etag])
   return {
-    of: draft.of,
-    now: draft.now,
-    get dirty() {
-      return draft.dirty
+    fields: draft.fields,
+    values: draft.values,
+    get isDirty() {
+      return draft.isDirty
     },
     base: () => base.current,
     rebase(version) {
       base.current = version
-      draft.saved(valuesOf(version.data), {} as Values)
+      draft.markSaved(valuesOf(version.data), {} as Values)
     },
     async save(options) {
-      const sent = draft.now()
+      const sent = draft.values()
       const saved = await saveVersioned<Versioned<Data>, Data>(base.current?.etag ?? '', {
         isSame,
-        done: (version) => (hasValues(version.data, sent) ? version : undefined),
+        findSaved: (version) => (hasValues(version.data, sent) ? version : undefined),
         ...options,
-        theirs: () => (resource ? resource.read() : Promise.reject(new Error('a new record has no other version'))),
-        onTheirs(version) {
+        readCurrent: () => (resource ? resource.read() : Promise.reject(new Error('a new record has no other version'))),
+        onViewCurrent(version) {
           replace(version)
           resource?.put(version)
         },
       })
       if (!saved) return undefined
       base.current = saved
-      draft.saved(valuesOf(saved.data), sent)
+      draft.markSaved(valuesOf(saved.data), sent)
       resource?.put(saved)
       return saved
     },

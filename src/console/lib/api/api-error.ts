@@ -24,20 +24,20 @@ export class ApiError extends Error {
  * Reads the error of a response. A proxy's 502, 503 or 504 without a JSON message counts as no response.
  * @param isChange whether the request was a write
  */
-export async function readApiError(answer: Response, isChange = false): Promise<ApiError> {
-  const body = (await answer.json().catch(() => ({}))) as {
+export async function readApiError(response: Response, isChange = false): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as {
     message?: unknown
     error?: unknown
     field?: unknown
     difference?: unknown
   }
-  if (answer.status >= 502 && answer.status <= 504 && typeof body.message !== 'string') return noResponseError(isChange)
-  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN)
+  if (response.status >= 502 && response.status <= 504 && typeof body.message !== 'string') return noResponseError(isChange)
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new ApiError(
-    answer.status,
-    typeof body.message === 'string' ? body.message : answer.statusText || String(answer.status),
+    response.status,
+    typeof body.message === 'string' ? body.message : response.statusText || String(response.status),
     typeof body.error === 'string' ? body.error : undefined,
-    answer.headers.get('x-request-id'),
+    response.headers.get('x-request-id'),
     Number.isFinite(retryAfter) ? retryAfter : null,
     typeof body.field === 'string' ? body.field : undefined,
     body.difference,

@@ -32,15 +32,15 @@ const writesInFlight = new Set<Request>()
 /** Returns whether a write is in flight. */
 export const hasWriteInFlight = (): boolean => writesInFlight.size > 0
 
-async function send(request: Request, isPatient = false): Promise<Response> {
+async function send(request: Request, hasCallerTimeout = false): Promise<Response> {
   const isChange = request.method !== 'GET'
   if (isChange) writesInFlight.add(request)
   try {
-    const signal = isPatient ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(responseTimeoutMs)])
-    const answer = await fetch(request, { signal })
-    syncClock(answer)
-    if (answer.headers.get('idempotent-replayed') === 'true') notify(common('replayed'))
-    return answer
+    const signal = hasCallerTimeout ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(responseTimeoutMs)])
+    const response = await fetch(request, { signal })
+    syncClock(response)
+    if (response.headers.get('idempotent-replayed') === 'true') notify(common('replayed'))
+    return response
   } catch (error) {
     if (request.signal.aborted) throw error
     throw noResponseError(isChange)
@@ -51,27 +51,28 @@ async function send(request: Request, isPatient = false): Promise<Response> {
 
 /**
  * Sends a request and returns its response, within `responseTimeoutMs`. Renews an expired token once.
- * @param isPatient the caller limits the time, as for large files
+ * @param hasCallerTimeout the caller limits the time, as for large files
  * @throws ApiError for every response that is not a success
  */
-export async function fetchAuthorized(request: Request, isPatient = false): Promise<Response> {
-  const again = request.clone()
+export async function fetchAuthorized(request: Request, hasCallerTimeout = false): Promise<Response> {
+  const retryRequest = request.clone()
   const shopId = shopOf(request)
   const token = await accessToken()
-  let answer = await send(authorize(request, token, shopId), isPatient)
-  if (answer.status === 401) {
+  let response = await send(authorize(request, token, shopId), hasCallerTimeout)
+  if (response.status === 401) {
     if (session.value?.accessToken === token) await renew()
-    const now = session.value?.accessToken
-    if (now !== undefined && now !== token && sessionStatus.value === 'in') answer = await send(authorize(again, now, shopId), isPatient)
+    const newToken = session.value?.accessToken
+    if (newToken !== undefined && newToken !== token && sessionStatus.value === 'in')
+      response = await send(authorize(retryRequest, newToken, shopId), hasCallerTimeout)
   }
-  if (!answer.ok) throw noteMissingShop(await readApiError(answer, request.method !== 'GET'), shopId)
-  return answer
+  if (!response.ok) throw reportMissingShop(await readApiError(response, request.method !== 'GET'), shopId)
+  return response
 }
 
 /** A 404 can mean that the person lost access to the shop: counts it, so that the shops are read again. */
-function noteMissingShop(refusal: ApiError, shopId: string | undefined): ApiError {
-  if (shopId && refusal.status === 404) missingShopReports.value++
-  return refusal
+function reportMissingShop(error: ApiError, shopId: string | undefined): ApiError {
+  if (shopId && error.status === 404) missingShopReports.value++
+  return error
 }
 
 /**
@@ -81,9 +82,9 @@ function noteMissingShop(refusal: ApiError, shopId: string | undefined): ApiErro
  */
 export async function fetchWithoutRetry(request: Request): Promise<Response> {
   const shopId = shopOf(request)
-  const answer = await send(authorize(request, await accessToken(), shopId))
-  if (!answer.ok) throw noteMissingShop(await readApiError(answer, request.method !== 'GET'), shopId)
-  return answer
+  const response = await send(authorize(request, await accessToken(), shopId))
+  if (!response.ok) throw reportMissingShop(await readApiError(response, request.method !== 'GET'), shopId)
+  return response
 }
 
 /**
@@ -114,6 +115,6 @@ export const newIdempotencyKey = (): string => Array.from(crypto.getRandomValues
 
 /** Builds an API path with its query, for uploads and downloads that bypass the typed client. */
 export const pathWith = (path: string, query: Readonly<Record<string, string | number | boolean | undefined>> = {}): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries.map(([name, value]) => [name, String(value)]))}`
 }

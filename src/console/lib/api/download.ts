@@ -10,29 +10,29 @@ import { parseFileName } from './file-name.ts'
  * @throws ApiError
  */
 export async function download(path: string, name: string, accept = '*/*'): Promise<void> {
-  const silent = new AbortController()
-  let silence: ReturnType<typeof setTimeout> | undefined
-  const heard = () => {
-    clearTimeout(silence)
-    silence = setTimeout(() => silent.abort(), responseTimeoutMs)
+  const controller = new AbortController()
+  let stallTimer: ReturnType<typeof setTimeout> | undefined
+  const restartStallTimer = () => {
+    clearTimeout(stallTimer)
+    stallTimer = setTimeout(() => controller.abort(), responseTimeoutMs)
   }
-  heard()
+  restartStallTimer()
   try {
-    const answer = await fetchAuthorized(new Request(path, { headers: { accept }, credentials: 'omit', signal: silent.signal }), true)
-    const watched = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(piece, controller) {
-        heard()
-        controller.enqueue(piece)
+    const response = await fetchAuthorized(new Request(path, { headers: { accept }, credentials: 'omit', signal: controller.signal }), true)
+    const monitored = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        restartStallTimer()
+        controller.enqueue(chunk)
       },
     })
     saveBlob(
-      await new Response(answer.body?.pipeThrough(watched) ?? '').blob(),
-      parseFileName(answer.headers.get('content-disposition')) ?? name,
+      await new Response(response.body?.pipeThrough(monitored) ?? '').blob(),
+      parseFileName(response.headers.get('content-disposition')) ?? name,
     )
   } catch (error) {
     throw error instanceof ApiError ? error : noResponseError()
   } finally {
-    clearTimeout(silence)
+    clearTimeout(stallTimer)
   }
 }
 

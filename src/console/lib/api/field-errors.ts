@@ -2,7 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useLayoutEffect, useMemo } from 'preact/hooks'
-import { nameOf } from '../forms/draft.ts'
+import { fieldName } from '../forms/draft.ts'
 import { ApiError } from './api-error.ts'
 
 /** A form field: its name in the request body and its label. */
@@ -10,35 +10,35 @@ type Field = { readonly name: string; readonly label: string }
 /** The fields of a form and the one with an API error. */
 type FormFields = {
   readonly fields: Set<Field>
-  readonly refused: Signal<{ readonly field: Field; readonly text: string } | undefined>
+  readonly fieldError: Signal<{ readonly field: Field; readonly text: string } | undefined>
 }
-export const createFormFields = (): FormFields => ({ fields: new Set(), refused: signal(undefined) })
+export const createFormFields = (): FormFields => ({ fields: new Set(), fieldError: signal(undefined) })
 export const FormContext = createContext<FormFields | undefined>(undefined)
 
 /** Returns whether a path names a field. `price` matches `variants.0.price` and `variants.0.price.amount`. */
 function isPathOfField(path: string, name: string): boolean {
-  const place = path.replace(/\.(amount|currency)$/, '')
-  return [path, place].some((one) => one === name || one.endsWith(`.${name}`))
+  const basePath = path.replace(/\.(amount|currency)$/, '')
+  return [path, basePath].some((one) => one === name || one.endsWith(`.${name}`))
 }
 
 /** Returns the row number of a path, counted from 1: ` 2.1` for `zones.1.bands.0.price`. */
 const rowNumber = (path: string): string => {
-  const places = path.match(/(?<=^|\.)\d+(?=\.|$)/g) ?? []
-  return places.length === 0 ? '' : ` ${places.map((place) => Number(place) + 1).join('.')}`
+  const indexes = path.match(/(?<=^|\.)\d+(?=\.|$)/g) ?? []
+  return indexes.length === 0 ? '' : ` ${indexes.map((index) => Number(index) + 1).join('.')}`
 }
 
 /**
  * Marks the field that an error names. If several fields share the name, as in rows, none is marked.
  * @returns the error with the field's label instead of its API name
  */
-export function assignFieldError({ fields, refused }: FormFields, error: unknown): unknown {
-  refused.value = undefined
+export function assignFieldError({ fields, fieldError }: FormFields, error: unknown): unknown {
+  fieldError.value = undefined
   if (!(error instanceof ApiError) || error.field === undefined) return error
   const path = error.field
   const text = error.message.startsWith(`${path}: `) ? error.message.slice(path.length + 2) : error.message
   const [field, ...others] = [...fields].filter(({ name }) => isPathOfField(path, name))
   if (!field || others.some(({ label }) => label !== field.label)) return error
-  if (others.length === 0) refused.value = { field, text }
+  if (others.length === 0) fieldError.value = { field, text }
   const name = others.length === 0 ? field.label : `${field.label}${rowNumber(path)}`
   return new ApiError(error.status, `${name}: ${text}`, error.code, error.requestId, error.retryAfter, path)
 }
@@ -52,13 +52,13 @@ type FieldProps = { readonly label: string; readonly error?: string | undefined;
 export function useFieldError<Props extends FieldProps>(bind: object, props: Props): Props {
   const form = useContext(FormContext)
   const { label } = props
-  const name = props.name ?? nameOf(bind)
+  const name = props.name ?? fieldName(bind)
   const field = useMemo(() => (name === undefined ? undefined : { name, label }), [name, label])
   useLayoutEffect(() => {
     if (!form || !field) return
     form.fields.add(field)
     return () => void form.fields.delete(field)
   }, [form, field])
-  const refused = form?.refused.value
-  return refused?.field === field && refused && !props.error ? { ...props, error: refused.text } : props
+  const fieldError = form?.fieldError.value
+  return fieldError?.field === field && fieldError && !props.error ? { ...props, error: fieldError.text } : props
 }

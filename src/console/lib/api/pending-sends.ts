@@ -7,6 +7,6 @@ const pendingSends = new Map<string, PendingSend>()
 
 /** Returns a sender for a form that creates or moves something: see `createIdempotentSend`. */
 export function useIdempotentSend(): IdempotentSend {
-  const [mine] = useState(() => createIdempotentSend(newIdempotencyKey, pendingSends, () => location.pathname))
-  return mine
+  const [send] = useState(() => createIdempotentSend(newIdempotencyKey, pendingSends, () => location.pathname))
+  return send
 }

@@ -6,21 +6,21 @@ const longestPauseMs = 30_000
 
 /**
  * Reloads at growing intervals while a process runs that sends no events, and while the page is visible.
- * @param isUnderWay whether the process runs
+ * @param isRunning whether the process runs
  */
-export function usePolling(isUnderWay: boolean, reload: () => unknown): void {
+export function usePolling(isRunning: boolean, reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
   useEffect(() => {
-    if (!isUnderWay) return
+    if (!isRunning) return
     let pause = firstPauseMs
-    let waiting: ReturnType<typeof setTimeout> | undefined
-    const look = () => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const poll = () => {
       if (document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current()
       pause = Math.min(pause * 1.5, longestPauseMs)
-      waiting = setTimeout(look, pause)
+      timer = setTimeout(poll, pause)
     }
-    waiting = setTimeout(look, pause)
-    return () => clearTimeout(waiting)
-  }, [isUnderWay])
+    timer = setTimeout(poll, pause)
+    return () => clearTimeout(timer)
+  }, [isRunning])
 }

@@ -21,11 +21,11 @@ const lifetimeMs = 2_000
 export async function prefetch(path: string): Promise<void> {
   if (!shop.peek()) return
   const key = keyOf(path)
-  const one: PrefetchEntry = { promise: fetchAuthorized(new Request(path, { credentials: 'omit' })).then((answer) => answer.json()) }
-  prefetches.set(key, one)
-  await one.promise.then(
+  const entry: PrefetchEntry = { promise: fetchAuthorized(new Request(path, { credentials: 'omit' })).then((response) => response.json()) }
+  prefetches.set(key, entry)
+  await entry.promise.then(
     (data) => {
-      one.data = data
+      entry.data = data
     },
     () => undefined,
   )
@@ -38,7 +38,7 @@ export async function prefetch(path: string): Promise<void> {
  */
 export function takePrefetched<T>(path: string | undefined): Prefetched<T> | undefined {
   if (path === undefined) return undefined
-  const found = prefetches.get(keyOf(path))
+  const entry = prefetches.get(keyOf(path))
   prefetches.delete(keyOf(path))
-  return found as Prefetched<T> | undefined
+  return entry as Prefetched<T> | undefined
 }

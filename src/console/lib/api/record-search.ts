@@ -6,13 +6,13 @@ import { api, ok, type Schema } from './api.ts'
 
 const resultsMax = 12
 
-export type FoundRecord<Of> = Choice & { readonly of: Of }
+export type FoundRecord<Data> = Choice & { readonly record: Data }
 
-export const productChoice = (of: Schema<'Product'>): FoundRecord<Schema<'Product'>> => ({
-  id: of.id,
-  text: of.title,
-  detail: of.handle,
-  of,
+export const productChoice = (product: Schema<'Product'>): FoundRecord<Schema<'Product'>> => ({
+  id: product.id,
+  text: product.title,
+  detail: product.handle,
+  record: product,
 })
 /** Finds products of the shop, in every status. */
 export async function findProducts(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Product'>>[]> {
@@ -20,11 +20,11 @@ export async function findProducts(q: string, signal: AbortSignal): Promise<read
   return data.map(productChoice)
 }
 
-export const customerChoice = (of: Schema<'Customer'>): FoundRecord<Schema<'Customer'>> => ({
-  id: of.id,
-  text: of.name || of.email,
-  detail: of.email,
-  of,
+export const customerChoice = (customer: Schema<'Customer'>): FoundRecord<Schema<'Customer'>> => ({
+  id: customer.id,
+  text: customer.name || customer.email,
+  detail: customer.email,
+  record: customer,
 })
 /** Finds customers of the shop, without erased ones. */
 export async function findCustomers(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Customer'>>[]> {
@@ -32,17 +32,17 @@ export async function findCustomers(q: string, signal: AbortSignal): Promise<rea
   return data.filter(({ erasedAt }) => erasedAt === null).map(customerChoice)
 }
 
-export const collectionChoice = (of: Schema<'Collection'>): FoundRecord<Schema<'Collection'>> => ({
-  id: of.id,
-  text: of.title,
-  detail: of.handle,
-  of,
+export const collectionChoice = (collection: Schema<'Collection'>): FoundRecord<Schema<'Collection'>> => ({
+  id: collection.id,
+  text: collection.title,
+  detail: collection.handle,
+  record: collection,
 })
-export const shopChoice = (of: Schema<'AdminShop'>): FoundRecord<Schema<'AdminShop'>> => ({
-  id: of.id,
-  text: of.title || of.name,
-  detail: of.name,
-  of,
+export const shopChoice = (shop: Schema<'AdminShop'>): FoundRecord<Schema<'AdminShop'>> => ({
+  id: shop.id,
+  text: shop.title || shop.name,
+  detail: shop.name,
+  record: shop,
 })
 /** Finds shops of the instance, for operators. */
 export async function findShops(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'AdminShop'>>[]> {
@@ -55,25 +55,27 @@ const pagesMax = 20
 /** Finds collections of the shop. The API cannot search them, so it reads pages until enough match. */
 export async function findCollections(q: string, signal: AbortSignal): Promise<readonly FoundRecord<Schema<'Collection'>>[]> {
   const words = foldText(q).split(/\s+/).filter(Boolean)
-  const fits = ({ title, handle }: Schema<'Collection'>) => words.every((word) => foldText(`${title} ${handle}`).includes(word))
+  const matches = ({ title, handle }: Schema<'Collection'>) => words.every((word) => foldText(`${title} ${handle}`).includes(word))
   const found: FoundRecord<Schema<'Collection'>>[] = []
   for (let page = 1; page <= pagesMax && found.length < resultsMax; page++) {
     const list = await ok(api.GET('/collection-v2', { params: { query: { page, limit: pageMax } }, signal }))
-    found.push(...list.data.filter(fits).map(collectionChoice))
+    found.push(...list.data.filter(matches).map(collectionChoice))
     if (page >= list.pages) break
   }
   return found.slice(0, resultsMax)
 }
 
 /** Loads the names of records by id, several at a time. A record that is gone keeps its id as name. */
-export async function loadChoices<Of>(
+export async function loadChoices<Data>(
   ids: readonly string[],
-  read: (id: string) => Promise<Of>,
-  choice: (of: Of) => Choice,
+  read: (id: string) => Promise<Data>,
+  toChoice: (record: Data) => Choice,
 ): Promise<readonly Choice[]> {
-  const atOnce = 6
-  const named: Choice[] = []
-  for (let from = 0; from < ids.length; from += atOnce)
-    named.push(...(await Promise.all(ids.slice(from, from + atOnce).map((id) => read(id).then(choice, (): Choice => ({ id, text: id }))))))
-  return named
+  const batchSize = 6
+  const choices: Choice[] = []
+  for (let start = 0; start < ids.length; start += batchSize)
+    choices.push(
+      ...(await Promise.all(ids.slice(start, start + batchSize).map((id) => read(id).then(toChoice, (): Choice => ({ id, text: id }))))),
+    )
+  return choices
 }

@@ -23,50 +23,50 @@ export type Resource<T> = {
 /**
  * Reads data when the page is shown and when `key` changes.
  * @param read gets a signal that aborts when the result is no longer needed
- * @param take returns a prefetched response
+ * @param takeResponse returns a prefetched response
  */
 export function useResource<T>(
   key: string,
   read: (signal: AbortSignal) => Promise<T>,
-  take?: () => Prefetched<T> | undefined,
+  takeResponse?: () => Prefetched<T> | undefined,
 ): Resource<T> {
   const resource = useMemo(() => {
-    const early = take?.()
-    const isPrefetched = early?.data !== undefined
+    const prefetched = takeResponse?.()
+    const isPrefetched = prefetched?.data !== undefined
     /** The prefetched response; used by the first read only. */
-    let firstResponse = isPrefetched ? undefined : early?.promise
-    const data = signal(early?.data)
+    let firstResponse = isPrefetched ? undefined : prefetched?.promise
+    const data = signal(prefetched?.data)
     const error = signal<unknown>(undefined)
     const loading = signal(!isPrefetched)
     let current: AbortController | undefined
     let running: Promise<void> | undefined
     let next: Promise<void> | undefined
-    let isOver = false
-    const pendingRetry = createRetry(() => reload())
+    let isDisposed = false
+    const retry = createRetry(() => reload())
     async function readOnce(): Promise<void> {
-      const mine = new AbortController()
-      current = mine
-      pendingRetry.cancel()
+      const controller = new AbortController()
+      current = controller
+      retry.cancel()
       loading.value = true
       try {
         const first = firstResponse
         firstResponse = undefined
-        const loaded = await (first ?? read(mine.signal))
-        if (current !== mine) return
+        const loaded = await (first ?? read(controller.signal))
+        if (current !== controller) return
         data.value = loaded
         error.value = undefined
-        pendingRetry.reset()
-      } catch (refusal) {
-        if (current === mine) {
-          error.value = refusal
-          pendingRetry.retryAfter(refusal)
+        retry.reset()
+      } catch (cause) {
+        if (current === controller) {
+          error.value = cause
+          retry.retryAfter(cause)
         }
       } finally {
-        if (current === mine) loading.value = false
+        if (current === controller) loading.value = false
       }
     }
     function reload(): Promise<void> {
-      if (isOver) return Promise.resolve()
+      if (isDisposed) return Promise.resolve()
       if (running) {
         next ??= running.then(() => {
           next = undefined
@@ -79,26 +79,26 @@ export function useResource<T>(
       })
       return running
     }
-    function put(fresh: T): void {
+    function put(newData: T): void {
       current?.abort()
       current = undefined
-      pendingRetry.reset()
-      data.value = fresh
+      retry.reset()
+      data.value = newData
       error.value = undefined
       loading.value = false
     }
-    function end(): void {
-      isOver = true
+    function dispose(): void {
+      isDisposed = true
       current?.abort()
       current = undefined
-      pendingRetry.reset()
+      retry.reset()
     }
-    return { isPrefetched, data, error, loading, reload, read: () => read(new AbortController().signal), put, end }
+    return { isPrefetched, data, error, loading, reload, read: () => read(new AbortController().signal), put, dispose }
   }, [key])
   // A layout effect, because an effect starts one frame later.
   useLayoutEffect(() => {
     if (!resource.isPrefetched) void resource.reload()
-    return resource.end
+    return resource.dispose
   }, [resource])
   return resource
 }

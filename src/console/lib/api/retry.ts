@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts'
 
 const firstPauseMs = 5_000
 const longestPauseMs = 60_000
-const passing: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
+const temporaryStatuses: ReadonlySet<number> = new Set([0, 429, 502, 503, 504])
 
 type Retry = {
   /**
@@ -33,27 +33,27 @@ export function createRetry(attempt: () => unknown): Retry {
   }
   function retryAfter(error: unknown): void {
     cancel()
-    if (!(error instanceof ApiError && passing.has(error.status))) return
-    const now = () => {
+    if (!(error instanceof ApiError && temporaryStatuses.has(error.status))) return
+    const attemptNow = () => {
       if (document.visibilityState !== 'visible' || sessionStatus.peek() !== 'in') return
       cancel()
       void attempt()
     }
-    const trying = setInterval(now, error.retryAfter === null ? pause : Math.max(error.retryAfter, 1) * 1_000)
+    const timer = setInterval(attemptNow, error.retryAfter === null ? pause : Math.max(error.retryAfter, 1) * 1_000)
     pause = Math.min(pause * 2, longestPauseMs)
-    let was = isLive.peek()
-    const forget = effect(() => {
-      const isBack = isLive.value && !was
-      was = isLive.value
-      if (isBack) queueMicrotask(now)
+    let wasLive = isLive.peek()
+    const stopEffect = effect(() => {
+      const isBack = isLive.value && !wasLive
+      wasLive = isLive.value
+      if (isBack) queueMicrotask(attemptNow)
     })
-    addEventListener('online', now)
-    document.addEventListener('visibilitychange', now)
+    addEventListener('online', attemptNow)
+    document.addEventListener('visibilitychange', attemptNow)
     stop = () => {
-      clearInterval(trying)
-      forget()
-      removeEventListener('online', now)
-      document.removeEventListener('visibilitychange', now)
+      clearInterval(timer)
+      stopEffect()
+      removeEventListener('online', attemptNow)
+      document.removeEventListener('visibilitychange', attemptNow)
     }
   }
   function reset(): void {

@@ -8,13 +8,13 @@ type UploadOptions = {
   readonly method?: 'POST' | 'PUT'
   readonly type: string
   /** Called with the fraction of bytes sent, from 0 to 1. */
-  readonly onProgress?: (part: number) => void
+  readonly onProgress?: (fraction: number) => void
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** How long an upload may stall, in milliseconds. The total time is not limited. */
-const silenceMs = 60_000
+const stallMaxMs = 60_000
 
 /**
  * Sends a raw body and returns the JSON response. Fails if the upload stalls for a minute.
@@ -43,29 +43,29 @@ function sendBody<T>(
     request.setRequestHeader('authorization', `Bearer ${token}`)
     if (shop.value) request.setRequestHeader('x-shop-id', shop.value.id)
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
-    let [sent, hasStalled] = [-1, false]
-    let silence: ReturnType<typeof setTimeout> | undefined
-    const heard = () => {
-      clearTimeout(silence)
-      silence = setTimeout(() => {
+    let [sentBytes, hasStalled] = [-1, false]
+    let stallTimer: ReturnType<typeof setTimeout> | undefined
+    const restartStallTimer = () => {
+      clearTimeout(stallTimer)
+      stallTimer = setTimeout(() => {
         hasStalled = true
         request.abort()
-      }, silenceMs)
+      }, stallMaxMs)
     }
     request.upload.onprogress = ({ loaded, total }) => {
-      if (loaded !== sent) heard()
-      sent = loaded
+      if (loaded !== sentBytes) restartStallTimer()
+      sentBytes = loaded
       onProgress?.(total === 0 ? 1 : loaded / total)
     }
     // From here on the response timeout counts.
     request.upload.onload = () => {
-      clearTimeout(silence)
-      request.timeout = performance.now() - begun + responseTimeoutMs * 3
+      clearTimeout(stallTimer)
+      request.timeout = performance.now() - startedAt + responseTimeoutMs * 3
     }
-    const begun = performance.now()
+    const startedAt = performance.now()
     request.onload = () => {
       const ok = request.status >= 200 && request.status < 300
-      const response = jsonIn(request.responseText)
+      const response = parseJson(request.responseText)
       if (ok) return resolve(response as T)
       const { message, error } = (response ?? {}) as { message?: string; error?: string }
       // A proxy got no response from the server.
@@ -89,15 +89,15 @@ function sendBody<T>(
     if (signal?.aborted) return reject(new DOMException('stopped', 'AbortError'))
     signal?.addEventListener('abort', stop, { once: true })
     request.onloadend = () => {
-      clearTimeout(silence)
+      clearTimeout(stallTimer)
       signal?.removeEventListener('abort', stop)
     }
-    heard()
+    restartStallTimer()
     request.send(body)
   })
 }
 
-function jsonIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

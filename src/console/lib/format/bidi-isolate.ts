@@ -1,6 +1,6 @@
 /** Bidi embedding and override characters (UAX #9). They affect the rest of the paragraph unless they are closed. */
-const turning = /[\u202a-\u202e]/g
-const isolating = /[\u2066-\u2069]/g
+const embeddingMarks = /[\u202a-\u202e]/g
+const isolateMarks = /[\u2066-\u2069]/g
 /** Every isolate is closed. */
 const isBalanced = /^[^\u2066-\u2069]*(?:[\u2066-\u2068][^\u2066-\u2069]*\u2069[^\u2066-\u2069]*)*$/
 
@@ -9,6 +9,6 @@ const isBalanced = /^[^\u2066-\u2069]*(?:[\u2066-\u2068][^\u2066-\u2069]*\u2069[
  * instead.
  */
 export function isolateBidi(text: string): string {
-  const plain = text.replace(turning, '')
-  return isBalanced.test(plain) ? plain : plain.replace(isolating, '')
+  const plain = text.replace(embeddingMarks, '')
+  return isBalanced.test(plain) ? plain : plain.replace(isolateMarks, '')
 }

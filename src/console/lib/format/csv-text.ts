@@ -2,5 +2,5 @@
 import { csvLine } from '../../../lib/csv-line.ts'
 
 /** @param rows raw numbers, so that a spreadsheet can calculate with them */
-export const csvOf = (head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
-  [head, ...rows].map(csvLine).join('')
+export const toCsv = (header: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string =>
+  [header, ...rows].map(csvLine).join('')

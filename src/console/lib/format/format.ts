@@ -10,60 +10,60 @@ export { type Money, moneyText, parseMoney } from '../forms/amounts.ts'
 
 const mongolian = mongolianFallback(() => import('./mongolian.ts'))
 
-const memoize = <T>(make: (key: string) => T) => {
-  const made = new Map<string, T>()
+const memoize = <T>(create: (key: string) => T) => {
+  const cache = new Map<string, T>()
   return (key: string): T => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const fresh = make(key)
-    made.set(key, fresh)
-    return fresh
+    const cachedValue = cache.get(key)
+    if (cachedValue !== undefined) return cachedValue
+    const value = create(key)
+    cache.set(key, value)
+    return value
   }
 }
 
 /** Creates a value on first use: a formatter costs tenths of a millisecond. */
-const lazy = <T>(make: () => T) => {
-  let made: T | undefined
-  return () => (made ??= make())
+const lazy = <T>(create: () => T) => {
+  let value: T | undefined
+  return () => (value ??= create())
 }
 
 const moneyFormat = memoize((currency) => {
   const decimals = decimalsOf(currency)
-  return numbers({ style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+  return createNumberFormat({ style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 })
 
 /** Isolates a currency sign such as US$ in right-to-left text. */
-const sign = language === 'ar' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text
+const isolateSign = language === 'ar' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text
 
 const amountText = (parts: readonly Intl.NumberFormatPart[], currency: string): string =>
-  mongolian()?.moneyInParts(parts, currency) ?? parts.map(({ type, value }) => (type === 'currency' ? sign(value) : value)).join('')
+  mongolian()?.moneyInParts(parts, currency) ?? parts.map(({ type, value }) => (type === 'currency' ? isolateSign(value) : value)).join('')
 
 /** Formats minor units exactly, as a decimal string without a floating-point value. */
 export const money = ({ amount, currency }: Money): string =>
   amountText(moneyFormat(currency).formatToParts(moneyText({ amount, currency }) as unknown as number), currency)
 
-const numbers = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(locale, options)
+const createNumberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat => new Intl.NumberFormat(locale, options)
 // The first screen needs these formatters, so they are created while it loads.
-const plainNumber = numbers({})
-const ratio = numbers({ style: 'percent', maximumFractionDigits: 1 })
-const signedPercent = numbers({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+const numberFormat = createNumberFormat({})
+const percentFormat = createNumberFormat({ style: 'percent', maximumFractionDigits: 1 })
+const signedPercentFormat = createNumberFormat({ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 /** Formats a count. */
-export const number = (value: number): string => plainNumber.format(value)
+export const number = (value: number): string => numberFormat.format(value)
 /** Formats a fraction, such as 0.034, as a percentage. */
-export const percent = (value: number): string => ratio.format(value)
+export const percent = (value: number): string => percentFormat.format(value)
 /** Formats a change as a percentage with its sign. */
-export const percentChange = (value: number): string => signedPercent.format(value)
+export const percentChange = (value: number): string => signedPercentFormat.format(value)
 
-const dollars = lazy(() => numbers({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
+const dollarFormat = lazy(() => createNumberFormat({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' }))
 /** Formats a number of an API field in dollars (`…Usd`). */
-export const usd = (value: number): string => amountText(dollars().formatToParts(value), 'USD')
+export const usd = (value: number): string => amountText(dollarFormat().formatToParts(value), 'USD')
 
 /** Six decimals, as many as the API has. */
-const exactPercent = lazy(() => numbers({ style: 'percent', maximumFractionDigits: 6 }))
+const exactPercentFormat = lazy(() => createNumberFormat({ style: 'percent', maximumFractionDigits: 6 }))
 /** Formats basis points: 1250 is 12.5 %. */
-export const percentOfBps = (bps: number): string => exactPercent().format(bps / 10_000)
+export const percentOfBps = (bps: number): string => exactPercentFormat().format(bps / 10_000)
 /** Formats an owner's share in percent, such as 33.3333. */
-export const percentOfShare = (share: number): string => exactPercent().format(share / 100)
+export const percentOfShare = (share: number): string => exactPercentFormat().format(share / 100)
 
 /** The browser's time zone; UTC if it does not know one. */
 export function browserTimeZone(): string {
@@ -74,7 +74,7 @@ export function browserTimeZone(): string {
 export const timeZone = (): string => shop.value?.timeZone ?? browserTimeZone()
 
 /** Falls back to UTC for a time zone that an older browser does not know. */
-const dateFormat = (options: Intl.DateTimeFormatOptions) =>
+const createDateFormat = (options: Intl.DateTimeFormatOptions) =>
   memoize((timeZone) => {
     try {
       return new Intl.DateTimeFormat(locale, { ...options, timeZone })
@@ -82,29 +82,29 @@ const dateFormat = (options: Intl.DateTimeFormatOptions) =>
       return new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
     }
   })
-const moments = dateFormat({ dateStyle: 'medium', timeStyle: 'short' })
-const days = dateFormat({ dateStyle: 'medium' })
-const daysAnywhere = days('UTC')
+const momentFormat = createDateFormat({ dateStyle: 'medium', timeStyle: 'short' })
+const dayFormat = createDateFormat({ dateStyle: 'medium' })
+const utcDayFormat = dayFormat('UTC')
 /** Formats a timestamp of the API with date and time. */
 export const moment = (iso: string): string =>
-  mongolian()?.momentText(wallTimeAt(Date.parse(iso), timeZone())) ?? moments(timeZone()).format(new Date(iso))
+  mongolian()?.momentText(wallTimeAt(Date.parse(iso), timeZone())) ?? momentFormat(timeZone()).format(new Date(iso))
 /** Formats the date of a timestamp. */
 export const dayOf = (iso: string): string =>
-  mongolian()?.dayText(wallTimeAt(Date.parse(iso), timeZone())) ?? days(timeZone()).format(new Date(iso))
+  mongolian()?.dayText(wallTimeAt(Date.parse(iso), timeZone())) ?? dayFormat(timeZone()).format(new Date(iso))
 /** Formats a date of the API (`2026-11-23`), which has no time zone. */
 export function day(text: string): string {
   const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.dayText(wallTimeAt(at.getTime(), 'UTC')) ?? daysAnywhere.format(at)
+  return mongolian()?.dayText(wallTimeAt(at.getTime(), 'UTC')) ?? utcDayFormat.format(at)
 }
-const shortDays = lazy(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
+const shortDayFormat = lazy(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
 /** Formats a date without its year. */
 export function shortDay(text: string): string {
   const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.shortDayText(wallTimeAt(at.getTime(), 'UTC')) ?? shortDays().format(at)
+  return mongolian()?.shortDayText(wallTimeAt(at.getTime(), 'UTC')) ?? shortDayFormat().format(at)
 }
 
-const relative = lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
-const steps = [
+const relativeFormat = lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+const agoUnits = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
@@ -112,23 +112,25 @@ const steps = [
 /** Formats a timestamp relative to now, by the server's clock. */
 export function ago(iso: string, now: number = serverNow()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000
-  const [unit, size] = steps.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
-  const away = Math.round(seconds / size)
-  return mongolian()?.agoText(away, unit, number) ?? relative().format(away, unit)
+  const [unit, size] = agoUnits.find(([, unitSeconds]) => Math.abs(seconds) >= unitSeconds) ?? ['second', 1]
+  const count = Math.round(seconds / size)
+  return mongolian()?.agoText(count, unit, number) ?? relativeFormat().format(count, unit)
 }
 
 /** The short name of bytes has no plural. */
-const spans = memoize((unit) => numbers({ style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: 1 }))
-const tenths = lazy(() => numbers({ maximumFractionDigits: 1 }))
-function span(value: number, unit: string): string {
-  const word = mongolian()?.units[unit]
-  return word === undefined ? spans(unit).format(value) : `${tenths().format(value)} ${word}`
+const unitFormat = memoize((unit) =>
+  createNumberFormat({ style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: 1 }),
+)
+const tenthsFormat = lazy(() => createNumberFormat({ maximumFractionDigits: 1 }))
+function formatUnit(value: number, unit: string): string {
+  const unitName = mongolian()?.units[unit]
+  return unitName === undefined ? unitFormat(unit).format(value) : `${tenthsFormat().format(value)} ${unitName}`
 }
 /** Formats a duration. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return span(Math.round(ms), 'millisecond')
-  if (ms < 120_000) return span(ms / 1_000, 'second')
-  return ms < 7_200_000 ? span(ms / 60_000, 'minute') : span(ms / 3_600_000, 'hour')
+  if (ms < 1_000) return formatUnit(Math.round(ms), 'millisecond')
+  if (ms < 120_000) return formatUnit(ms / 1_000, 'second')
+  return ms < 7_200_000 ? formatUnit(ms / 60_000, 'minute') : formatUnit(ms / 3_600_000, 'hour')
 }
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -136,5 +138,5 @@ const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 export function bytes(size: number): string {
   const step = Math.min(units.length - 1, size < 1 ? 0 : Math.floor(Math.log10(size) / 3))
   const unit = units[step] ?? 'byte'
-  return span(size / 1000 ** step, unit)
+  return formatUnit(size / 1000 ** step, unit)
 }

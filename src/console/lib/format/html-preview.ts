@@ -2,7 +2,7 @@
  * Shows user HTML safely: an inert parser reads it, and an allowlist copies it into a shadow root.
  * Nothing runs, loads from other hosts or affects the page.
  */
-import { ownPicture } from './media-url.ts'
+import { storedPicturePath } from './media-url.ts'
 
 type Policy = { createHTML(html: string): string }
 type Policies = { createPolicy(name: string, rules: Policy): Policy }
@@ -12,7 +12,7 @@ const policy: Policy =
   (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy('souk', { createHTML: (html) => html }) ??
   ({ createHTML: (html) => html } satisfies Policy)
 
-const shownElements = new Set(
+const allowedElements = new Set(
   [
     'h1 h2 h3 h4 h5 h6 p br hr div span blockquote pre code ul ol li dl dt dd b strong i em u s bdi small sub sup mark a img figure figcaption',
     'table thead tbody tfoot tr th td caption colgroup col center font main section article header footer',
@@ -22,7 +22,7 @@ const shownElements = new Set(
 export const droppedElements: ReadonlySet<string> = new Set(
   'script style souk-sheet template noscript iframe object embed svg math title textarea select audio video head'.split(' '),
 )
-const keptAttributes =
+const copiedAttributes =
   'dir lang title alt width height colspan rowspan scope span align valign bgcolor border cellpadding cellspacing role'.split(' ')
 
 /** Renames event handler attributes. They never run, but the browser reports each as a CSP violation. */
@@ -58,27 +58,27 @@ const baseStyle = `
 /**
  * Shows HTML in an element and replaces what it showed. Links do nothing; pictures of other hosts are shown as their
  * URLs.
- * @param options.styles applies the HTML's own styles, as for mails
+ * @param styles applies the HTML's own styles, as for mails
  */
 export function showHtml(host: Element, html: string, { styles = false }: { styles?: boolean } = {}): void {
   const parsed = parseInert(html)
   const root = roots.get(host) ?? host.attachShadow({ mode: 'closed' })
   roots.set(host, root)
   const texts = styles ? [...parsed.querySelectorAll(styleElement)].map(({ textContent }) => textContent ?? '') : []
-  root.adoptedStyleSheets = [baseStyle, ...texts].map(sheetOf)
-  const all = document.createElement('div')
-  if (styles) copyStyle(parsed.body, all)
-  append(all, parsed.body, styles)
-  root.replaceChildren(all)
+  root.adoptedStyleSheets = [baseStyle, ...texts].map(createSheet)
+  const container = document.createElement('div')
+  if (styles) copyStyle(parsed.body, container)
+  appendChildren(container, parsed.body, styles)
+  root.replaceChildren(container)
 }
 
-function sheetOf(text: string): CSSStyleSheet {
+function createSheet(text: string): CSSStyleSheet {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(text)
   return sheet
 }
 
-function append(to: Element, from: Element, styles: boolean): void {
+function appendChildren(to: Element, from: Element, styles: boolean): void {
   for (const node of from.childNodes) {
     if (node.nodeType === Node.TEXT_NODE) to.append(node.textContent ?? '')
     else if (node instanceof Element) appendElement(to, node, styles)
@@ -89,36 +89,36 @@ function appendElement(to: Element, from: Element, styles: boolean): void {
   const name = from.localName
   if (droppedElements.has(name)) return
   // Unknown elements are dropped, but their content stays.
-  if (!shownElements.has(name)) append(to, from, styles)
-  else if (name === 'img' && ownPicture(from.getAttribute('src')) === undefined) to.append(addressOf(from))
-  else to.append(copyOf(from, styles))
+  if (!allowedElements.has(name)) appendChildren(to, from, styles)
+  else if (name === 'img' && storedPicturePath(from.getAttribute('src')) === undefined) to.append(createUrlText(from))
+  else to.append(copyElement(from, styles))
 }
 
-function copyOf(from: Element, styles: boolean): HTMLElement {
+function copyElement(from: Element, styles: boolean): HTMLElement {
   const name = from.localName
   const copy = document.createElement(name)
-  for (const attribute of keptAttributes) {
+  for (const attribute of copiedAttributes) {
     const value = from.getAttribute(attribute)
     if (value !== null) copy.setAttribute(attribute, value)
   }
   if (copy instanceof HTMLImageElement) {
     copy.loading = 'lazy'
-    copy.src = ownPicture(from.getAttribute('src')) ?? ''
+    copy.src = storedPicturePath(from.getAttribute('src')) ?? ''
   }
   if (name === 'a') copy.title = from.getAttribute('href') ?? ''
   if (styles) copyStyle(from, copy)
-  append(copy, from, styles)
+  appendChildren(copy, from, styles)
   return copy
 }
 
 function copyStyle(from: Element, to: HTMLElement): void {
-  const look = from.getAttribute(styleAttribute)
-  if (look !== null) to.style.cssText = look
+  const style = from.getAttribute(styleAttribute)
+  if (style !== null) to.style.cssText = style
   to.className = from.getAttribute('class') ?? ''
 }
 
 /** Shows a picture of another host as its URL. */
-function addressOf(picture: Element): HTMLElement {
+function createUrlText(picture: Element): HTMLElement {
   const text = document.createElement('span')
   text.className = 'picture'
   text.textContent = [picture.getAttribute('alt'), picture.getAttribute('src')].filter(Boolean).join(': ')

@@ -39,9 +39,9 @@ export const tiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies re
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 
 /** Returns the name of a value, or the value if it has no text. */
-const kindName = (of: string, one: string): string => {
-  const key = `${of}.${one}`
-  return lendingText.has(key) ? lendingText(key) : one
+const kindName = (kind: string, value: string): string => {
+  const key = `${kind}.${value}`
+  return lendingText.has(key) ? lendingText(key) : value
 }
 export const cohortName = (cohort: string): string => kindName('cohort', cohort)
 export const tierName = (tier: string): string => kindName('tier', tier)

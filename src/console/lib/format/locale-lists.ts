@@ -30,6 +30,6 @@ export async function findCountries(q: string): Promise<readonly Choice[]> {
 export const currencyOptions = (): readonly Option[] =>
   currencies.map((code) => [code, currencyName(code) === code ? code : `${code} · ${currencyName(code)}`])
 
-/** @param present the stored time zone, which this browser may list under another name */
-export const timeZoneNames = (present: string): readonly string[] =>
-  [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])].sort()
+/** @param current the stored time zone, which this browser may list under another name */
+export const timeZoneNames = (current: string): readonly string[] =>
+  [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].sort()

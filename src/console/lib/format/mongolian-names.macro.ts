@@ -2,9 +2,9 @@
 import { countryCodes } from '../../../lib/country-code.ts'
 import { currencies } from '../../../lib/money.ts'
 
-const named = (codes: readonly string[], type: 'region' | 'currency'): Record<string, string> => {
+const namesOf = (codes: readonly string[], type: 'region' | 'currency'): Record<string, string> => {
   const names = new Intl.DisplayNames('mn', { type })
   return Object.fromEntries(codes.map((code) => [code, names.of(code) ?? code]))
 }
-export const countryNames = () => named(countryCodes, 'region')
-export const currencyNames = () => named(currencies, 'currency')
+export const countryNames = () => namesOf(countryCodes, 'region')
+export const currencyNames = () => namesOf(currencies, 'currency')

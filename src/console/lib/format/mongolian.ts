@@ -5,10 +5,10 @@
 
 import type { WallTime } from './zoned-time.ts'
 
-const two = (value: number) => String(value).padStart(2, '0')
+const padTwo = (value: number) => String(value).padStart(2, '0')
 export const shortDayText = ({ month, day }: WallTime): string => `${month}-р сарын ${day}`
 export const dayText = (wall: WallTime): string => `${wall.year} оны ${shortDayText(wall)}`
-export const momentText = (wall: WallTime): string => `${dayText(wall)} ${two(wall.hour)}:${two(wall.minute)}`
+export const momentText = (wall: WallTime): string => `${dayText(wall)} ${padTwo(wall.hour)}:${padTwo(wall.minute)}`
 
 const relativeNames = {
   day: { '-2': 'уржигдар', '-1': 'өчигдөр', 0: 'өнөөдөр', 1: 'маргааш', 2: 'нөгөөдөр' },

@@ -24,10 +24,10 @@ let ticks: Signal<number> | undefined
 /** A signal that changes every ten seconds, so that relative times are redrawn. */
 export function clockTick(): Signal<number> {
   if (ticks) return ticks
-  const made = signal(0)
+  const tick = signal(0)
   setInterval(() => {
-    if (document.visibilityState === 'visible') made.value++
+    if (document.visibilityState === 'visible') tick.value++
   }, tickMs)
-  ticks = made
-  return made
+  ticks = tick
+  return tick
 }

@@ -6,18 +6,18 @@ export type WallTime = { year: number; month: number; day: number; hour: number;
 const formats = new Map<string, Intl.DateTimeFormat>()
 /** Falls back to UTC for a time zone that this browser does not know. */
 function clockFormat(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone)
-  if (known) return known
+  const cachedFormat = formats.get(zone)
+  if (cachedFormat) return cachedFormat
   const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
   const clockIn = (timeZone: string) => new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', { timeZone, hourCycle: 'h23', ...parts })
-  let fresh: Intl.DateTimeFormat
+  let format: Intl.DateTimeFormat
   try {
-    fresh = clockIn(zone)
+    format = clockIn(zone)
   } catch {
-    fresh = clockIn('UTC')
+    format = clockIn('UTC')
   }
-  formats.set(zone, fresh)
-  return fresh
+  formats.set(zone, format)
+  return format
 }
 
 export function wallTimeAt(at: number, zone: string): WallTime {
@@ -31,13 +31,13 @@ export function wallTimeAt(at: number, zone: string): WallTime {
 }
 
 const utcOf = ({ year, month, day, hour, minute }: WallTime) => Date.UTC(year, month - 1, day, hour, minute)
-const two = (value: number) => String(value).padStart(2, '0')
+const padTwo = (value: number) => String(value).padStart(2, '0')
 
 /** Formats a timestamp as `2026-11-23T18:30` in a time zone; empty for null. */
 export function wallTimeText(iso: string | null, zone: string): string {
   if (iso === null) return ''
   const { year, month, day, hour, minute } = wallTimeAt(Date.parse(iso), zone)
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`
+  return `${String(year).padStart(4, '0')}-${padTwo(month)}-${padTwo(day)}T${padTwo(hour)}:${padTwo(minute)}`
 }
 
 /**
@@ -49,13 +49,13 @@ export function parseWallTime(text: string, zone: string): string | null | undef
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?$/.exec(text.trim())
   if (!match) return undefined
   const [, year, month, day, hour, minute] = match.map(Number)
-  const wanted = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
-  if (!Number.isFinite(wanted)) return undefined
+  const localMs = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
+  if (!Number.isFinite(localMs)) return undefined
   // The zone's offsets a day before and after; the larger one gives the earlier instant.
-  const offsets = [wanted - dayMs, wanted + dayMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
-  const [least, most] = [Math.min(...offsets), Math.max(...offsets)] as const
-  const fits = [most, least].find((offset) => utcOf(wallTimeAt(wanted - offset, zone)) === wanted)
-  return new Date(wanted - (fits ?? least)).toISOString()
+  const offsets = [localMs - dayMs, localMs + dayMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
+  const [smallestOffset, largestOffset] = [Math.min(...offsets), Math.max(...offsets)] as const
+  const fittingOffset = [largestOffset, smallestOffset].find((offset) => utcOf(wallTimeAt(localMs - offset, zone)) === localMs)
+  return new Date(localMs - (fittingOffset ?? smallestOffset)).toISOString()
 }
 
 /**

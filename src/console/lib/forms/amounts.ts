@@ -1,6 +1,6 @@
 /** Parses typed amounts. Runs without a browser. */
 import { decimalOf, decimalsOf, parseAmount } from '../../../lib/money.ts'
-import { latinOf } from './number-input.ts'
+import { toLatinDigits } from './number-input.ts'
 
 export type Money = { readonly amount: number; readonly currency: string }
 
@@ -19,9 +19,9 @@ const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
  * With a currency of three decimals, `1.250` is the API's own form.
  */
 export function parseMoney(text: string, currency: string): Money | undefined {
-  const typed = latinOf(text)
-  const [, mark] = ambiguous.exec(typed) ?? []
-  if (mark !== undefined && !(mark === '.' && decimalsOf(currency) >= 3)) return undefined
+  const typed = toLatinDigits(text)
+  const [, separator] = ambiguous.exec(typed) ?? []
+  if (separator !== undefined && !(separator === '.' && decimalsOf(currency) >= 3)) return undefined
   const amount = parseAmount(typed.replace(',', '.'), currency)
   return amount === undefined ? undefined : { amount, currency }
 }

@@ -1,5 +1,5 @@
 /** Converts Arabic and Persian digits and separators to `0`–`9`, point and comma. */
-export const latinOf = (text: string): string =>
+export const toLatinDigits = (text: string): string =>
   text
     .trim()
     .replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
@@ -8,6 +8,6 @@ export const latinOf = (text: string): string =>
 
 /** Parses a whole number of at most `digitsMax` digits; undefined if invalid. */
 export function wholeNumber(text: string, digitsMax = 10): number | undefined {
-  const plain = latinOf(text)
-  return /^\d+$/.test(plain) && plain.length <= digitsMax ? Number(plain) : undefined
+  const digits = toLatinDigits(text)
+  return /^\d+$/.test(digits) && digits.length <= digitsMax ? Number(digits) : undefined
 }

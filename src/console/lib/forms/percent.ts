@@ -1,14 +1,14 @@
 /** Parses percentages as basis points, without rounding. */
-import { latinOf } from './number-input.ts'
+import { toLatinDigits } from './number-input.ts'
 
 /**
  * Parses `12.5` as 1250. Undefined unless it is from 0 to 100 with at most `decimals`; a comma counts as a point.
  * @param decimals at most 4
  */
 export function parsePercent(text: string, decimals = 2): number | undefined {
-  const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(latinOf(text)) ?? []
-  if (whole === undefined || part.length > decimals) return undefined
-  const bps = Number(`${whole}${part.padEnd(4, '0')}`) / 100
+  const [, integer, decimalPart = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(toLatinDigits(text)) ?? []
+  if (integer === undefined || decimalPart.length > decimals) return undefined
+  const bps = Number(`${integer}${decimalPart.padEnd(4, '0')}`) / 100
   return bps <= 10_000 ? bps : undefined
 }
 

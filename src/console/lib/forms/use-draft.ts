@@ -1,48 +1,48 @@
 import { computed, signal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
-import { type Draft, draftOf, fill, textsOf } from './draft.ts'
+import { createDraft, type Draft, draftValues, setFields } from './draft.ts'
 
 /** The values of a form, compared with the stored ones. */
-export type FormDraft<Of extends object> = {
-  readonly of: Draft<Of>
+export type FormDraft<Values extends object> = {
+  readonly fields: Draft<Values>
   /** Returns the values. */
-  now(): Of
+  values(): Values
   /** Whether something is typed that is not saved. */
-  readonly dirty: boolean
+  readonly isDirty: boolean
   /** Sets the values and takes them as stored. */
-  reset(to: Of): void
+  reset(to: Values): void
   /**
    * Takes values as stored after a save. Fields that were typed in meanwhile keep their values, unsaved.
    * @param sent the values at the time of sending
    */
-  saved(to: Of, sent: Of): void
+  markSaved(to: Values, sent: Values): void
 }
 
 /**
  * @param key another key restarts the form with `of`
- * @param of values that JSON can hold
+ * @param values values that JSON can hold
  */
-export function useDraft<Of extends object>(key: string, of: Of): FormDraft<Of> {
-  const begun = useRef(of)
-  begun.current = of
+export function useDraft<Values extends object>(key: string, values: Values): FormDraft<Values> {
+  const initial = useRef(values)
+  initial.current = values
   return useMemo(() => {
-    const base = signal(JSON.stringify(begun.current))
-    const fields = draftOf(begun.current)
-    const isDirty = computed(() => JSON.stringify(textsOf(fields)) !== base.value)
+    const base = signal(JSON.stringify(initial.current))
+    const fields = createDraft(initial.current)
+    const isDirty = computed(() => JSON.stringify(draftValues(fields)) !== base.value)
     return {
-      of: fields,
-      now: () => textsOf(fields),
-      get dirty() {
+      fields,
+      values: () => draftValues(fields),
+      get isDirty() {
         return isDirty.value
       },
       reset(to) {
-        fill(fields, to)
-        base.value = JSON.stringify(textsOf(fields))
+        setFields(fields, to)
+        base.value = JSON.stringify(draftValues(fields))
       },
-      saved(to, sent) {
-        const typed = textsOf(fields)
-        const isAsSent = (name: string) => JSON.stringify(typed[name as keyof Of]) === JSON.stringify(sent[name as keyof Of])
-        fill(fields, Object.fromEntries(Object.entries(to).filter(([name]) => isAsSent(name))) as Partial<Of>)
+      markSaved(to, sent) {
+        const typed = draftValues(fields)
+        const isAsSent = (name: string) => JSON.stringify(typed[name as keyof Values]) === JSON.stringify(sent[name as keyof Values])
+        setFields(fields, Object.fromEntries(Object.entries(to).filter(([name]) => isAsSent(name))) as Partial<Values>)
         base.value = JSON.stringify({ ...typed, ...to })
       },
     }

@@ -9,11 +9,11 @@ import { useState } from 'preact/hooks'
 export function useLengthLimit(bind: Signal<string>, max: number | undefined) {
   const [isCut, setCut] = useState(false)
   return {
-    full: isCut && max !== undefined && bind.value.length >= max ? max : undefined,
+    cutAt: isCut && max !== undefined && bind.value.length >= max ? max : undefined,
     onPaste({ clipboardData, currentTarget }: TargetedClipboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
       const { value, selectionStart, selectionEnd } = currentTarget
-      const rest = value.length - ((selectionEnd ?? 0) - (selectionStart ?? 0))
-      setCut(max !== undefined && rest + (clipboardData?.getData('text').length ?? 0) > max)
+      const keptLength = value.length - ((selectionEnd ?? 0) - (selectionStart ?? 0))
+      setCut(max !== undefined && keptLength + (clipboardData?.getData('text').length ?? 0) > max)
     },
   }
 }

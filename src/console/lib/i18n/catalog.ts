@@ -25,18 +25,18 @@ export function chooseLanguage(tag: Language): void {
     location.reload()
     return
   }
-  const address = new URL(location.href)
-  address.searchParams.set(languageParameter, tag)
-  location.replace(address)
+  const url = new URL(location.href)
+  url.searchParams.set(languageParameter, tag)
+  location.replace(url)
 }
 
 /**
  * Whether the browser's `Intl` knows the language. Chromium lacks Mongolian and would use the system's:
  * lib/format/mongolian.ts replaces it, and the rest falls back to English.
  */
-export const isKnownToIntl = Intl.DateTimeFormat.supportedLocalesOf(language).length > 0
+export const isSupportedByIntl = Intl.DateTimeFormat.supportedLocalesOf(language).length > 0
 /** The locale for `Intl`. */
-export const locale = isKnownToIntl ? language : 'en'
+export const locale = isSupportedByIntl ? language : 'en'
 
 /** A text with `{name}` placeholders, or plural forms that are selected by `n`. */
 export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
@@ -56,8 +56,8 @@ function formatMessage(message: Message, values: Values = {}): string {
 /** A catalog in another language: the same keys, and names of the errors that the API itself words in English. */
 export type Translation<Texts> = Readonly<Record<keyof Texts, Message>> & { readonly [kind: `refused.${number}`]: Message }
 
-type Loaders<Words> = { readonly en: () => Promise<{ default: Words }> } & {
-  readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Words> }>
+type Loaders<Texts> = { readonly en: () => Promise<{ default: Texts }> } & {
+  readonly [Tag in Exclude<Language, 'en'>]: () => Promise<{ default: Translation<Texts> }>
 }
 
 /** Loads that are not finished. A load starts when its module is imported. */
@@ -74,12 +74,12 @@ export const textsLoaded = (): Promise<unknown> => Promise.all([...pendingLoads]
  * @returns a getter of the result, undefined until it is loaded
  */
 function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
-  let here: T | undefined
+  let result: T | undefined
   let loading: Promise<void> | undefined
   const load = () => {
     loading ??= loader().then(
       (loaded) => {
-        here = loaded
+        result = loaded
         pendingLoads.delete(load)
       },
       (error) => {
@@ -91,12 +91,12 @@ function loadEarly<T>(loader: () => Promise<T>): () => T | undefined {
   }
   pendingLoads.add(load)
   load().catch(() => undefined)
-  return () => here
+  return () => result
 }
 
 /** Loads a Mongolian replacement of `Intl` if this browser needs it. */
 export const mongolianFallback = <T>(loader: () => Promise<T>): (() => T | undefined) =>
-  isKnownToIntl || language !== 'mn' ? () => undefined : loadEarly(loader)
+  isSupportedByIntl || language !== 'mn' ? () => undefined : loadEarly(loader)
 
 /**
  * Creates a catalog: `const t = catalog({ en: () => import('./en.ts'), … })`, then `t('title')` or `t('items', { n: 3

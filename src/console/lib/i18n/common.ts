@@ -13,4 +13,4 @@ export const stateName = (state: string): string => {
 }
 
 /** Returns the error of an invalid amount. */
-export const notAmount = (currency: string): string => common('notAmount', { currency, example: exampleOf(currency) })
+export const invalidAmountText = (currency: string): string => common('notAmount', { currency, example: exampleOf(currency) })

@@ -6,10 +6,10 @@ import { missingShopReports, shop, shopName } from '../session/current-shop.ts'
 import { checkVersion } from '../session/program-version.ts'
 import { accessToken, session, sessionStatus } from '../session/session.ts'
 import { reloadShops } from '../session/staff-shops.ts'
-import { streamSlot } from './stream-slot.ts'
+import { acquireStreamSlot } from './stream-slot.ts'
 
 type LiveEvent = { readonly id: string; readonly event: string; readonly data: Readonly<Record<string, unknown>> }
-type Listener = (happened: LiveEvent) => void
+type Listener = (liveEvent: LiveEvent) => void
 
 /** Whether events arrive at present. */
 export const isLive = signal(false)
@@ -45,119 +45,119 @@ function resumePosition(): void {
 let isFirst = true
 
 /** Follows a stream until stopped; reconnects after growing pauses. */
-function follow(path: string, shopId: string | undefined): () => void {
-  let stopped = false
+function followStream(path: string, shopId: string | undefined): () => void {
+  let isStopped = false
   let pause = firstPauseMs
-  const ended = new AbortController()
-  let asking: AbortController | undefined
+  const reconnect = new AbortController()
+  let currentStream: AbortController | undefined
   let resume: (() => void) | undefined
 
   async function readStream(): Promise<void> {
-    asking = new AbortController()
-    const mine = asking
-    let silence = setTimeout(() => mine.abort(), silenceMs.ended)
-    let doubt: ReturnType<typeof setTimeout> | undefined
-    const heard = () => {
+    const controller = new AbortController()
+    currentStream = controller
+    let reconnectTimer = setTimeout(() => controller.abort(), silenceMs.ended)
+    let offlineTimer: ReturnType<typeof setTimeout> | undefined
+    const recordData = () => {
       isLive.value = true
-      clearTimeout(silence)
-      clearTimeout(doubt)
-      silence = setTimeout(() => mine.abort(), silenceMs.ended)
-      doubt = setTimeout(() => (isLive.value = false), silenceMs.doubted)
+      clearTimeout(reconnectTimer)
+      clearTimeout(offlineTimer)
+      reconnectTimer = setTimeout(() => controller.abort(), silenceMs.ended)
+      offlineTimer = setTimeout(() => (isLive.value = false), silenceMs.doubted)
     }
     try {
       const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${await accessToken()}` }
       if (shopId) headers['x-shop-id'] = shopId
       if (position.id) headers['last-event-id'] = position.id
-      const answer = await fetch(path, { headers, credentials: 'omit', signal: mine.signal })
+      const response = await fetch(path, { headers, credentials: 'omit', signal: controller.signal })
       // Events of other shops are not sent, and a stream also ends when a role changes, so the shops are read again.
-      if (!isFirst && (answer.ok || answer.status === 403 || answer.status === 404)) void reloadShops()
+      if (!isFirst && (response.ok || response.status === 403 || response.status === 404)) void reloadShops()
       isFirst = false
       // A permanent refusal, such as for a missing network: retried rarely.
-      if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 401) pause = longestPauseMs
-      if (!answer.ok || !answer.body) return
-      heard()
+      if (response.status >= 400 && response.status < 500 && response.status !== 429 && response.status !== 401) pause = longestPauseMs
+      if (!response.ok || !response.body) return
+      recordData()
       // Without a position, events can be missing between the page's read and now.
       if (!position.id) dispatch({ id: '', event: 'resync', data: {} })
       const parser = createParser({
         // Heartbeats carry an id as well.
         onId(id) {
           pause = firstPauseMs
-          if (id && !stopped) position = { id, at: performance.now() }
+          if (id && !isStopped) position = { id, at: performance.now() }
         },
         onEvent({ id, event, data }) {
-          dispatch({ id: id ?? '', event: event ?? 'message', data: objectIn(data) })
+          dispatch({ id: id ?? '', event: event ?? 'message', data: parseObject(data) })
         },
       })
       // Safari's streams do not support `for await`.
-      const reader = answer.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
+      const reader = response.body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader()
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        heard()
+        recordData()
         parser.feed(next.value)
       }
     } catch {
       // The network failed or the stream was aborted: it reconnects below.
     } finally {
-      clearTimeout(silence)
-      clearTimeout(doubt)
+      clearTimeout(reconnectTimer)
+      clearTimeout(offlineTimer)
       isLive.value = false
       // Closes the connection, whose data nobody reads.
-      mine.abort()
+      controller.abort()
     }
   }
 
   /** Waits until the time is over, the page becomes visible, or the stream stops. */
-  function pauseFor(ms: number): Promise<void> {
-    return new Promise((done) => {
+  function wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
       resume = () => {
-        clearTimeout(waiting)
-        document.removeEventListener('visibilitychange', onLook)
-        done()
+        clearTimeout(timer)
+        document.removeEventListener('visibilitychange', onVisibilityChange)
+        resolve()
       }
-      const onLook = () => document.visibilityState === 'visible' && resume?.()
-      const waiting = setTimeout(resume, ms)
-      document.addEventListener('visibilitychange', onLook)
+      const onVisibilityChange = () => document.visibilityState === 'visible' && resume?.()
+      const timer = setTimeout(resume, ms)
+      document.addEventListener('visibilitychange', onVisibilityChange)
     })
   }
 
   /** Waits until the page is visible. */
   async function untilVisible(): Promise<void> {
-    while (!stopped && document.visibilityState === 'hidden') await pauseFor(longestPauseMs)
+    while (!isStopped && document.visibilityState === 'hidden') await wait(longestPauseMs)
   }
 
   /** Releases the stream of a hidden page to other tabs; it resumes at its position. */
-  let leaving: ReturnType<typeof setTimeout> | undefined
-  const onLook = () => {
-    clearTimeout(leaving)
-    if (document.visibilityState === 'hidden') leaving = setTimeout(() => asking?.abort(), hiddenMaxMs)
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined
+  const onVisibilityChange = () => {
+    clearTimeout(hiddenTimer)
+    if (document.visibilityState === 'hidden') hiddenTimer = setTimeout(() => currentStream?.abort(), hiddenMaxMs)
   }
-  document.addEventListener('visibilitychange', onLook)
+  document.addEventListener('visibilitychange', onVisibilityChange)
 
   async function run(): Promise<void> {
     resumePosition()
-    await pauseFor(startDelayMs)
-    while (!stopped && sessionStatus.value === 'in') {
+    await wait(startDelayMs)
+    while (!isStopped && sessionStatus.value === 'in') {
       await untilVisible()
-      const release = await streamSlot(ended.signal)
-      if (!stopped) await readStream()
+      const release = await acquireStreamSlot(reconnect.signal)
+      if (!isStopped) await readStream()
       release()
-      if (stopped) return
+      if (isStopped) return
       void checkVersion()
-      await pauseFor(pause * (0.5 + Math.random()))
+      await wait(pause * (0.5 + Math.random()))
       pause = Math.min(pause * 2, longestPauseMs)
     }
   }
   void run()
   return () => {
-    stopped = true
-    clearTimeout(leaving)
-    document.removeEventListener('visibilitychange', onLook)
-    ended.abort()
-    asking?.abort()
+    isStopped = true
+    clearTimeout(hiddenTimer)
+    document.removeEventListener('visibilitychange', onVisibilityChange)
+    reconnect.abort()
+    currentStream?.abort()
     resume?.()
   }
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch {
@@ -165,9 +165,9 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const dispatch = (happened: LiveEvent) => {
-  if (happened.event === 'resync' || happened.event.startsWith('shop.')) void reloadShops()
-  for (const listener of [...listeners]) listener(happened)
+const dispatch = (liveEvent: LiveEvent) => {
+  if (liveEvent.event === 'resync' || liveEvent.event.startsWith('shop.')) void reloadShops()
+  for (const listener of [...listeners]) listener(liveEvent)
 }
 
 /** Follows the events of the shown shop or the instance while somebody is signed in. */
@@ -175,7 +175,7 @@ export function watchEvents(): void {
   effect(() => {
     if (missingShopReports.value > 0) void reloadShops()
   })
-  let following: { of: string; stop: () => void } | undefined
+  let following: { streamKey: string; stop: () => void } | undefined
   effect(() => {
     const isIn = sessionStatus.value === 'in'
     const path = shop.value
@@ -183,73 +183,73 @@ export function watchEvents(): void {
       : session.value?.roles.includes('SUPER_ADMIN') && shopName.value === undefined
         ? '/admin/events'
         : undefined
-    const of = isIn && path ? `${path} ${shop.value?.id ?? ''}` : ''
-    if (following?.of === of) return
+    const streamKey = isIn && path ? `${path} ${shop.value?.id ?? ''}` : ''
+    if (following?.streamKey === streamKey) return
     following?.stop()
-    following = of && path ? { of, stop: follow(path, shop.value?.id) } : undefined
+    following = streamKey && path ? { streamKey, stop: followStream(path, shop.value?.id) } : undefined
   })
 }
 
-const firstLookMs = 2_000
-const longestLookMs = 60_000
+const firstPollMs = 2_000
+const longestPollMs = 60_000
 /** Events within this time cause one reload. */
-const gatherMs = 300
+const defaultCollectMs = 300
 
 /**
  * Reloads on matching events, and polls at growing intervals without a stream.
  * @param names patterns such as `order.*`; `resync` always matches, because events may be missing
- * @param of filters events by their data
- * @param everyMs delay after an event that collects further ones; longer for expensive reads
+ * @param isMatch filters events by their data
+ * @param collectMs delay after an event that collects further ones; longer for expensive reads
  */
 export function useLiveReload(
   names: readonly string[],
   reload: () => unknown,
-  of: (happened: LiveEvent) => boolean = () => true,
-  everyMs = gatherMs,
+  isMatch: (liveEvent: LiveEvent) => boolean = () => true,
+  collectMs = defaultCollectMs,
 ): void {
-  const latest = useRef({ reload, of })
-  latest.current = { reload, of }
+  const latest = useRef({ reload, isMatch })
+  latest.current = { reload, isMatch }
   const key = names.join(' ')
   useEffect(() => {
     const patterns = key.split(' ')
     const concerns = (event: string) =>
       event === 'resync' || patterns.some((name) => (name.endsWith('*') ? event.startsWith(name.slice(0, -1)) : event === name))
-    let gathering: ReturnType<typeof setTimeout> | undefined
-    let looking: ReturnType<typeof setTimeout> | undefined
-    let pause = firstLookMs
-    const look = () => {
-      looking = setTimeout(look, pause)
-      pause = Math.min(pause * 1.5, longestLookMs)
+    let reloadTimer: ReturnType<typeof setTimeout> | undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let pause = firstPollMs
+    const poll = () => {
+      timer = setTimeout(poll, pause)
+      pause = Math.min(pause * 1.5, longestPollMs)
       if (!isLive.value && document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current.reload()
     }
-    looking = setTimeout(look, pause)
-    const listener: Listener = (happened) => {
-      if (!concerns(happened.event) || (happened.event !== 'resync' && !latest.current.of(happened))) return
-      pause = firstLookMs
-      gathering ??= setTimeout(() => {
-        gathering = undefined
+    timer = setTimeout(poll, pause)
+    const listener: Listener = (liveEvent) => {
+      if (!concerns(liveEvent.event) || (liveEvent.event !== 'resync' && !latest.current.isMatch(liveEvent))) return
+      pause = firstPollMs
+      reloadTimer ??= setTimeout(() => {
+        reloadTimer = undefined
         void latest.current.reload()
-      }, everyMs)
+      }, collectMs)
     }
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
-      clearTimeout(gathering)
-      clearTimeout(looking)
+      clearTimeout(reloadTimer)
+      clearTimeout(timer)
     }
-  }, [key, everyMs])
+  }, [key, collectMs])
 }
 
 /** Reloads at an interval while the page is visible, for data without events. */
-export function useVisibleInterval(everyMs: number, reload: () => unknown): void {
+export function useVisibleInterval(intervalMs: number, reload: () => unknown): void {
   const latest = useRef(reload)
   latest.current = reload
   useEffect(() => {
-    const looking = setInterval(() => {
+    const timer = setInterval(() => {
       if (document.visibilityState === 'visible' && sessionStatus.value === 'in') void latest.current()
-    }, everyMs)
-    return () => clearInterval(looking)
-  }, [everyMs])
+    }, intervalMs)
+    return () => clearInterval(timer)
+  }, [intervalMs])
 }
 
 /** A shorter absence does not reload. */
@@ -260,13 +260,13 @@ export function useReloadOnReturn(reload: () => unknown): void {
   latest.current = reload
   useEffect(() => {
     let leftAt = Number.POSITIVE_INFINITY
-    const onLook = () => {
+    const onVisibilityChange = () => {
       const isBack = document.visibilityState === 'visible'
       if (isBack && performance.now() - leftAt >= awayMinMs && sessionStatus.value === 'in') void latest.current()
       leftAt = isBack ? Number.POSITIVE_INFINITY : performance.now()
     }
-    document.addEventListener('visibilitychange', onLook)
-    return () => document.removeEventListener('visibilitychange', onLook)
+    document.addEventListener('visibilitychange', onVisibilityChange)
+    return () => document.removeEventListener('visibilitychange', onVisibilityChange)
   }, [])
 }
 
@@ -277,9 +277,9 @@ export function useEvents(names: readonly string[], listener: Listener): void {
   const key = names.join(' ')
   useEffect(() => {
     const patterns = key.split(' ')
-    const mine: Listener = (happened) => {
-      if (patterns.some((name) => (name.endsWith('*') ? happened.event.startsWith(name.slice(0, -1)) : happened.event === name)))
-        latest.current(happened)
+    const mine: Listener = (liveEvent) => {
+      if (patterns.some((name) => (name.endsWith('*') ? liveEvent.event.startsWith(name.slice(0, -1)) : liveEvent.event === name)))
+        latest.current(liveEvent)
     }
     listeners.add(mine)
     return () => void listeners.delete(mine)

@@ -8,29 +8,29 @@ const slots = ['souk-events-1', 'souk-events-2', 'souk-events-3']
  * @param signal cancels the wait
  * @returns releases the slot; resolves at once if the browser has no locks
  */
-export function streamSlot(signal: AbortSignal): Promise<() => void> {
+export function acquireStreamSlot(signal: AbortSignal): Promise<() => void> {
   // Missing outside a secure context.
   const locks = navigator.locks as LockManager | undefined
   if (!locks) return Promise.resolve(() => undefined)
-  const asking = new AbortController()
+  const lockRequests = new AbortController()
   const { promise, resolve } = Promise.withResolvers<() => void>()
-  let isHeld = false
-  const give = () => {
-    asking.abort()
-    if (!isHeld) resolve(() => undefined)
+  let hasSlot = false
+  const resolveWithoutSlot = () => {
+    lockRequests.abort()
+    if (!hasSlot) resolve(() => undefined)
   }
-  if (signal.aborted) give()
-  signal.addEventListener('abort', give)
+  if (signal.aborted) resolveWithoutSlot()
+  signal.addEventListener('abort', resolveWithoutSlot)
   for (const name of slots)
     locks
-      .request(name, { signal: asking.signal }, () => {
+      .request(name, { signal: lockRequests.signal }, () => {
         // Two slots can be granted at once; one is enough.
-        if (isHeld || signal.aborted) return undefined
-        isHeld = true
-        asking.abort()
-        return new Promise<void>((done) => resolve(done))
+        if (hasSlot || signal.aborted) return undefined
+        hasSlot = true
+        lockRequests.abort()
+        return new Promise<void>((release) => resolve(release))
       })
       // Browsers without cookies refuse locks.
-      .catch(() => asking.signal.aborted || give())
-  return promise.finally(() => signal.removeEventListener('abort', give))
+      .catch(() => lockRequests.signal.aborted || resolveWithoutSlot())
+  return promise.finally(() => signal.removeEventListener('abort', resolveWithoutSlot))
 }

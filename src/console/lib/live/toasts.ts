@@ -3,16 +3,16 @@ import { signal } from '@preact/signals'
 
 type Toast = {
   readonly id: number
-  readonly about?: string | undefined
+  readonly subject?: string | undefined
   readonly text?: string
   readonly error?: unknown
   readonly undo?: () => unknown
 }
 
 export const toasts = signal<readonly Toast[]>([])
-let made = 0
-const shownMs = 8_000
-const shownMax = 4
+let lastId = 0
+const durationMs = 8_000
+const toastsMax = 4
 
 export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
@@ -26,11 +26,11 @@ export const dismissAll = () => {
   toasts.value = []
 }
 function addToast(toast: Omit<Toast, 'id'>): void {
-  const id = ++made
-  const others = toasts.value.filter(({ about }) => about === undefined || about !== toast.about)
-  toasts.value = [...others, { ...toast, id }].slice(-shownMax)
+  const id = ++lastId
+  const others = toasts.value.filter(({ subject }) => subject === undefined || subject !== toast.subject)
+  toasts.value = [...others, { ...toast, id }].slice(-toastsMax)
   // Errors stay until they are closed.
-  if (toast.error === undefined) setTimeout(() => dismiss(id), shownMs)
+  if (toast.error === undefined) setTimeout(() => dismiss(id), durationMs)
 }
 
 /**

@@ -14,19 +14,19 @@ export type DateRange = {
 
 /**
  * Parses `?from=…&to=…` or `?days=7`; the default is the last 30 days.
- * @param offered the lengths to choose from
- * @param today returns the date some days before today; default: by UTC
+ * @param dayCounts the lengths to choose from
+ * @param dateBefore returns the date some days before today; default: by UTC
  */
 export function parseDateRange(
   query: Readonly<Record<string, string>>,
-  offered: readonly number[] = dayChoices,
-  today: (before: number) => string = daysAgo,
+  dayCounts: readonly number[] = dayChoices,
+  dateBefore: (before: number) => string = daysAgo,
 ): DateRange {
   const { from, to } = query
   if (from && to) return { days: undefined, startDate: from, endDate: to }
-  const days = offered.find((one) => String(one) === query['days']) ?? defaultDays
+  const days = dayCounts.find((one) => String(one) === query['days']) ?? defaultDays
   // The API's default: needs no clock.
-  return days === defaultDays ? { days } : { days, startDate: today(days - 1), endDate: today(0) }
+  return days === defaultDays ? { days } : { days, startDate: dateBefore(days - 1), endDate: dateBefore(0) }
 }
 
 /** Returns the dates as API parameters. */
@@ -35,8 +35,8 @@ export const rangeDates = ({ startDate, endDate }: DateRange): { startDate?: str
 
 /** Returns the date parameters of a URL, for links to the same dates. */
 export function rangeQuery({ from, to, days }: Readonly<Record<string, string>>): string {
-  const kept = from && to ? { from, to } : days ? { days } : {}
-  const text = new URLSearchParams(kept).toString()
+  const parameters = from && to ? { from, to } : days ? { days } : {}
+  const text = new URLSearchParams(parameters).toString()
   return text && `?${text}`
 }
 

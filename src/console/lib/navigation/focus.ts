@@ -5,9 +5,9 @@ let focusPath: readonly Element[] = []
 
 /** Returns the new focus target: the nearest remaining section, or the page heading. */
 function nearestTarget(): HTMLElement | null {
-  const left = focusPath.find((one) => one.isConnected)
-  const part = left?.closest<HTMLElement>('section, form, dialog')
-  return part?.closest('main, dialog') ? part : document.querySelector<HTMLElement>('main h1')
+  const remaining = focusPath.find((one) => one.isConnected)
+  const container = remaining?.closest<HTMLElement>('section, form, dialog')
+  return container?.closest('main, dialog') ? container : document.querySelector<HTMLElement>('main h1')
 }
 
 /** Time for others to set the focus first, such as a closing dialog. */
@@ -27,17 +27,17 @@ export function watchFocus(): void {
     if (!isLost()) return
     setTimeout(() => {
       if (!isLost()) return
-      const to = nearestTarget()
-      if (!to) return
-      if (!to.hasAttribute('tabindex')) to.tabIndex = -1
+      const target = nearestTarget()
+      if (!target) return
+      if (!target.hasAttribute('tabindex')) target.tabIndex = -1
       // If nothing takes the focus yet, the next change of the page retries.
-      to.focus({ preventScroll: true })
+      target.focus({ preventScroll: true })
     }, settleMs)
   }).observe(document.body, { childList: true, subtree: true })
 }
 
-function ancestorsOf(of: Element): Element[] {
-  const found: Element[] = []
-  for (let one = of.parentElement; one; one = one.parentElement) found.push(one)
-  return found
+function ancestorsOf(element: Element): Element[] {
+  const ancestors: Element[] = []
+  for (let one = element.parentElement; one; one = one.parentElement) ancestors.push(one)
+  return ancestors
 }

@@ -2,7 +2,7 @@
 import { useLocation, useRoute } from 'preact-iso/router'
 
 export type Query = {
-  readonly of: Readonly<Record<string, string>>
+  readonly values: Readonly<Record<string, string>>
   /** Changes parameters; empty ones are removed. Returns to the first page unless the page itself changes. */
   set(change: Readonly<Record<string, string | undefined>>, options?: { replace?: boolean }): void
   /** Returns the URL with such a change. */
@@ -15,12 +15,12 @@ export function useQuery(): Query {
   const { path, query } = useRoute()
   const { route } = useLocation()
   function href(change: Readonly<Record<string, string | undefined>>): string {
-    const { page: _, ...kept } = query
-    const next = Object.entries({ ...kept, ...change }).filter((entry): entry is [string, string] => !!entry[1])
+    const { page: _, ...otherParameters } = query
+    const next = Object.entries({ ...otherParameters, ...change }).filter((entry): entry is [string, string] => !!entry[1])
     return next.length === 0 ? path : `${path}?${new URLSearchParams(next)}`
   }
   return {
-    of: query,
+    values: query,
     href,
     set: (change, { replace = false } = {}) => route(href(change), replace),
     page: Math.max(1, Math.trunc(Number(query['page'])) || 1),

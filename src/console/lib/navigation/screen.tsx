@@ -23,7 +23,7 @@ export type Screen = {
   /** Roles that see it, if not all of the area. The API checks permissions. */
   readonly roles?: readonly StaffRole[]
   /** Position and text key in the menu; absent for screens that others link to. */
-  readonly nav?: { readonly group: Group; readonly icon: IconName; readonly word: CommonKey; readonly below?: true }
+  readonly nav?: { readonly group: Group; readonly icon: IconName; readonly textKey: CommonKey; readonly isIndented?: true }
   /** The optional part of the console that it belongs to: the menu hides it until it is used. */
   readonly feature?: Feature
   /** API path to prefetch if the URL has no query. */
@@ -37,44 +37,44 @@ const retryAfterMs = 5_000
 
 /** Loads a screen with its texts on first use. If that fails, it shows an error with a retry. */
 export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Screen['component'] {
-  const found = signal<ComponentType | undefined>(undefined)
+  const component = signal<ComponentType | undefined>(undefined)
   async function loadScreen(): Promise<{ default: ComponentType }> {
     const module = await load()
     await textsLoaded()
-    found.value = module.default
+    component.value = module.default
     return module
   }
   /** After the timeout the load continues, and the screen appears if it finishes. */
   function loadWithTimeout(): ReturnType<typeof loadScreen> {
     const { promise, reject } = Promise.withResolvers<never>()
-    const impatience = setTimeout(() => reject(timedOut), loadTimeoutMs)
-    return Promise.race([loadScreen(), promise]).finally(() => clearTimeout(impatience))
+    const timer = setTimeout(() => reject(timedOut), loadTimeoutMs)
+    return Promise.race([loadScreen(), promise]).finally(() => clearTimeout(timer))
   }
   /** Whether it failed before sign-in, unseen: then it is retried once without an error. */
   let isUnseen = false
-  const Missing = () => {
+  const LoadError = () => {
     const [error, setError] = useState<unknown>(isUnseen ? undefined : noResponseError())
-    const again = () =>
+    const retry = () =>
       loadWithTimeout().catch(async (cause) => {
         await reloadUnlessTimedOut(cause)
         setError(noResponseError())
       })
     useEffect(() => {
-      if (isUnseen) void again()
+      if (isUnseen) void retry()
       isUnseen = false
     }, [])
     // Retries by itself, because the server may be back.
     useEffect(() => {
       if (error === undefined) return
-      const waiting = setTimeout(again, retryAfterMs)
-      return () => clearTimeout(waiting)
+      const timer = setTimeout(retry, retryAfterMs)
+      return () => clearTimeout(timer)
     }, [error])
-    const Found = found.value
-    if (Found) return <Found />
+    const Component = component.value
+    if (Component) return <Component />
     if (error === undefined) return <div class="skeleton" role="status" aria-label={common('loading')} />
     return (
       <Page title={common('failed')}>
-        <ErrorMessage error={error} retry={again} />
+        <ErrorMessage error={error} retry={retry} />
       </Page>
     )
   }
@@ -84,7 +84,7 @@ export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Scr
     } catch (cause) {
       isUnseen = sessionStatus.value !== 'in'
       await reloadUnlessTimedOut(cause)
-      return { default: Missing }
+      return { default: LoadError }
     }
   }) as Screen['component']
 }

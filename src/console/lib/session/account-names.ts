@@ -6,34 +6,34 @@ import { myId } from './session.ts'
 /** Ids of operators, merchants and staff. */
 const accountId = /^(usr|mer)_/
 const idsPerRequest = 100
-let known = new Map<string, Signal<string | undefined>>()
-let knownTo: string | undefined
-let wanted: string[] = []
+let emails = new Map<string, Signal<string | undefined>>()
+let cachedFor: string | undefined
+let pendingIds: string[] = []
 
 async function loadEmails(): Promise<void> {
-  const [ids, mine] = [wanted, known]
-  wanted = []
-  for (let from = 0; from < ids.length; from += idsPerRequest) {
-    const some = ids.slice(from, from + idsPerRequest)
-    const found = await ok(api.GET('/admin/accounts', { params: { query: { ids: some.join() } } })).catch(() => undefined)
-    for (const { id, email } of found?.data ?? []) {
-      const one = mine.get(id)
-      if (one) one.value = email
+  const [ids, cache] = [pendingIds, emails]
+  pendingIds = []
+  for (let start = 0; start < ids.length; start += idsPerRequest) {
+    const batch = ids.slice(start, start + idsPerRequest)
+    const response = await ok(api.GET('/admin/accounts', { params: { query: { ids: batch.join() } } })).catch(() => undefined)
+    for (const { id, email } of response?.data ?? []) {
+      const cached = cache.get(id)
+      if (cached) cached.value = email
     }
     // The next drawing requests them again.
-    if (!found) for (const id of some) mine.delete(id)
+    if (!response) for (const id of batch) cache.delete(id)
   }
 }
 
 /** Returns the e-mail address of an account; undefined until it is loaded, and for other ids. */
 export function emailOf(id: string): string | undefined {
   if (!accountId.test(id)) return undefined
-  if (knownTo !== myId()) [known, knownTo] = [new Map(), myId()]
-  let one = known.get(id)
-  if (!one) {
-    one = signal(undefined)
-    known.set(id, one)
-    if (wanted.push(id) === 1) queueMicrotask(() => void loadEmails())
+  if (cachedFor !== myId()) [emails, cachedFor] = [new Map(), myId()]
+  let email = emails.get(id)
+  if (!email) {
+    email = signal(undefined)
+    emails.set(id, email)
+    if (pendingIds.push(id) === 1) queueMicrotask(() => void loadEmails())
   }
-  return one.value
+  return email.value
 }

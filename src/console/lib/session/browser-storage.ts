@@ -13,12 +13,12 @@ let cookieTest: boolean | undefined
 function testCookie(): boolean {
   if (!isSecureContext) return false
   try {
-    // biome-ignore lint/suspicious/noDocumentCookie: it is asked whether there is any, at once
+    // biome-ignore lint/suspicious/noDocumentCookie: the test must set and read a cookie synchronously
     document.cookie = `${probe}=1; Path=/console; SameSite=Strict; Max-Age=60`
-    const isKept = document.cookie.includes(`${probe}=1`)
+    const isStored = document.cookie.includes(`${probe}=1`)
     // biome-ignore lint/suspicious/noDocumentCookie: as above
     document.cookie = `${probe}=; Path=/console; SameSite=Strict; Max-Age=0`
-    return isKept
+    return isStored
   } catch {
     return false
   }
@@ -27,9 +27,9 @@ function testCookie(): boolean {
 type StorageName = 'localStorage' | 'sessionStorage'
 
 /** Reads a stored value; null if there is none or storage is blocked. */
-export function readStored(place: StorageName, name: string): string | null {
+export function readStored(storage: StorageName, name: string): string | null {
   try {
-    return globalThis[place].getItem(name)
+    return globalThis[storage].getItem(name)
   } catch {
     return null
   }
@@ -39,9 +39,9 @@ export function readStored(place: StorageName, name: string): string | null {
  * Stores a value.
  * @returns whether that succeeded
  */
-export function writeStored(place: StorageName, name: string, value: string): boolean {
+export function writeStored(storage: StorageName, name: string, value: string): boolean {
   try {
-    globalThis[place].setItem(name, value)
+    globalThis[storage].setItem(name, value)
     return true
   } catch {
     return false

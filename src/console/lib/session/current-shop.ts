@@ -9,8 +9,8 @@ export const shopName = signal<string | undefined>(undefined)
 /** Sets the shop from a path, before screens are drawn that read by it. The account keeps the menu that led to it. */
 export function setShopFromPath(path: string): void {
   if (path === '/console/account') return
-  const named = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
-  const name = named === undefined ? undefined : decodeURIComponent(named)
+  const match = /^\/console\/s\/([^/]+)/.exec(path)?.[1]
+  const name = match === undefined ? undefined : decodeURIComponent(match)
   if (shopName.peek() !== name) shopName.value = name
 }
 
@@ -20,14 +20,14 @@ export const shop = computed<StaffShop | undefined>(() => shops.value.find(({ na
 export const role = computed<StaffRole | undefined>(() => shop.value?.role)
 
 /** What a role may do, for display. The API checks permissions. */
-export const mayManage = computed(() => role.value === 'OWNER' || role.value === 'MANAGER')
-export const mayFulfil = computed(() => mayManage.value || role.value === 'FULFILMENT')
+export const canManage = computed(() => role.value === 'OWNER' || role.value === 'MANAGER')
+export const canFulfil = computed(() => canManage.value || role.value === 'FULFILMENT')
 export const isOwner = computed(() => role.value === 'OWNER')
 
 /** Updates the shop after a change. */
-export function updateShop(changed: Partial<StaffShop> & { id: string }): void {
+export function updateShop(changes: Partial<StaffShop> & { id: string }): void {
   if (!session.value) return
-  session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) }
+  session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changes.id ? { ...one, ...changes } : one)) }
 }
 
 /** Counts 404 responses of a shop, which may mean that the person lost access. */
@@ -38,12 +38,12 @@ export const shopPath = (...parts: string[]): string => `/console/s/${[shopName.
 /** Returns the URL of an operator page. */
 export const operatorPath = (...parts: string[]): string => `/console/net/${parts.map(encodeURIComponent).join('/')}`
 
-const lastShop = 'souk-console-shop'
+const lastShopKey = 'souk-console-shop'
 /** Stores the shop as the next start page. */
 export function rememberShop(): void {
-  if (shop.value) writeStored('localStorage', lastShop, shop.value.name)
+  if (shop.value) writeStored('localStorage', lastShopKey, shop.value.name)
 }
-export const lastShopName = (): string | null => readStored('localStorage', lastShop)
+export const lastShopName = (): string | null => readStored('localStorage', lastShopKey)
 
 /** Headers that fix the shop of later requests, such as an undo or a batch. */
 export const shopHeader = (id = shop.peek()?.id): { 'x-shop-id'?: string } => (id ? { 'x-shop-id': id } : {})

@@ -9,18 +9,18 @@ export type Feature = components['schemas']['ConsoleSession']['features'][number
 
 const storageKey = 'souk-console-features'
 /** Features whose pages were opened in this browser, such as from the search. */
-const opened = signal<readonly string[]>((readStored('localStorage', storageKey) ?? '').split(' '))
+const openedFeatures = signal<readonly string[]>((readStored('localStorage', storageKey) ?? '').split(' '))
 
 /** Adds the feature of an opened page to the menu. */
 export function rememberFeature(feature: Feature | undefined): void {
-  if (feature === undefined || opened.peek().includes(feature)) return
-  opened.value = [...opened.peek(), feature]
-  writeStored('localStorage', storageKey, opened.value.join(' '))
+  if (feature === undefined || openedFeatures.peek().includes(feature)) return
+  openedFeatures.value = [...openedFeatures.peek(), feature]
+  writeStored('localStorage', storageKey, openedFeatures.value.join(' '))
 }
 
 /** Returns whether a feature is switched on, has records or was opened. */
 export function isFeatureShown(feature: Feature): boolean {
-  if (opened.value.includes(feature)) return true
+  if (openedFeatures.value.includes(feature)) return true
   if (feature === 'AFFILIATES') return session.value?.affiliateShops.includes(shop.value?.id ?? '') ?? false
   return session.value?.features.includes(feature) ?? false
 }

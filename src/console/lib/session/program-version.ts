@@ -8,14 +8,14 @@ import { isDirty } from './unsaved-changes.ts'
 /** True if the server has a newer page and the person must choose when to reload. */
 export const isOutdated = signal(false)
 
-let etag: string | undefined
+let loadedEtag: string | undefined
 
-const pageMaxMs = 10_000
+const pageTimeoutMs = 10_000
 /** Returns the entity tag of the server's page; undefined if it does not answer. */
 async function readPageTag(): Promise<string | undefined> {
-  const asking: RequestInit = { method: 'HEAD', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(pageMaxMs) }
-  const answer = await fetch('/console', asking).catch(() => undefined)
-  return answer?.ok ? (answer.headers.get('etag') ?? undefined) : undefined
+  const options: RequestInit = { method: 'HEAD', cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(pageTimeoutMs) }
+  const response = await fetch('/console', options).catch(() => undefined)
+  return response?.ok ? (response.headers.get('etag') ?? undefined) : undefined
 }
 
 /** Whether somebody types at the login, whose fields are not a tracked form. */
@@ -23,22 +23,22 @@ const isAtLogin = () => sessionStatus.value !== 'in' && [...document.querySelect
 
 /** Checks whether the server has a newer page. */
 export async function checkVersion(): Promise<void> {
-  const now = await readPageTag()
-  if (now === undefined) return
-  etag ??= now
-  if (etag === now) return
+  const currentEtag = await readPageTag()
+  if (currentEtag === undefined) return
+  loadedEtag ??= currentEtag
+  if (loadedEtag === currentEtag) return
   if (isDirty() || hasWriteInFlight() || isAtLogin()) isOutdated.value = true
   else location.reload()
 }
 
-const reloadedAt = 'souk-console-reloaded'
+const reloadedAtKey = 'souk-console-reloaded'
 /**
  * Reloads after a module failed to load while the server answers, which means an upgrade. At most once a minute, so
  * that it cannot loop; not at the login.
  */
 export async function reloadForMissing(): Promise<void> {
-  const last = Number(readStored('sessionStorage', reloadedAt))
+  const last = Number(readStored('sessionStorage', reloadedAtKey))
   if ((Date.now() - last < 60_000 && last <= Date.now()) || (await readPageTag()) === undefined || sessionStatus.value !== 'in') return
   // Without storage a reload could loop.
-  if (writeStored('sessionStorage', reloadedAt, String(Date.now()))) location.reload()
+  if (writeStored('sessionStorage', reloadedAtKey, String(Date.now()))) location.reload()
 }

@@ -4,18 +4,18 @@ import { readStored, writeStored } from './browser-storage.ts'
 export type SavedView = { readonly name: string; readonly query: string }
 
 const viewsMax = 20
-const nameOf = (path: string): string => `souk-console-views:${path}`
+const storageKey = (path: string): string => `souk-console-views:${path}`
 
 /** Returns the part of a URL's query that a view stores: everything except the page, in one order. */
 export function viewQuery(query: Readonly<Record<string, string>>): string {
-  const kept = Object.entries(query).filter(([name, value]) => name !== 'page' && value !== '')
-  return new URLSearchParams(kept.sort(([one], [other]) => (one < other ? -1 : 1))).toString()
+  const parameters = Object.entries(query).filter(([name, value]) => name !== 'page' && value !== '')
+  return new URLSearchParams(parameters.sort(([one], [other]) => (one < other ? -1 : 1))).toString()
 }
 
 /** Returns the views of a list. @param path the list's path, which names its shop */
 export function readViews(path: string): readonly SavedView[] {
   try {
-    const stored: unknown = JSON.parse(readStored('localStorage', nameOf(path)) ?? '[]')
+    const stored: unknown = JSON.parse(readStored('localStorage', storageKey(path)) ?? '[]')
     return Array.isArray(stored) ? stored.filter(isView).slice(0, viewsMax) : []
   } catch {
     return []
@@ -33,4 +33,4 @@ export const addView = (views: readonly SavedView[], view: SavedView): readonly 
 
 /** @returns whether the browser stored them */
 export const storeViews = (path: string, views: readonly SavedView[]): boolean =>
-  writeStored('localStorage', nameOf(path), JSON.stringify(views))
+  writeStored('localStorage', storageKey(path), JSON.stringify(views))

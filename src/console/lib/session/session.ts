@@ -18,7 +18,7 @@ type Session = {
   readonly expiresAt: number
   readonly begunAt: number
   /** Random factor, so that tabs do not renew at the same moment. */
-  readonly spread: number
+  readonly renewalFactor: number
   readonly roles: readonly ('MERCHANT' | 'SUPER_ADMIN')[]
   readonly shops: readonly StaffShop[]
   readonly canCreateShops: boolean
@@ -52,7 +52,10 @@ export function addShop(shop: StaffShop): void {
 type SessionResponse = Pick<Session, 'accessToken' | 'roles' | 'shops' | 'canCreateShops' | 'features' | 'affiliateShops'> & {
   readonly expiresIn: number
 }
-type TabMessage = { kind: 'renewed'; answer: SessionResponse } | { kind: 'out'; because: 'idle' | 'ended' | undefined } | { kind: 'active' }
+type TabMessage =
+  | { kind: 'renewed'; response: SessionResponse }
+  | { kind: 'out'; reason: 'idle' | 'ended' | undefined }
+  | { kind: 'active' }
 
 const tabs = new BroadcastChannel('souk-console')
 const broadcast = (message: TabMessage) => tabs.postMessage(message)
@@ -75,18 +78,18 @@ function readClaim(token: string, name: 'sub' | 'sid'): string {
 }
 
 /** Without a cookie the token cannot be renewed before it expires. */
-const renewAt = ({ begunAt, expiresAt, spread }: Session): number =>
-  cookiesPersist() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * spread : expiresAt
+const renewAt = ({ begunAt, expiresAt, renewalFactor }: Session): number =>
+  cookiesPersist() ? begunAt + Math.min((expiresAt - begunAt) / 2, renewedAfterMs) * renewalFactor : expiresAt
 
-function applySession(answer: SessionResponse, lastEventId?: string | null): void {
-  const { expiresIn, ...given } = answer
-  const { accessToken } = given
-  const before = session.value
+function applySession(response: SessionResponse, lastEventId?: string | null): void {
+  const { expiresIn, ...data } = response
+  const { accessToken } = data
+  const previous = session.value
   // Another account signed in, in another tab.
-  if (before && readClaim(before.accessToken, 'sub') !== readClaim(accessToken, 'sub')) return void reloadPage()
+  if (previous && readClaim(previous.accessToken, 'sub') !== readClaim(accessToken, 'sub')) return void reloadPage()
   const now = performance.now()
-  const times = { begunAt: now, expiresAt: now + expiresIn * 1000, spread: 0.9 + Math.random() * 0.1 }
-  session.value = { ...given, ...times, lastEventId: lastEventId ?? undefined }
+  const times = { begunAt: now, expiresAt: now + expiresIn * 1000, renewalFactor: 0.9 + Math.random() * 0.1 }
+  session.value = { ...data, ...times, lastEventId: lastEventId ?? undefined }
   endReason.value = undefined
   sessionStatus.value = 'in'
 }
@@ -99,8 +102,8 @@ const storeSessionId = ({ accessToken }: SessionResponse) => writeStored('localS
  * (login CSRF), but cannot write this storage.
  */
 const isOwnSession = ({ accessToken }: SessionResponse): boolean => {
-  const mine = readStored('localStorage', sessionIdKey)
-  return mine === readClaim(accessToken, 'sid') || (mine === null && !writeStored('localStorage', sessionIdKey, ''))
+  const storedId = readStored('localStorage', sessionIdKey)
+  return storedId === readClaim(accessToken, 'sid') || (storedId === null && !writeStored('localStorage', sessionIdKey, ''))
 }
 
 /** Returns the signed-in person's id; '' if nobody is. */
@@ -114,26 +117,26 @@ function reloadPage(): void {
 
 /** Counts ended sessions, so that late responses are dropped. */
 let sessionsEnded = 0
-function endSession(because: 'idle' | 'ended' | undefined, to: SessionStatus = 'out'): void {
+function endSession(reason: 'idle' | 'ended' | undefined, to: SessionStatus = 'out'): void {
   const wasIn = sessionStatus.value === 'in'
   sessionsEnded++
   // Keeps unsaved input behind the login if the session expired, but not after a log-out.
-  const keeps = because !== undefined && (sessionStatus.value === 'locked' || (wasIn && isDirty()))
-  if (!keeps) session.value = undefined
-  if (wasIn) endReason.value = because
-  sessionStatus.value = keeps ? 'locked' : to
+  const isLocked = reason !== undefined && (sessionStatus.value === 'locked' || (wasIn && isDirty()))
+  if (!isLocked) session.value = undefined
+  if (wasIn) endReason.value = reason
+  sessionStatus.value = isLocked ? 'locked' : to
 }
 
 async function requestSession(path: '/console/session' | '/console/setup', method: 'POST' | 'DELETE', body?: object): Promise<Response> {
   try {
-    const answer = await fetch(path, {
+    const response = await fetch(path, {
       method,
       credentials: 'same-origin',
       signal: AbortSignal.timeout(responseTimeoutMs),
       ...(method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) } : {}),
     })
-    syncClock(answer)
-    return answer
+    syncClock(response)
+    return response
   } catch {
     throw noResponseError()
   }
@@ -142,22 +145,22 @@ async function requestSession(path: '/console/session' | '/console/setup', metho
 /** Runs work under a lock of all tabs. Without a lock it runs at once: the server accepts two uses of one cookie. */
 async function withTabLock<T>(work: () => Promise<T>): Promise<T> {
   if (!cookiesPersist() || !('locks' in navigator)) return work()
-  let done: Promise<T> | undefined
-  const inTurn = () => {
-    done = work()
-    return done
+  let running: Promise<T> | undefined
+  const runLocked = () => {
+    running = work()
+    return running
   }
   try {
-    return await navigator.locks.request('souk-console-session', { signal: AbortSignal.timeout(responseTimeoutMs) }, inTurn)
+    return await navigator.locks.request('souk-console-session', { signal: AbortSignal.timeout(responseTimeoutMs) }, runLocked)
   } catch {
-    return done ?? work()
+    return running ?? work()
   }
 }
 
 declare global {
   /** The request of bootstrap.ts; null once it is taken or the page sent its own. */
   var soukBootstrap:
-    | { readonly answer: Promise<Response | undefined>; readonly giveUp: AbortController; readonly isAsked: () => boolean }
+    | { readonly response: Promise<Response | undefined>; readonly controller: AbortController; readonly isSent: () => boolean }
     | null
     | undefined
 }
@@ -195,22 +198,22 @@ const lockMaxMs = 3_000
  * signed in since.
  */
 async function bootstrapResponse(): Promise<Response> {
-  const early = globalThis.soukBootstrap
+  const bootstrap = globalThis.soukBootstrap
   globalThis.soukBootstrap = null
-  if (early) {
-    const { giveUp, isAsked } = early
-    const isOver = new Promise<undefined>((resume) => giveUp.signal.addEventListener('abort', () => resume(undefined)))
-    const locking = setTimeout(() => isAsked() || giveUp.abort(), lockMaxMs)
-    const asking = setTimeout(() => giveUp.abort(), responseTimeoutMs)
-    const answer = await Promise.race([early.answer, isOver])
-    clearTimeout(locking)
-    if (answer?.ok) {
-      syncClock(answer)
-      return answer
+  if (bootstrap) {
+    const { controller, isSent } = bootstrap
+    const aborted = new Promise<undefined>((resume) => controller.signal.addEventListener('abort', () => resume(undefined)))
+    const lockTimer = setTimeout(() => isSent() || controller.abort(), lockMaxMs)
+    const responseTimer = setTimeout(() => controller.abort(), responseTimeoutMs)
+    const response = await Promise.race([bootstrap.response, aborted])
+    clearTimeout(lockTimer)
+    if (response?.ok) {
+      syncClock(response)
+      return response
     }
-    clearTimeout(asking)
-    if (giveUp.signal.aborted) {
-      if (isAsked()) throw noResponseError()
+    clearTimeout(responseTimer)
+    if (controller.signal.aborted) {
+      if (isSent()) throw noResponseError()
       return requestSession('/console/session', 'POST')
     }
   }
@@ -223,24 +226,24 @@ async function bootstrapResponse(): Promise<Response> {
  */
 async function adoptSession(request: () => Promise<Response>): Promise<void> {
   const before = session.value?.accessToken
-  const leftBefore = sessionsEnded
-  const answer = await request()
-  const given = answer.ok ? ((await answer.json()) as SessionResponse) : undefined
-  if (given && isOwnSession(given)) {
+  const endedBefore = sessionsEnded
+  const response = await request()
+  const data = response.ok ? ((await response.json()) as SessionResponse) : undefined
+  if (data && isOwnSession(data)) {
     // Logged out meanwhile.
-    if (sessionsEnded !== leftBefore) return
-    applySession(given, answer.headers.get('last-event-id'))
-    broadcast({ kind: 'renewed', answer: given })
+    if (sessionsEnded !== endedBefore) return
+    applySession(data, response.headers.get('last-event-id'))
+    broadcast({ kind: 'renewed', response: data })
     return
   }
-  const refusal = given ? new ApiError(401, '', undefined, null, null) : await readApiError(answer)
+  const error = data ? new ApiError(401, '', undefined, null, null) : await readApiError(response)
   // Somebody signed in meanwhile.
   if (session.value?.accessToken !== before) return
-  if (refusal.code === 'SETUP_REQUIRED') return endSession(undefined, 'setup')
-  if (refusal.status !== 401 && refusal.status !== 403) throw refusal
+  if (error.code === 'SETUP_REQUIRED') return endSession(undefined, 'setup')
+  if (error.status !== 401 && error.status !== 403) throw error
   endSession('ended')
   // Without a cookie the end concerns this tab only; a foreign session says nothing about other tabs.
-  if (cookiesPersist() && !given) broadcast({ kind: 'out', because: 'ended' })
+  if (cookiesPersist() && !data) broadcast({ kind: 'out', reason: 'ended' })
 }
 
 /** Requests the session when the page starts. */
@@ -255,17 +258,17 @@ export async function startSession(): Promise<void> {
 
 /** @throws ApiError with `TOTP_REQUIRED` if a second factor is needed */
 export async function logIn(credentials: { email: string; password: string; code?: string }): Promise<void> {
-  const answer = await requestSession('/console/session', 'POST', credentials)
-  if (!answer.ok) throw await readApiError(answer)
-  await adoptLogin(answer)
+  const response = await requestSession('/console/session', 'POST', credentials)
+  if (!response.ok) throw await readApiError(response)
+  await adoptLogin(response)
 }
 
 /** Applies a new session here and in other tabs. */
-async function adoptLogin(answer: Response): Promise<void> {
-  const given = (await answer.json()) as SessionResponse
-  storeSessionId(given)
-  applySession(given, answer.headers.get('last-event-id'))
-  broadcast({ kind: 'renewed', answer: given })
+async function adoptLogin(response: Response): Promise<void> {
+  const data = (await response.json()) as SessionResponse
+  storeSessionId(data)
+  applySession(data, response.headers.get('last-event-id'))
+  broadcast({ kind: 'renewed', response: data })
 }
 
 type NewShop = { title: string; shopName: string; country: string; currency: string }
@@ -275,24 +278,24 @@ type NewShop = { title: string; shopName: string; country: string; currency: str
  * @throws ApiError
  */
 export async function setUp(request: { token: string; email: string; password: string; shop: NewShop }): Promise<void> {
-  const answer = await requestSession('/console/setup', 'POST', request)
-  if (!answer.ok) {
-    const refusal = await readApiError(answer)
-    if (refusal.status !== 409) throw refusal
+  const response = await requestSession('/console/setup', 'POST', request)
+  if (!response.ok) {
+    const error = await readApiError(response)
+    if (error.status !== 409) throw error
     // A 409 can also mean that the e-mail address is taken.
     await renew()
-    if (sessionStatus.value === 'setup') throw refusal
+    if (sessionStatus.value === 'setup') throw error
     if (sessionStatus.value === 'out') endReason.value = 'taken'
     return
   }
-  await adoptLogin(answer)
+  await adoptLogin(response)
 }
 
 /** Ends the session, here and on the server. */
-export async function logOut(because?: 'idle'): Promise<void> {
+export async function logOut(reason?: 'idle'): Promise<void> {
   const token = session.value?.accessToken
-  endSession(because)
-  broadcast({ kind: 'out', because })
+  endSession(reason)
+  broadcast({ kind: 'out', reason })
   // Also for a tab that has not applied its response yet.
   writeStored('localStorage', sessionIdKey, '')
   await (cookiesPersist() || !token ? requestSession('/console/session', 'DELETE') : deleteSession(token)).catch(() => undefined)
@@ -321,18 +324,18 @@ export async function accessToken(): Promise<string> {
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'active') lastActive = performance.now()
-  else if (data.kind === 'renewed') applySession(data.answer)
-  else if (session.value) endSession(data.because)
+  else if (data.kind === 'renewed') applySession(data.response)
+  else if (session.value) endSession(data.reason)
 }
 
 /** Smaller jumps are corrections of the clock. */
 const sleptMinMs = 60_000
 let lastActive = performance.now()
-let lastTold = 0
+let lastBroadcast = 0
 function recordActivity(): void {
   lastActive = performance.now()
-  if (lastActive - lastTold < 10_000) return
-  lastTold = lastActive
+  if (lastActive - lastBroadcast < 10_000) return
+  lastBroadcast = lastActive
   broadcast({ kind: 'active' })
 }
 
@@ -340,18 +343,18 @@ function recordActivity(): void {
 export function watchSession(): void {
   for (const event of ['pointerdown', 'keydown', 'touchstart', 'wheel'])
     addEventListener(event, recordActivity, { passive: true, capture: true })
-  let [looked, lookedAt] = [performance.now(), Date.now()]
-  const look = () => {
+  let [lastCheck, lastCheckAt] = [performance.now(), Date.now()]
+  const check = () => {
     // `performance.now()` may stop during sleep, so the system clock's extra time counts as inactivity.
-    const asleep = Date.now() - lookedAt - (performance.now() - looked)
-    if (asleep > sleptMinMs) lastActive -= asleep
-    looked = performance.now()
-    lookedAt = Date.now()
+    const sleptMs = Date.now() - lastCheckAt - (performance.now() - lastCheck)
+    if (sleptMs > sleptMinMs) lastActive -= sleptMs
+    lastCheck = performance.now()
+    lastCheckAt = Date.now()
     const current = session.value
     if (!current || sessionStatus.value !== 'in') return
     if (performance.now() - lastActive > idleMaxMs) return void logOut('idle')
     if (performance.now() > renewAt(current)) renew().catch(() => undefined)
   }
-  setInterval(look, 15_000)
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && look())
+  setInterval(check, 15_000)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && check())
 }

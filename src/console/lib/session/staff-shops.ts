@@ -10,19 +10,19 @@ const lostShops = new Set<string>()
 /** Returns whether the person lost access to a shop while the page was open. */
 export const isLostShop = (name: string | undefined): boolean => name !== undefined && lostShops.has(name)
 
-let requests = 0
+let lastRequest = 0
 /** Number of the newest response. */
-let shown = 0
+let lastShown = 0
 /** Reads the shops of a person who works in some. A failure changes nothing. */
 export async function reloadShops(): Promise<void> {
   if (sessionStatus.value !== 'in' || !session.value || !hasMerchantAccount(session.value)) return
-  const who = myId()
-  const mine = ++requests
-  const found = await ok(api.GET('/merchant/me')).catch(() => undefined)
+  const personId = myId()
+  const request = ++lastRequest
+  const response = await ok(api.GET('/merchant/me')).catch(() => undefined)
   // A later response or another account wins.
-  if (!found || mine < shown || !session.value || myId() !== who) return
-  shown = mine
-  for (const { id, name } of session.value.shops) if (!found.shops.some((one) => one.id === id)) lostShops.add(name)
-  for (const { name } of found.shops) lostShops.delete(name)
-  if (JSON.stringify(found.shops) !== JSON.stringify(session.value.shops)) session.value = { ...session.value, shops: found.shops }
+  if (!response || request < lastShown || !session.value || myId() !== personId) return
+  lastShown = request
+  for (const { id, name } of session.value.shops) if (!response.shops.some((one) => one.id === id)) lostShops.add(name)
+  for (const { name } of response.shops) lostShops.delete(name)
+  if (JSON.stringify(response.shops) !== JSON.stringify(session.value.shops)) session.value = { ...session.value, shops: response.shops }
 }

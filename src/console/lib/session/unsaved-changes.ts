@@ -6,19 +6,19 @@ export const dirtySources = (): ReadonlySet<symbol> => new Set(sources.keys())
 
 /**
  * Returns whether leaving would lose something.
- * @param but sources to ignore
- * @param what only this kind
+ * @param except sources to ignore
+ * @param kind only this kind
  */
-export const isDirty = (but?: ReadonlySet<symbol>, what?: DirtyKind): boolean =>
-  [...sources].some(([one, kind]) => !but?.has(one) && (what === undefined || kind === what))
+export const isDirty = (except?: ReadonlySet<symbol>, kind?: DirtyKind): boolean =>
+  [...sources].some(([source, sourceKind]) => !except?.has(source) && (kind === undefined || sourceKind === kind))
 
 /** Forgets everything, after the person agreed to lose it. */
 export const clearDirty = (): void => sources.clear()
 
 /** Reports whether a source has unsaved content. */
-export function setDirty(name: symbol, dirty: boolean, what: DirtyKind = 'typed'): void {
-  if (dirty) sources.set(name, what)
-  else sources.delete(name)
+export function setDirty(source: symbol, dirty: boolean, kind: DirtyKind = 'typed'): void {
+  if (dirty) sources.set(source, kind)
+  else sources.delete(source)
 }
 
 export function warnBeforeUnload(): void {

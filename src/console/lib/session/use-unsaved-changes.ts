@@ -5,10 +5,10 @@ import { type DirtyKind, setDirty } from './unsaved-changes.ts'
  * Reports unsaved content while the component is shown. A layout effect, because the cleanup of an effect runs after
  * the next paint.
  */
-export function useDirty(dirty: boolean, what: DirtyKind = 'typed'): void {
-  const [mine] = useState(() => Symbol('dirty'))
+export function useDirty(dirty: boolean, kind: DirtyKind = 'typed'): void {
+  const [source] = useState(() => Symbol('dirty'))
   useLayoutEffect(() => {
-    setDirty(mine, dirty, what)
-    return () => setDirty(mine, false)
+    setDirty(source, dirty, kind)
+    return () => setDirty(source, false)
   }, [dirty])
 }

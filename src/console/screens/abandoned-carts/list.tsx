@@ -19,7 +19,7 @@ type Cart = Schema<'AbandonedCart'>
 /** Products that a row names. */
 const titlesMax = 2
 
-function Items({ of: { lines } }: { of: Cart }) {
+function Items({ cart: { lines } }: { cart: Cart }) {
   const units = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   const titles = lines.slice(0, titlesMax).flatMap(({ title }) => title ?? [])
   return (
@@ -35,7 +35,7 @@ function Items({ of: { lines } }: { of: Cart }) {
 const columns = (): readonly Column<Cart>[] => [
   { title: common('email'), main: true, cell: ({ email }) => <bdi class="cut">{email ?? '–'}</bdi> },
   { title: t('changed'), cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
-  { title: t('items'), cell: (cart) => <Items of={cart} /> },
+  { title: t('items'), cell: (cart) => <Items cart={cart} /> },
   {
     title: t('mail'),
     cell: ({ mailedAt, acceptsMarketing }) => (mailedAt ? <Moment at={mailedAt} /> : t(acceptsMarketing ? 'notMailed' : 'noConsent')),
@@ -44,13 +44,13 @@ const columns = (): readonly Column<Cart>[] => [
     title: t('recovered'),
     cell: ({ order }) => (order ? <a href={shopPath('orders', order.id)}>{t('order', { number: String(order.number) })}</a> : '–'),
   },
-  { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+  { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
 ]
 
 /** Carts that shoppers left, and those that the mail about them brought back. */
 export default function AbandonedCarts() {
   const query = useQuery()
-  const { mailed, recovered } = query.of
+  const { mailed, recovered } = query.values
   const filter = { ...(mailed ? { mailed } : {}), ...(recovered ? { recovered } : {}) }
   const carts = useResource(JSON.stringify([filter, query.page]), (signal) =>
     ok(api.GET('/carts/abandoned', { params: { query: { ...filter, page: query.page } as object }, signal })),
@@ -88,10 +88,10 @@ export default function AbandonedCarts() {
         ]}
       />
       <ListTable
-        of={carts}
+        resource={carts}
         query={query}
         isFiltered={!!mailed || !!recovered}
-        goesOn
+        hasMorePages
         empty={<EmptyState icon="orders" title={t('none')} text={t('noneText')} />}
         caption={common('abandonedCarts')}
         columns={columns()}

@@ -24,22 +24,22 @@ type PendingTotp = Schema<'TotpSetup'>
 const lowCodeCount = 3
 
 /** Sets up and turns off the second factor. */
-export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: { of: Schema<'Totp'>; onChanged: () => unknown }) {
-  const [begun, setBegun] = useState<PendingTotp | undefined>(undefined)
+export function SecondFactor({ totp: { enabled, recoveryCodesLeft }, onChanged }: { totp: Schema<'Totp'>; onChanged: () => unknown }) {
+  const [pendingSetup, setPendingSetup] = useState<PendingTotp | undefined>(undefined)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
-  const [isBeginning, setBeginning] = useState(false)
-  const [isEnding, setEnding] = useState(false)
-  const [isMissed, setMissed] = useState(false)
+  const [isStarting, setStarting] = useState(false)
+  const [isTurningOff, setTurningOff] = useState(false)
+  const [codesWereMissed, setCodesWereMissed] = useState(false)
   async function showRecoveryCodes(recoveryCodes: readonly string[]): Promise<void> {
-    setBegun(undefined)
+    setPendingSetup(undefined)
     setCodes(recoveryCodes)
     await onChanged()
   }
   /** The factor was turned on already, by a lost response or elsewhere, or the setup expired. */
-  async function setupRefused(error: ApiError): Promise<void> {
+  async function handleRefusedSetup(error: ApiError): Promise<void> {
     showError(error)
-    setBegun(undefined)
-    setMissed(true)
+    setPendingSetup(undefined)
+    setCodesWereMissed(true)
     await onChanged()
   }
   return (
@@ -49,51 +49,56 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
           title={t('recovery')}
           text={t('recoveryText')}
           secret={codes}
-          kept={t('recoveryKept')}
-          onKept={() => setCodes(undefined)}
+          confirmText={t('recoveryKept')}
+          onConfirm={() => setCodes(undefined)}
         />
       )}
       <Section
         title={t('factor')}
         hint={t('factorHint')}
-        actions={<StatusBadge of={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
+        actions={<StatusBadge status={enabled ? 'ACTIVE' : 'DISABLED'} text={t(enabled ? 'factorOn' : 'factorOff')} />}
       >
-        {begun ? (
-          <ConfirmCode begun={begun} onConfirmed={showRecoveryCodes} onRefused={setupRefused} onCancel={() => setBegun(undefined)} />
+        {pendingSetup ? (
+          <ConfirmCode
+            setup={pendingSetup}
+            onConfirmed={showRecoveryCodes}
+            onRefused={handleRefusedSetup}
+            onCancel={() => setPendingSetup(undefined)}
+          />
         ) : enabled ? (
           <>
-            {isMissed && <Note tone="bad">{t('missed')}</Note>}
+            {codesWereMissed && <Note tone="bad">{t('missed')}</Note>}
             {recoveryCodesLeft <= lowCodeCount ? (
               <Note tone="warn">{t('fewLeft', { n: recoveryCodesLeft })}</Note>
             ) : (
               <p>{t('codesLeft', { n: recoveryCodesLeft })}</p>
             )}
             <div class="row">
-              <Button kind="danger" onPress={() => setEnding(true)} text={t('turnOff')} />
+              <Button kind="danger" onPress={() => setTurningOff(true)} text={t('turnOff')} />
             </div>
           </>
         ) : (
           <div class="row">
-            <Button onPress={() => setBeginning(true)} text={t('begin')} />
+            <Button onPress={() => setStarting(true)} text={t('begin')} />
           </div>
         )}
       </Section>
-      {isBeginning && (
+      {isStarting && (
         <PasswordDialog
-          onClose={() => setBeginning(false)}
-          onBegun={(secret) => {
-            setBeginning(false)
-            setBegun(secret)
+          onClose={() => setStarting(false)}
+          onStarted={(secret) => {
+            setStarting(false)
+            setPendingSetup(secret)
           }}
         />
       )}
-      {isEnding && (
+      {isTurningOff && (
         <TurnOffDialog
-          onClose={() => setEnding(false)}
+          onClose={() => setTurningOff(false)}
           onDone={async () => {
-            setEnding(false)
+            setTurningOff(false)
             setCodes(undefined)
-            setMissed(false)
+            setCodesWereMissed(false)
             await onChanged()
           }}
         />
@@ -103,15 +108,15 @@ export function SecondFactor({ of: { enabled, recoveryCodesLeft }, onChanged }: 
 }
 
 /** Asks for the password and starts the setup. */
-function PasswordDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (begun: PendingTotp) => void }) {
+function PasswordDialog({ onClose, onStarted }: { onClose: () => void; onStarted: (begun: PendingTotp) => void }) {
   const password = useSignal('')
-  async function begin(): Promise<void> {
-    onBegun(await ok(api.POST('/auth/totp', { body: { password: password.value }, cache: 'no-store' })))
+  async function start(): Promise<void> {
+    onStarted(await ok(api.POST('/auth/totp', { body: { password: password.value }, cache: 'no-store' })))
   }
   return (
     <FormDialog title={t('beginTitle')} onClose={onClose}>
       <p>{t('beginText')}</p>
-      <Form onSubmit={begin} submit={t('next')} dirty={password.value !== ''} label={t('beginTitle')}>
+      <Form onSubmit={start} submit={t('next')} dirty={password.value !== ''} label={t('beginTitle')}>
         <TextField bind={password} label={t('current')} type="password" max={200} autoComplete="current-password" required />
       </Form>
     </FormDialog>
@@ -119,14 +124,14 @@ function PasswordDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (b
 }
 
 type ConfirmProps = {
-  begun: PendingTotp
+  setup: PendingTotp
   onConfirmed: (codes: readonly string[]) => Promise<void>
   /** The setup no longer exists. */
   onRefused: (error: ApiError) => Promise<void>
   onCancel: () => void
 }
 
-function ConfirmCode({ begun: { secret, otpauthUri }, onConfirmed, onRefused, onCancel }: ConfirmProps) {
+function ConfirmCode({ setup: { secret, otpauthUri }, onConfirmed, onRefused, onCancel }: ConfirmProps) {
   const code = useSignal('')
   async function confirm(): Promise<void> {
     const body = { code: code.value.replace(/\s/g, '') }
@@ -148,9 +153,9 @@ function ConfirmCode({ begun: { secret, otpauthUri }, onConfirmed, onRefused, on
       actions={<Button onPress={onCancel} text={common('cancel')} />}
     >
       <Note>{t('secretText')}</Note>
-      <QrCode of={otpauthUri} label={t('qrCode')} />
+      <QrCode text={otpauthUri} label={t('qrCode')} />
       <FactList
-        of={[
+        facts={[
           [t('secret'), <CopyableText key="secret" text={secret} label={t('secret')} />],
           [t('address'), <CopyableText key="address" text={otpauthUri} label={t('address')} />],
         ]}

@@ -29,24 +29,24 @@ export default function Account() {
     ok(api.GET('/auth/sessions', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
   const factor = useResource('', (signal) => ok(api.GET('/auth/totp', { signal })))
-  const changed = () => Promise.all([factor.reload(), sessions.reload()])
+  const reloadSecurity = () => Promise.all([factor.reload(), sessions.reload()])
   const email = me.data.value?.email
   return (
     <Page title={t('title')} subtitle={email && <bdi>{email}</bdi>}>
       <PasswordForm email={email} onChanged={sessions.reload} />
-      <ResourceView of={factor}>{(totp) => <SecondFactor of={totp} onChanged={changed} />}</ResourceView>
-      <Sessions of={sessions} query={query} />
+      <ResourceView resource={factor}>{(totp) => <SecondFactor totp={totp} onChanged={reloadSecurity} />}</ResourceView>
+      <Sessions sessions={sessions} query={query} />
       <LanguageChoice />
     </Page>
   )
 }
 
 function LanguageChoice() {
-  const chosen = useSignal<Language>(language)
+  const selected = useSignal<Language>(language)
   return (
     <Section title={common('language')} hint={t('languageHint')}>
-      <Form onSubmit={() => chooseLanguage(chosen.value)} label={common('language')}>
-        <SelectField bind={chosen} label={common('language')} options={Object.entries(languages) as [Language, string][]} />
+      <Form onSubmit={() => chooseLanguage(selected.value)} label={common('language')}>
+        <SelectField bind={selected} label={common('language')} options={Object.entries(languages) as [Language, string][]} />
       </Form>
     </Section>
   )

@@ -13,13 +13,13 @@ import { t } from './i18n.ts'
  */
 export function PasswordForm({ email, onChanged }: { email: string | undefined; onChanged: () => unknown }) {
   const current = useSignal('')
-  const fresh = useSignal('')
-  const again = useSignal('')
-  const isDifferent = again.value !== '' && again.value !== fresh.value
+  const newPassword = useSignal('')
+  const repeatedPassword = useSignal('')
+  const isDifferent = repeatedPassword.value !== '' && repeatedPassword.value !== newPassword.value
   async function change(): Promise<void> {
-    if (fresh.value !== again.value) throw new Error(t('notSame'))
-    await api.POST('/auth/password', { body: { current: current.value, password: fresh.value }, fetch: fetchWithoutRetry })
-    for (const field of [current, fresh, again]) field.value = ''
+    if (newPassword.value !== repeatedPassword.value) throw new Error(t('notSame'))
+    await api.POST('/auth/password', { body: { current: current.value, password: newPassword.value }, fetch: fetchWithoutRetry })
+    for (const field of [current, newPassword, repeatedPassword]) field.value = ''
     notify(t('passwordChanged'))
     await onChanged()
   }
@@ -28,15 +28,23 @@ export function PasswordForm({ email, onChanged }: { email: string | undefined; 
       <Form
         onSubmit={change}
         submit={t('changePassword')}
-        dirty={[current, fresh, again].some(({ value }) => value !== '')}
+        dirty={[current, newPassword, repeatedPassword].some(({ value }) => value !== '')}
         label={t('password')}
       >
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
         <div class="fields">
           <TextField bind={current} label={t('current')} type="password" max={200} autoComplete="current-password" required />
-          <TextField bind={fresh} label={t('fresh')} type="password" max={200} autoComplete="new-password" hint={t('freshHint')} required />
           <TextField
-            bind={again}
+            bind={newPassword}
+            label={t('fresh')}
+            type="password"
+            max={200}
+            autoComplete="new-password"
+            hint={t('freshHint')}
+            required
+          />
+          <TextField
+            bind={repeatedPassword}
             label={t('again')}
             type="password"
             max={200}

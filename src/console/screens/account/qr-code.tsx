@@ -7,8 +7,8 @@ const quietZone = 4
  * A QR code, dark on light in every colour scheme, because many readers need that.
  * @param label names it for screen readers
  */
-export function QrCode({ of, label }: { of: string; label: string }) {
-  const rows = encodeQR(of, 'raw', { border: quietZone })
+export function QrCode({ text, label }: { text: string; label: string }) {
+  const rows = encodeQR(text, 'raw', { border: quietZone })
   const dark = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
   return (
     <svg class="qr-code" role="img" aria-label={label} viewBox={`0 0 ${rows.length} ${rows.length}`} shape-rendering="crispEdges">

@@ -15,20 +15,20 @@ type Session = Schema<'Session'>
 type List = { data: Session[]; page: number; pages: number; total: number }
 
 /** The person's sessions. */
-export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
+export function Sessions({ sessions, query }: { sessions: Resource<List>; query: Query }) {
   async function endOthers(): Promise<void> {
     const isSure = await confirm({ title: t('endOthersTitle'), body: <p>{t('endOthersText')}</p>, action: t('endOthers'), danger: true })
     if (!isSure) return
     await api.DELETE('/auth/sessions')
     notify(t('othersEnded'))
-    await of.reload()
+    await sessions.reload()
   }
-  async function end({ id }: Session): Promise<void> {
+  async function endSession({ id }: Session): Promise<void> {
     await api.DELETE('/auth/sessions/{id}', { params: { path: { id } } })
     notify(t('ended'))
-    await of.reload()
+    await sessions.reload()
   }
-  const hasOthers = (of.data.value?.total ?? 0) > 1
+  const hasOthers = (sessions.data.value?.total ?? 0) > 1
   return (
     <Section
       title={t('sessions')}
@@ -36,11 +36,11 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
       wide
       actions={hasOthers && <Button kind="danger" onPress={endOthers} text={t('endOthers')} />}
     >
-      <ResourceView of={of}>
+      <ResourceView resource={sessions}>
         {(list) => (
           <>
-            <Table caption={t('sessionsList')} columns={columns(end)} rows={list.data} rowKey={({ id }) => id} />
-            <Pager of={list} query={query} />
+            <Table caption={t('sessionsList')} columns={columns(endSession)} rows={list.data} rowKey={({ id }) => id} />
+            <Pager pageInfo={list} query={query} />
           </>
         )}
       </ResourceView>
@@ -48,7 +48,7 @@ export function Sessions({ of, query }: { of: Resource<List>; query: Query }) {
   )
 }
 
-const columns = (end: (session: Session) => Promise<void>): readonly Column<Session>[] => [
+const columns = (endSession: (session: Session) => Promise<void>): readonly Column<Session>[] => [
   {
     title: t('agent'),
     main: true,
@@ -61,11 +61,11 @@ const columns = (end: (session: Session) => Promise<void>): readonly Column<Sess
   },
   { title: t('ipAddress'), cell: ({ address }) => <bdi>{address ?? '–'}</bdi> },
   { title: t('begun'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} short /> },
+  { title: t('used'), cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative /> },
   {
     title: common('actions'),
     cell: (session) =>
       // Log-out ends the present session.
-      session.current ? '–' : <Button kind="quiet" onPress={() => end(session)} text={t('end')} />,
+      session.current ? '–' : <Button kind="quiet" onPress={() => endSession(session)} text={t('end')} />,
   },
 ]

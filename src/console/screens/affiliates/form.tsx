@@ -31,27 +31,31 @@ const blankAffiliate: AffiliateText = { name: '', code: '', rate: '', active: tr
 
 export function EditAffiliate({ id, onSaved }: { id: string; onSaved: () => unknown }) {
   const affiliate = useResource(id, (signal) => readVersioned(api.GET('/affiliates/{id}', { params: { path: { id } }, signal })))
-  return <ResourceView of={affiliate}>{(current) => <AffiliateForm of={current} resource={affiliate} onSaved={onSaved} />}</ResourceView>
+  return (
+    <ResourceView resource={affiliate}>
+      {(current) => <AffiliateForm current={current} resource={affiliate} onSaved={onSaved} />}
+    </ResourceView>
+  )
 }
 
 /** Creates or edits an affiliate. */
 export function AffiliateForm({
-  of,
+  current,
   resource,
   onSaved,
 }: {
-  of?: Versioned<Affiliate>
+  current?: Versioned<Affiliate>
   resource?: Resource<Versioned<Affiliate>>
   onSaved: () => unknown
 }) {
-  const editor = useRecordEditor(resource, of, textOf, blankAffiliate)
-  const wrong = useSignal(false)
+  const editor = useRecordEditor(resource, current, textOf, blankAffiliate)
+  const isRateInvalid = useSignal(false)
   const sendOnce = useIdempotentSend()
-  const { of: field } = editor
+  const { fields } = editor
   async function save() {
     const base = editor.base()
-    wrong.value = parsePercent(editor.now().rate) === undefined
-    const { active, ...body } = bodyOf(editor.now())
+    isRateInvalid.value = parsePercent(editor.values().rate) === undefined
+    const { active, ...body } = bodyOf(editor.values())
     const saved = await editor.save({
       save: (version) =>
         sendOnce(base ? [body, active, version] : body, (header) =>
@@ -71,26 +75,31 @@ export function AffiliateForm({
     await onSaved()
   }
   return (
-    <Form onSubmit={save} submit={of ? common('save') : common('create')} dirty={editor.dirty} label={of ? t('edit') : t('add')}>
-      <TextField bind={field.name} label={common('name')} required max={255} />
-      <TextField bind={field.code} label={t('code')} hint={t(of ? 'codeChangeHint' : 'codeHint')} required max={64} code />
+    <Form
+      onSubmit={save}
+      submit={current ? common('save') : common('create')}
+      dirty={editor.isDirty}
+      label={current ? t('edit') : t('add')}
+    >
+      <TextField bind={fields.name} label={common('name')} required max={255} />
+      <TextField bind={fields.code} label={t('code')} hint={t(current ? 'codeChangeHint' : 'codeHint')} required max={64} code />
       <TextField
-        bind={field.rate}
+        bind={fields.rate}
         label={t('ratePercent')}
-        hint={t(of ? 'rateChangeHint' : 'rateHint')}
+        hint={t(current ? 'rateChangeHint' : 'rateHint')}
         inputMode="decimal"
         required
         code
-        error={wrong.value ? common('notPercent') : undefined}
+        error={isRateInvalid.value ? common('notPercent') : undefined}
       />
-      {of && <CheckField bind={field.active} label={common('active')} hint={t('activeHint')} />}
+      {current && <CheckField bind={fields.active} label={common('active')} hint={t('activeHint')} />}
     </Form>
   )
 }
 
-const affiliateRows = (of: Body): readonly (readonly [string, string])[] => [
-  [common('name'), of.name],
-  [t('code'), of.code],
-  [t('rate'), percentOfBps(of.rateBps)],
-  [common('status'), stateName(of.active ? 'ACTIVE' : 'DISABLED')],
+const affiliateRows = (affiliate: Body): readonly (readonly [string, string])[] => [
+  [common('name'), affiliate.name],
+  [t('code'), affiliate.code],
+  [t('rate'), percentOfBps(affiliate.rateBps)],
+  [common('status'), stateName(affiliate.active ? 'ACTIVE' : 'DISABLED')],
 ]

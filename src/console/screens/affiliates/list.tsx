@@ -18,11 +18,11 @@ import { t } from './i18n.ts'
 type Affiliate = Schema<'Affiliate'>
 
 /** Shows earnings by currency. */
-const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 'reversed' }) => (
+const Earnings = ({ affiliate, part }: { affiliate: Affiliate; part: 'pending' | 'approved' | 'reversed' }) => (
   <>
-    {of.earnings.map((one) => (
+    {affiliate.earnings.map((one) => (
       <div key={one.currency}>
-        <Money of={one[part]} />
+        <Money amount={one[part]} />
       </div>
     ))}
   </>
@@ -31,22 +31,22 @@ const Earnings = ({ of, part }: { of: Affiliate; part: 'pending' | 'approved' | 
 const columns = (): readonly Column<Affiliate>[] => [
   { title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
   { title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
-  { title: common('status'), cell: ({ active }) => <StatusBadge of={active ? 'ACTIVE' : 'DISABLED'} /> },
-  { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-  { title: t('clicks'), end: true, cell: ({ clicks }) => number(clicks) },
-  { title: t('pending'), end: true, cell: (of) => <Earnings of={of} part="pending" /> },
-  { title: t('approved'), end: true, cell: (of) => <Earnings of={of} part="approved" /> },
-  { title: t('reversed'), end: true, cell: (of) => <Earnings of={of} part="reversed" /> },
+  { title: common('status'), cell: ({ active }) => <StatusBadge status={active ? 'ACTIVE' : 'DISABLED'} /> },
+  { title: t('rate'), lastPage: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+  { title: t('clicks'), lastPage: true, cell: ({ clicks }) => number(clicks) },
+  { title: t('pending'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="pending" /> },
+  { title: t('approved'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="approved" /> },
+  { title: t('reversed'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="reversed" /> },
 ]
 
 export default function Affiliates() {
   const query = useQuery()
-  const { new: isNew, edit } = query.of
+  const { new: isNew, edit } = query.values
   const affiliates = useResource(String(query.page), (signal) =>
     ok(api.GET('/affiliates', { params: { query: { page: query.page } }, signal })),
   )
   useLiveReload(['order.*'], affiliates.reload)
-  const page = query.of['page']
+  const page = query.values['page']
   const close = () => query.set({ new: undefined, edit: undefined, page }, { replace: true })
   const onSaved = () => {
     close()
@@ -64,7 +64,7 @@ export default function Affiliates() {
       }
     >
       <ListTable
-        of={affiliates}
+        resource={affiliates}
         query={query}
         empty={<EmptyState icon="people" title={t('none')} text={t('noneText')} action={create} />}
         caption={common('affiliates')}

@@ -4,12 +4,12 @@ import { t } from './i18n.ts'
 
 /** The API's replacement of personal data and secrets. */
 const redacted = '[redacted]'
-const Value = ({ of }: { of: string }) => (of === redacted ? <span class="faint">{t('redacted')}</span> : <bdi>{of}</bdi>)
+const Value = ({ value }: { value: string }) => (value === redacted ? <span class="faint">{t('redacted')}</span> : <bdi>{value}</bdi>)
 
 /** Shows changed fields, the old value struck out. */
-export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'after' | 'address' | 'requestId'> }) {
-  const fields = differencesOf(of)
-  if (fields.length === 0 && of.address === null && of.requestId === null) return <>–</>
+export function Changes({ record }: { record: Pick<Schema<'AuditRecord'>, 'before' | 'after' | 'address' | 'requestId'> }) {
+  const fields = differencesOf(record)
+  if (fields.length === 0 && record.address === null && record.requestId === null) return <>–</>
   return (
     <details>
       <summary class="number">{fields.length === 0 ? t('where') : t('changed', { n: fields.length })}</summary>
@@ -20,25 +20,25 @@ export function Changes({ of }: { of: Pick<Schema<'AuditRecord'>, 'before' | 'af
             {before !== undefined && (
               <del>
                 <span class="unseen">{t('before')} </span>
-                <Value of={before} />
+                <Value value={before} />
               </del>
             )}{' '}
             {after !== undefined && (
               <ins>
                 <span class="unseen">{t('after')} </span>
-                <Value of={after} />
+                <Value value={after} />
               </ins>
             )}
           </li>
         ))}
-        {of.address !== null && (
+        {record.address !== null && (
           <li class="faint">
-            {t('address')} <bdi>{of.address}</bdi>
+            {t('address')} <bdi>{record.address}</bdi>
           </li>
         )}
-        {of.requestId !== null && (
+        {record.requestId !== null && (
           <li class="faint">
-            {t('request')} <code>{of.requestId}</code>
+            {t('request')} <code>{record.requestId}</code>
           </li>
         )}
       </ul>

@@ -19,13 +19,13 @@ type Row = Schema<'AuditRecord'>
 
 const columns = (query: Query): readonly Column<Row>[] => {
   /** Links a value to all rows that have it. */
-  const only = (name: FilterName, value: string) => (
+  const filterLink = (name: FilterName, value: string) => (
     <a href={query.href({ [name]: value, q: undefined })}>
       {name === 'action' ? <code class="number">{value}</code> : <AccountName id={value} />}
     </a>
   )
   return [
-    { title: t('action'), main: true, cell: ({ action }) => only('action', action) },
+    { title: t('action'), main: true, cell: ({ action }) => filterLink('action', action) },
     { title: common('when'), cell: ({ at }) => <Moment at={at} /> },
     {
       title: t('actor'),
@@ -33,10 +33,10 @@ const columns = (query: Query): readonly Column<Row>[] => {
       cell: ({ action, actor }) =>
         action === 'login.failed' && actor !== 'anonymous' ? (
           <span>
-            <span class="faint">{t('triedAs')}</span> {only('actor', actor)}
+            <span class="faint">{t('triedAs')}</span> {filterLink('actor', actor)}
           </span>
         ) : (
-          only('actor', actor)
+          filterLink('actor', actor)
         ),
     },
     {
@@ -45,7 +45,7 @@ const columns = (query: Query): readonly Column<Row>[] => {
         const page = pageOf(row.subject)
         return (
           <div>
-            {only('subject', row.subject)}{' '}
+            {filterLink('subject', row.subject)}{' '}
             {page && (
               <a href={`/console${page}`} aria-label={t('show', { id: row.subject })} title={t('show', { id: row.subject })}>
                 <Icon name="right" />
@@ -54,29 +54,29 @@ const columns = (query: Query): readonly Column<Row>[] => {
             {row.shopId !== null && row.shopId !== row.subject && (
               <small>
                 <br />
-                <span class="faint">{t('shopId')}</span> {only('shopId', row.shopId)}
+                <span class="faint">{t('shopId')}</span> {filterLink('shopId', row.shopId)}
               </small>
             )}
           </div>
         )
       },
     },
-    { title: t('changes'), cell: (row) => <Changes of={row} /> },
+    { title: t('changes'), cell: (row) => <Changes record={row} /> },
   ]
 }
 
 /** The audit trail of the instance, newest first. */
 export default function Audit() {
   const query = useQuery()
-  const { q = '', from, to } = query.of
-  const named = Object.fromEntries(filterNames.flatMap((name) => (query.of[name] ? [[name, query.of[name]]] : [])))
+  const { q = '', from, to } = query.values
+  const namedFilters = Object.fromEntries(filterNames.flatMap((name) => (query.values[name] ? [[name, query.values[name]]] : [])))
   const days = { ...(from && { from }), ...(to && { to }) }
   const text = q.trim()
-  const filters = { ...named, ...days, ...(text && { q: text }) }
-  const trail = useResource(JSON.stringify([filters, query.page]), (signal) =>
+  const filters = { ...namedFilters, ...days, ...(text && { q: text }) }
+  const records = useResource(JSON.stringify([filters, query.page]), (signal) =>
     ok(api.GET('/admin/audit', { params: { query: { ...filters, page: query.page } }, signal })),
   )
-  const isFiltered = q !== '' || !!from || !!to || Object.keys(named).length > 0
+  const isFiltered = q !== '' || !!from || !!to || Object.keys(namedFilters).length > 0
   return (
     <Page
       title={common('audit')}
@@ -87,7 +87,7 @@ export default function Audit() {
             onPress={() => download(pathWith('/admin/audit', filters), 'audit.csv', 'text/csv')}
             text={common('download')}
           />
-          <Button onPress={trail.reload} text={t('again')} />
+          <Button onPress={records.reload} text={t('again')} />
         </>
       }
     >
@@ -96,14 +96,14 @@ export default function Audit() {
         search={t('search')}
         filters={[
           // The search covers all columns; a column's own filter appears if a link has set it.
-          ...filterNames.filter((name) => query.of[name]).map((name) => ({ name, label: t(name) })),
+          ...filterNames.filter((name) => query.values[name]).map((name) => ({ name, label: t(name) })),
           { name: 'from', label: common('from'), type: 'date' as const },
           { name: 'to', label: common('to'), type: 'date' as const },
         ]}
       />
       <p class="hint">{t('hint')}</p>
       <ListTable
-        of={trail}
+        resource={records}
         query={query}
         isFiltered={isFiltered}
         empty={<EmptyState icon="book" title={common('nothing')} text={t('emptyText')} />}

@@ -15,7 +15,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 
-const moment = (at: string | null) => at && <Moment at={at} short />
+const relativeTime = (at: string | null) => at && <Moment at={at} relative />
 
 /** A late backup sends no event. A requested one is polled until it ends. */
 const pollMs = 60_000
@@ -27,35 +27,35 @@ const runKey = ({ last, failures }: Schema<'Backups'>): string => `${last?.at} $
 export default function Backups() {
   const backups = useResource('backups', (signal) => ok(api.GET('/admin/operations/backups', { signal })))
   const sendOnce = useIdempotentSend()
-  const [requestedKey, setAsked] = useState<string | undefined>(undefined)
+  const [requestedKey, setRequestedKey] = useState<string | undefined>(undefined)
   const current = backups.data.value
-  const isAwaited = current !== undefined && runKey(current) === requestedKey
+  const isRequested = current !== undefined && runKey(current) === requestedKey
   useLiveReload(['job.*', 'backup.*'], backups.reload)
-  useVisibleInterval(isAwaited ? pollRunningMs : pollMs, backups.reload)
+  useVisibleInterval(isRequested ? pollRunningMs : pollMs, backups.reload)
   async function backUp(): Promise<void> {
-    let before: string | undefined
+    let keyAtRequest: string | undefined
     await sendOnce(
       'back-up',
-      (header, seen) => {
-        before = seen
+      (header, runKeyBefore) => {
+        keyAtRequest = runKeyBefore
         return ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: 'back-up' }, header } }))
       },
       () => current && runKey(current),
     )
     // If an earlier attempt requested the backup, it may have ended since.
-    setAsked(before)
+    setRequestedKey(keyAtRequest)
     notify(t('asked'))
     await backups.reload()
   }
   return (
-    <Page title={common('backups')} actions={current?.state === 'on' && <Button busy={isAwaited} onPress={backUp} text={t('now')} />}>
-      <ResourceView of={backups}>
+    <Page title={common('backups')} actions={current?.state === 'on' && <Button busy={isRequested} onPress={backUp} text={t('now')} />}>
+      <ResourceView resource={backups}>
         {({ asOf, state, isLate, lateAfterHours, nextAt, last, failures, places, database, logShipping }) => (
           <>
             <AsOfNote at={asOf} />
-            {isAwaited && (
+            {isRequested && (
               <p role="status">
-                <StatusBadge of="PENDING" text={t('running')} tone="info" />
+                <StatusBadge status="PENDING" text={t('running')} tone="info" />
               </p>
             )}
             {state === 'off' && <Note tone="bad">{t('off')}</Note>}
@@ -69,11 +69,11 @@ export default function Backups() {
             <div class="grid">
               <Section title={t('last')}>
                 <FactList
-                  of={[
+                  facts={[
                     [t('last'), last ? <Moment at={last.at} /> : common('never')],
                     [common('size'), last && bytes(last.bytes)],
                     [t('took'), last?.durationMs != null && duration(last.durationMs)],
-                    [t('next'), moment(nextAt)],
+                    [t('next'), relativeTime(nextAt)],
                     [t('failures'), number(failures)],
                   ]}
                 />
@@ -81,11 +81,11 @@ export default function Backups() {
               {database && (
                 <Section title={t('database')}>
                   <FactList
-                    of={[
+                    facts={[
                       [common('size'), bytes(database.bytes)],
                       [t('log'), bytes(database.logBytes)],
                       ...(database.isDamaged === false
-                        ? ([['', <StatusBadge key="intact" of="ACTIVE" text={t('intact')} />]] as const)
+                        ? ([['', <StatusBadge key="intact" status="ACTIVE" text={t('intact')} />]] as const)
                         : []),
                     ]}
                   />
@@ -93,9 +93,9 @@ export default function Backups() {
               )}
               <Section title={t('shipping')}>
                 <FactList
-                  of={[
+                  facts={[
                     [t('shipping'), logShipping.isOn ? t('every', { n: logShipping.everySeconds ?? 0 }) : common('off')],
-                    [t('shipped'), moment(logShipping.shippedAt)],
+                    [t('shipped'), relativeTime(logShipping.shippedAt)],
                     [t('snapshots'), number(logShipping.snapshots)],
                     [t('failures'), number(logShipping.failures)],
                   ]}
@@ -110,13 +110,13 @@ export default function Backups() {
                   rowKey={({ place }) => place}
                   columns={[
                     { title: t('place'), main: true, cell: ({ place }) => <bdi>{place}</bdi> },
-                    { title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} short /> : common('never')) },
+                    { title: t('age'), cell: ({ lastAt }) => (lastAt ? <Moment at={lastAt} relative /> : common('never')) },
                     {
                       title: common('status'),
                       cell: ({ isLate: late, isRunning }) => (
                         <span class="row tight">
-                          {isRunning && <StatusBadge of="PENDING" text={t('running')} tone="info" />}
-                          {late && <StatusBadge of="FAILED" text={t('late')} tone="bad" />}
+                          {isRunning && <StatusBadge status="PENDING" text={t('running')} tone="info" />}
+                          {late && <StatusBadge status="FAILED" text={t('late')} tone="bad" />}
                         </span>
                       ),
                     },

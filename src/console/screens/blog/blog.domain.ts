@@ -35,16 +35,16 @@ export const blankBlog: BlogText = {
   publishedAt: '',
 }
 
-export const textOf = (of: Blog, zone: string): BlogText => ({
-  title: of.title,
-  slug: of.slug,
-  excerpt: of.excerpt ?? '',
-  bodyHtml: of.bodyHtml,
-  coverImage: of.coverImage ?? '',
-  author: of.author ?? '',
-  tags: of.tags,
-  status: of.status,
-  publishedAt: wallTimeText(of.publishedAt, zone),
+export const textOf = (blog: Blog, zone: string): BlogText => ({
+  title: blog.title,
+  slug: blog.slug,
+  excerpt: blog.excerpt ?? '',
+  bodyHtml: blog.bodyHtml,
+  coverImage: blog.coverImage ?? '',
+  author: blog.author ?? '',
+  tags: blog.tags,
+  status: blog.status,
+  publishedAt: wallTimeText(blog.publishedAt, zone),
 })
 
 export type Body = Pick<Blog, 'title' | 'excerpt' | 'bodyHtml' | 'coverImage' | 'author' | 'status' | 'publishedAt'> & {

@@ -4,7 +4,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
@@ -18,7 +18,7 @@ import { BlogStateBadge } from './list.tsx'
 
 export default function Article() {
   const id = useRoute().params['id'] ?? ''
-  return id === 'new' && mayManage.value ? (
+  return id === 'new' && canManage.value ? (
     <Page title={t('add')} back={{ href: shopPath('blog'), text: common('blog') }}>
       <BlogForm />
     </Page>
@@ -32,7 +32,7 @@ function ExistingArticle({ id }: { id: string }) {
   const blog = useResource(id, (signal) => readVersioned(api.GET('/blogs/{id}', { params: { path: { id } }, signal })))
   const current = blog.data.value
   async function remove({ data, etag }: Versioned<Schema<'Blog'>>) {
-    const sure = await confirm({
+    const isConfirmed = await confirm({
       title: t('removeTitle'),
       body: (
         <>
@@ -45,7 +45,7 @@ function ExistingArticle({ id }: { id: string }) {
       action: common('delete'),
       danger: true,
     })
-    if (!sure) return
+    if (!isConfirmed) return
     await api.DELETE('/blogs/{id}', { params: { path: { id }, header: { 'if-match': etag } } })
     notify(t('removed'))
     route(shopPath('blog'), true)
@@ -54,29 +54,29 @@ function ExistingArticle({ id }: { id: string }) {
     <Page
       title={current?.data.title ?? t('article')}
       back={{ href: shopPath('blog'), text: common('blog') }}
-      subtitle={current && <BlogStateBadge of={current.data} />}
-      actions={current && mayManage.value && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
+      subtitle={current && <BlogStateBadge blog={current.data} />}
+      actions={current && canManage.value && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
     >
-      <ResourceView of={blog}>
-        {(shown) => (mayManage.value ? <BlogForm of={shown} resource={blog} /> : <ArticleView of={shown.data} />)}
+      <ResourceView resource={blog}>
+        {(version) => (canManage.value ? <BlogForm current={version} resource={blog} /> : <ArticleView article={version.data} />)}
       </ResourceView>
     </Page>
   )
 }
 
 /** Shown to roles that cannot edit. */
-const ArticleView = ({ of }: { of: Schema<'Blog'> }) => (
+const ArticleView = ({ article }: { article: Schema<'Blog'> }) => (
   <Section>
-    {of.coverImage && <Picture url={of.coverImage} large />}
+    {article.coverImage && <Picture url={article.coverImage} large />}
     <FactList
-      of={[
-        [t('slug'), <bdi key="slug">{of.slug}</bdi>],
-        [t('author'), of.author && <bdi>{of.author}</bdi>],
-        [t('publishedAt'), of.publishedAt && <Moment at={of.publishedAt} />],
-        [t('excerpt'), of.excerpt && <bdi>{of.excerpt}</bdi>],
-        [common('tags'), <bdi key="tags">{of.tags.join(', ')}</bdi>],
+      facts={[
+        [t('slug'), <bdi key="slug">{article.slug}</bdi>],
+        [t('author'), article.author && <bdi>{article.author}</bdi>],
+        [t('publishedAt'), article.publishedAt && <Moment at={article.publishedAt} />],
+        [t('excerpt'), article.excerpt && <bdi>{article.excerpt}</bdi>],
+        [common('tags'), <bdi key="tags">{article.tags.join(', ')}</bdi>],
       ]}
     />
-    <HtmlPreview html={of.bodyHtml} label={common('preview')} />
+    <HtmlPreview html={article.bodyHtml} label={common('preview')} />
   </Section>
 )

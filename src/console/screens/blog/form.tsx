@@ -26,18 +26,18 @@ import { t } from './i18n.ts'
 type Blog = Schema<'Blog'>
 
 /** Creates or edits an article. */
-export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Resource<Versioned<Blog>> }) {
+export function BlogForm({ current, resource }: { current?: Versioned<Blog>; resource?: Resource<Versioned<Blog>> }) {
   const { route } = useLocation()
   const zone = timeZone()
-  const editor = useRecordEditor(resource, of, (blog: Blog) => textOf(blog, zone), blankBlog)
-  const wrong = useSignal(false)
+  const editor = useRecordEditor(resource, current, (blog: Blog) => textOf(blog, zone), blankBlog)
+  const isMomentInvalid = useSignal(false)
   const sendOnce = useIdempotentSend()
-  const { of: field } = editor
+  const { fields } = editor
 
   async function save(): Promise<void> {
     const base = editor.base()
-    const body = bodyOf(editor.now(), { zone, before: base?.data })
-    wrong.value = body === undefined
+    const body = bodyOf(editor.values(), { zone, before: base?.data })
+    isMomentInvalid.value = body === undefined
     if (!body) throw new Error(t('notMoment'))
     const changes = pickChanges(body, base?.data ?? {})
     const saved = await editor.save({
@@ -64,53 +64,58 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
   return (
     <Form
       onSubmit={save}
-      submit={of ? common('save') : common('create')}
-      dirty={editor.dirty}
-      label={of ? t('article') : t('add')}
-      keepsTyping={of !== undefined}
+      submit={current ? common('save') : common('create')}
+      dirty={editor.isDirty}
+      label={current ? t('article') : t('add')}
+      isEditableWhileSending={current !== undefined}
     >
       <div class="columns">
         <div class="stack">
           <Section title={t('article')}>
-            <TextField bind={field.title} label={common('title')} required max={255} />
-            <TextAreaField bind={field.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
-            <HtmlField bind={field.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
+            <TextField bind={fields.title} label={common('title')} required max={255} />
+            <TextAreaField bind={fields.excerpt} label={t('excerpt')} hint={t('excerptHint')} rows={3} max={2_000} />
+            <HtmlField bind={fields.bodyHtml} label={t('body')} hint={t('bodyHint')} rows={16} max={65_536} />
           </Section>
           <Section title={common('preview')}>
-            <DelayedPreview of={field.bodyHtml} />
+            <DelayedPreview source={fields.bodyHtml} />
           </Section>
         </div>
         <div class="stack">
           <Section title={t('publishing')}>
             <SelectField
-              bind={field.status}
+              bind={fields.status}
               label={common('status')}
               options={(['DRAFT', 'PUBLISHED'] as const).map((one) => [one, stateName(one)])}
             />
             <TextField
-              bind={field.publishedAt}
+              bind={fields.publishedAt}
               label={t('publishedAt')}
               type="datetime-local"
               hint={t('publishedHint', { zone })}
-              error={wrong.value ? t('notMoment') : undefined}
+              error={isMomentInvalid.value ? t('notMoment') : undefined}
             />
-            <TextField bind={field.slug} label={t('slug')} hint={t(of ? 'slugChangeHint' : 'slugHint')} max={255} />
-            <TextField bind={field.author} label={t('author')} max={255} />
-            <TagsField bind={field.tags as Parameters<typeof TagsField>[0]['bind']} label={common('tags')} hint={t('tagsHint')} max={250} />
+            <TextField bind={fields.slug} label={t('slug')} hint={t(current ? 'slugChangeHint' : 'slugHint')} max={255} />
+            <TextField bind={fields.author} label={t('author')} max={255} />
+            <TagsField
+              bind={fields.tags as Parameters<typeof TagsField>[0]['bind']}
+              label={common('tags')}
+              hint={t('tagsHint')}
+              max={250}
+            />
           </Section>
           <Section title={t('cover')}>
-            {field.coverImage.value && (
+            {fields.coverImage.value && (
               <>
-                <Picture url={field.coverImage.value} large />
+                <Picture url={fields.coverImage.value} large />
                 <div>
-                  <Button onPress={() => (field.coverImage.value = '')} text={t('coverRemove')} />
+                  <Button onPress={() => (fields.coverImage.value = '')} text={t('coverRemove')} />
                 </div>
               </>
             )}
             <Uploads
               single
-              label={field.coverImage.value ? t('coverOther') : t('coverChoose')}
-              onDone={({ url }) => (field.coverImage.value = url)}
+              label={fields.coverImage.value ? t('coverOther') : t('coverChoose')}
+              onDone={({ url }) => (fields.coverImage.value = url)}
             />
           </Section>
         </div>
@@ -122,31 +127,31 @@ export function BlogForm({ of, resource }: { of?: Versioned<Blog>; resource?: Re
 const previewDelayMs = 300
 
 /** Redraws the preview after a typing pause, because the text can be long. */
-function DelayedPreview({ of }: { of: Signal<string> }) {
-  const [html, setHtml] = useState(of.value)
-  const typed = of.value
+function DelayedPreview({ source }: { source: Signal<string> }) {
+  const [html, setHtml] = useState(source.value)
+  const typed = source.value
   useEffect(() => {
-    const waiting = setTimeout(() => setHtml(typed), previewDelayMs)
-    return () => clearTimeout(waiting)
+    const timer = setTimeout(() => setHtml(typed), previewDelayMs)
+    return () => clearTimeout(timer)
   }, [typed])
   return <HtmlPreview html={html} label={t('previewLook')} />
 }
 
-const shownMax = 600
-const excerpt = (text: string) => (text.length > shownMax ? `${text.slice(0, shownMax)} …` : text)
+const excerptMax = 600
+const excerpt = (text: string) => (text.length > excerptMax ? `${text.slice(0, excerptMax)} …` : text)
 
 /** Lists the differing fields of a conflict. */
 function differences(mine: Body, theirs: Blog): readonly (readonly [string, string, string])[] {
-  const rows = (of: Body): readonly (readonly [string, string])[] => [
-    [common('title'), of.title],
-    [t('slug'), of.slug ?? theirs.slug],
-    [t('excerpt'), of.excerpt ?? '–'],
-    [t('body'), of.bodyHtml],
-    [t('cover'), of.coverImage ?? '–'],
-    [t('author'), of.author ?? '–'],
-    [common('tags'), of.tags.join(', ')],
-    [common('status'), stateName(of.status)],
-    [t('publishedAt'), of.publishedAt ? moment(of.publishedAt) : '–'],
+  const rows = (values: Body): readonly (readonly [string, string])[] => [
+    [common('title'), values.title],
+    [t('slug'), values.slug ?? theirs.slug],
+    [t('excerpt'), values.excerpt ?? '–'],
+    [t('body'), values.bodyHtml],
+    [t('cover'), values.coverImage ?? '–'],
+    [t('author'), values.author ?? '–'],
+    [common('tags'), values.tags.join(', ')],
+    [common('status'), stateName(values.status)],
+    [t('publishedAt'), values.publishedAt ? moment(values.publishedAt) : '–'],
   ]
   return diffRows(rows(mine), rows(theirs)).map(([name, yours, other]) => [name, excerpt(yours), excerpt(other)] as const)
 }

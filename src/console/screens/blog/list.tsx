@@ -3,7 +3,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -18,31 +18,31 @@ import { t } from './i18n.ts'
 
 type Blog = Schema<'Blog'>
 
-export const BlogStateBadge = ({ of }: { of: Pick<Blog, 'status' | 'publishedAt'> }) => {
-  const state = blogState(of, serverNow())
-  return state === 'SCHEDULED' ? <StatusBadge of={state} text={t('scheduled')} tone="info" /> : <StatusBadge of={state} />
+export const BlogStateBadge = ({ blog }: { blog: Pick<Blog, 'status' | 'publishedAt'> }) => {
+  const state = blogState(blog, serverNow())
+  return state === 'SCHEDULED' ? <StatusBadge status={state} text={t('scheduled')} tone="info" /> : <StatusBadge status={state} />
 }
 
 const columns = (): readonly Column<Blog>[] => [
   { title: t('cover'), cell: ({ coverImage }) => coverImage && <Picture url={coverImage} /> },
   { title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { title: common('status'), cell: (blog) => <BlogStateBadge of={blog} /> },
+  { title: common('status'), cell: (blog) => <BlogStateBadge blog={blog} /> },
   { title: t('publishedAt'), cell: ({ publishedAt }) => publishedAt && <Moment at={publishedAt} /> },
   { title: common('tags'), cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
 ]
 
 export default function Articles() {
   const query = useQuery()
-  const { q } = query.of
+  const { q } = query.values
   const blogs = useResource(JSON.stringify([q, query.page]), (signal) =>
     ok(api.GET('/blogs', { params: { query: { ...(q && { q }), page: query.page } }, signal })),
   )
-  const create = mayManage.value && <CreateLink href={shopPath('blog', 'new')} text={t('add')} />
+  const create = canManage.value && <CreateLink href={shopPath('blog', 'new')} text={t('add')} />
   return (
     <Page
       title={common('blog')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/blogs" query={{ q }} name="blog" />
             {create}
@@ -52,7 +52,7 @@ export default function Articles() {
     >
       <Filters query={query} search={t('search')} filters={[]} />
       <ListTable
-        of={blogs}
+        resource={blogs}
         query={query}
         isFiltered={!!q || query.page > 1}
         empty={<EmptyState icon="book" title={t('none')} text={t('noneText')} action={create} />}

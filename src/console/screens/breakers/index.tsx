@@ -25,13 +25,13 @@ export default function Breakers() {
     await breakers.reload()
   }
   async function isolate(processor: Breaker['processor']): Promise<void> {
-    const sure = await confirm({
+    const isConfirmed = await confirm({
       title: t('isolateOf', { name: processorName(processor) }),
       body: <p>{t('isolateText', { name: processorName(processor) })}</p>,
       action: t('isolate'),
       danger: true,
     })
-    if (!sure) return
+    if (!isConfirmed) return
     await change(processor, 'isolate')
     notify(t('done', { name: processorName(processor) }), { about: processor, undo: () => change(processor, 'restore') })
   }
@@ -41,7 +41,7 @@ export default function Breakers() {
   }
   return (
     <Page title={common('breakers')} subtitle={t('hint')}>
-      <ResourceView of={breakers}>
+      <ResourceView resource={breakers}>
         {({ data }) => (
           <>
             {data.map(({ processor, isolatedAt, hosts }) => (
@@ -65,7 +65,7 @@ export default function Breakers() {
                   )
                 }
               >
-                {isolatedAt && <StatusBadge of="OPEN" tone="bad" text={t('isolated', { at: moment(isolatedAt) })} />}
+                {isolatedAt && <StatusBadge status="OPEN" tone="bad" text={t('isolated', { at: moment(isolatedAt) })} />}
                 {hosts.length === 0 ? (
                   <p class="hint">{t('noHosts')}</p>
                 ) : (
@@ -75,10 +75,10 @@ export default function Breakers() {
                     rowKey={({ host }) => host}
                     columns={[
                       { title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
-                      { title: common('status'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
-                      { title: t('failures'), end: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
-                      { title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} short /> },
-                      { title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} short /> },
+                      { title: common('status'), cell: ({ state }) => <StatusBadge status={state} text={t(state)} tone={tones[state]} /> },
+                      { title: t('failures'), lastPage: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
+                      { title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} relative /> },
+                      { title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} relative /> },
                     ]}
                   />
                 )}

@@ -21,7 +21,7 @@ export default function Chains() {
   useLiveReload(['chain.*', 'job.finished'], chains.reload)
   return (
     <Page title={common('chains')}>
-      <ResourceView of={chains}>
+      <ResourceView resource={chains}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState icon="chain" title={t('none')} text={t('noneText')} />
@@ -37,7 +37,7 @@ export default function Chains() {
                   {!chain.isConfigured && <Note tone="warn">{t('notConfigured')}</Note>}
                   <div class="grid">
                     <FactList
-                      of={[
+                      facts={[
                         [t('head'), block(chain.head)],
                         [t('target'), block(chain.target)],
                         [t('cursor'), block(chain.countedTo)],
@@ -45,8 +45,8 @@ export default function Chains() {
                       ]}
                     />
                     <FactList
-                      of={[
-                        [t('synced'), chain.syncedAt && <Moment at={chain.syncedAt} short />],
+                      facts={[
+                        [t('synced'), chain.syncedAt && <Moment at={chain.syncedAt} relative />],
                         [t('provider'), chain.provider && <bdi>{chain.provider}</bdi>],
                         [t('contract'), <code key="contract">{chain.contract}</code>],
                         [t('rescan'), block(chain.rescan.readTo)],
@@ -70,13 +70,13 @@ export default function Chains() {
                           title: common('status'),
                           cell: ({ state, restsUntil, inUse }) => (
                             <span class="row tight">
-                              <StatusBadge of={state} text={t(state)} tone={tones[state]} />
-                              {inUse && <StatusBadge of="ACTIVE" text={t('inUse')} tone="info" />}
+                              <StatusBadge status={state} text={t(state)} tone={tones[state]} />
+                              {inUse && <StatusBadge status="ACTIVE" text={t('inUse')} tone="info" />}
                               {restsUntil && <small class="faint">{t('until', { at: moment(restsUntil) })}</small>}
                             </span>
                           ),
                         },
-                        { title: t('failures'), end: true, cell: ({ failures }) => number(failures) },
+                        { title: t('failures'), lastPage: true, cell: ({ failures }) => number(failures) },
                       ]}
                     />
                   )}

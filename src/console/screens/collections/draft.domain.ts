@@ -18,11 +18,11 @@ export type CollectionText = {
   readonly publishedAt: string
 }
 export type FieldErrors = Partial<Readonly<Record<keyof CollectionText, 'required' | 'notMoment'>>>
-type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
+type BodyResult<Body> = { readonly body: Body; readonly errors: FieldErrors }
 
 export const productsMax = 5_000
 
-export const blank: CollectionText = {
+export const blankCollection: CollectionText = {
   title: '',
   handle: '',
   descriptionHtml: '',
@@ -44,17 +44,17 @@ export const textOf = ({ title, handle, descriptionHtml, image, publishedAt }: C
 const imageOf = ({ imageUrl, imageAlt }: CollectionText): { url: string; alt: string | null } | null =>
   imageUrl === '' ? null : { url: imageUrl, alt: imageAlt.trim() || null }
 
-function readPublication(text: CollectionText, zone: string): { publishedAt: string | null | undefined; wrong: FieldErrors } {
-  const required: FieldErrors = text.title.trim() === '' ? { title: 'required' } : {}
-  if (text.showing === 'never') return { publishedAt: null, wrong: required }
-  if (text.showing === 'now') return { publishedAt: undefined, wrong: required }
+function readPublication(text: CollectionText, zone: string): { publishedAt: string | null | undefined; errors: FieldErrors } {
+  const titleError: FieldErrors = text.title.trim() === '' ? { title: 'required' } : {}
+  if (text.showing === 'never') return { publishedAt: null, errors: titleError }
+  if (text.showing === 'now') return { publishedAt: undefined, errors: titleError }
   const at = parseWallTime(text.publishedAt, zone)
-  if (!at) return { publishedAt: undefined, wrong: { ...required, publishedAt: 'notMoment' } }
-  return { publishedAt: at, wrong: required }
+  if (!at) return { publishedAt: undefined, errors: { ...titleError, publishedAt: 'notMoment' } }
+  return { publishedAt: at, errors: titleError }
 }
 
 export function createBody(text: CollectionText, zone: string): BodyResult<CreateBody> {
-  const { publishedAt, wrong } = readPublication(text, zone)
+  const { publishedAt, errors } = readPublication(text, zone)
   const { title, descriptionHtml } = text
   const handle = text.handle.trim()
   const body = {
@@ -62,19 +62,20 @@ export function createBody(text: CollectionText, zone: string): BodyResult<Creat
     ...(handle !== '' && { handle }),
     ...(publishedAt !== undefined && { publishedAt }),
   }
-  return { body, wrong }
+  return { body, errors }
 }
 
 /**
  * Builds a body of the changed fields.
- * @param terms `now` is the publication time of "now" in milliseconds, `zone` the shop's time zone
+ * @param now publication time of "now", in milliseconds
+ * @param zone the shop's time zone
  */
 export function changeBody(
   text: CollectionText,
   before: CollectionText,
   { now, zone }: { now: number; zone: string },
 ): BodyResult<ChangeBody> {
-  const { publishedAt, wrong } = readPublication(text, zone)
+  const { publishedAt, errors } = readPublication(text, zone)
   const isChanged = (...names: readonly (keyof CollectionText)[]) => names.some((name) => text[name] !== before[name])
   const body: ChangeBody = {
     ...(isChanged('title') && { title: text.title }),
@@ -83,5 +84,5 @@ export function changeBody(
     ...(isChanged('imageUrl', 'imageAlt') && { image: imageOf(text) }),
     ...(isChanged('showing', 'publishedAt') && { publishedAt: publishedAt === undefined ? new Date(now).toISOString() : publishedAt }),
   }
-  return { body, wrong: text.handle.trim() === '' ? { ...wrong, handle: 'required' } : wrong }
+  return { body, errors: text.handle.trim() === '' ? { ...errors, handle: 'required' } : errors }
 }

@@ -10,17 +10,17 @@ import { truncate } from '../../lib/format/truncate.ts'
 import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify, showError } from '../../lib/live/toasts.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
-import { blank, type CollectionText, changeBody, createBody, type FieldErrors, textOf } from './draft.domain.ts'
+import { blankCollection, type CollectionText, changeBody, createBody, type FieldErrors, textOf } from './draft.domain.ts'
 import { CollectionFields } from './fields.tsx'
 import { t } from './i18n.ts'
 import { OrderedProducts } from './ordered-products.tsx'
-import { PublicationBadge } from './published.tsx'
+import { PublicationBadge } from './publication-badge.tsx'
 import { CollectionView } from './view.tsx'
 
 type Collection = Schema<'CollectionWithProductIds'>
@@ -30,9 +30,9 @@ type CollectionValues = CollectionText & { readonly productIds: readonly string[
 const backLink = () => ({ href: shopPath('collections'), text: common('collections') })
 
 /** @throws Error if fields are wrong */
-function validBody<Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, mark: (wrong: FieldErrors) => void): Body {
-  mark(wrong)
-  if (Object.keys(wrong).length > 0) throw new Error(t('fix'))
+function validBody<Body>({ body, errors }: { body: Body; errors: FieldErrors }, setErrors: (errors: FieldErrors) => void): Body {
+  setErrors(errors)
+  if (Object.keys(errors).length > 0) throw new Error(t('fix'))
   return body
 }
 
@@ -53,7 +53,7 @@ const putProducts = (
 
 export default function EditCollection() {
   const { id = '' } = useRoute().params
-  return id === 'new' && mayManage.value ? (
+  return id === 'new' && canManage.value ? (
     <Page title={t('new')} back={backLink()}>
       <CollectionForm />
     </Page>
@@ -64,45 +64,47 @@ export default function EditCollection() {
 
 function ExistingCollection({ id }: { id: string }) {
   const { route } = useLocation()
-  const known = useResource(id, (signal) => readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, signal })))
-  const of = known.data.value
+  const collection = useResource(id, (signal) => readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } }, signal })))
+  const current = collection.data.value
   async function remove(): Promise<void> {
-    const sure = await confirm({ title: t('removeTitle'), body: <p>{t('removeText')}</p>, action: common('delete'), danger: true })
-    if (!sure || !of) return
-    await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(of.etag) } }))
+    const isConfirmed = await confirm({ title: t('removeTitle'), body: <p>{t('removeText')}</p>, action: common('delete'), danger: true })
+    if (!isConfirmed || !current) return
+    await ok(api.DELETE('/collection-v2/{id}', { params: { path: { id }, header: ifMatch(current.etag) } }))
     notify(t('removed'))
     route(shopPath('collections'), true)
   }
-  const title = of?.data.title.trim() || common('collections')
+  const title = current?.data.title.trim() || common('collections')
   return (
     <Page
       title={truncate(title, 120)}
       back={backLink()}
-      subtitle={of && <PublicationBadge at={of.data.publishedAt} />}
-      actions={of && mayManage.value && <Button kind="danger" onPress={remove} text={common('delete')} />}
+      subtitle={current && <PublicationBadge at={current.data.publishedAt} />}
+      actions={current && canManage.value && <Button kind="danger" onPress={remove} text={common('delete')} />}
     >
-      <ResourceView of={known}>
-        {(now) => (mayManage.value ? <CollectionForm of={now} resource={known} /> : <CollectionView of={now.data} />)}
+      <ResourceView resource={collection}>
+        {(version) =>
+          canManage.value ? <CollectionForm current={version} resource={collection} /> : <CollectionView collection={version.data} />
+        }
       </ResourceView>
     </Page>
   )
 }
 
-function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?: Resource<VersionedCollection> }) {
+function CollectionForm({ current, resource }: { current?: VersionedCollection; resource?: Resource<VersionedCollection> }) {
   const { route } = useLocation()
   const zone = timeZone()
   const editor = useRecordEditor(
     resource,
-    of,
+    current,
     (data: Collection): CollectionValues => ({ ...textOf(data, zone), productIds: data.productIds }),
-    { ...blank, productIds: [] },
+    { ...blankCollection, productIds: [] },
   )
-  const [wrong, mark] = useState<FieldErrors>({})
+  const [errors, setErrors] = useState<FieldErrors>({})
   const sendOnce = useIdempotentSend()
 
   async function create(): Promise<void> {
-    const { productIds, ...text } = editor.now()
-    const body = validBody(createBody(text, zone), mark)
+    const { productIds, ...text } = editor.values()
+    const body = validBody(createBody(text, zone), setErrors)
     const { data, etag } = await sendOnce(body, (header) => readVersioned(api.POST('/collection-v2', { params: { header }, body })))
     try {
       if (productIds.length > 0) await putProducts(sendOnce, data.id, productIds, etag)
@@ -117,8 +119,8 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
   /** Sends the changed fields and then the changed products. */
   async function send(base: VersionedCollection, etag: string | undefined): Promise<VersionedCollection> {
     const { id } = base.data
-    const { productIds, ...text } = editor.now()
-    const body = validBody(changeBody(text, textOf(base.data, zone), { now: serverNow(), zone }), mark)
+    const { productIds, ...text } = editor.values()
+    const body = validBody(changeBody(text, textOf(base.data, zone), { now: serverNow(), zone }), setErrors)
     let version = etag
     if (Object.keys(body).length > 0) {
       const changed = await sendOnce([id, body, etag], (header) =>
@@ -132,20 +134,20 @@ function CollectionForm({ of, resource }: { of?: VersionedCollection; resource?:
     return readVersioned(api.GET('/collection-v2/{id}', { params: { path: { id } } }))
   }
   async function save(): Promise<void> {
-    const begun = editor.base()
-    if (!begun) return create()
+    const base = editor.base()
+    if (!base) return create()
     const saved = await editor.save({
       // A saved step is the base of the next attempt.
-      save: (etag) => send(editor.base() ?? begun, etag),
-      differences: (theirs) => differencesOf(editor.now(), theirs),
+      save: (etag) => send(editor.base() ?? base, etag),
+      differences: (theirs) => differencesOf(editor.values(), theirs),
     })
     if (saved) notify(common('saved'))
   }
   return (
     <div class="long-form">
-      <Form onSubmit={save} submit={of ? common('save') : t('new')} dirty={editor.dirty} label={of ? t('basics') : t('new')}>
-        <CollectionFields draft={editor.of} wrong={wrong} isKnown={of !== undefined} />
-        <OrderedProducts ids={editor.of.productIds} />
+      <Form onSubmit={save} submit={current ? common('save') : t('new')} dirty={editor.isDirty} label={current ? t('basics') : t('new')}>
+        <CollectionFields draft={editor.fields} errors={errors} isExisting={current !== undefined} />
+        <OrderedProducts ids={editor.fields.productIds} />
       </Form>
     </div>
   )
@@ -165,11 +167,11 @@ function differencesOf({ productIds: ids, ...mine }: CollectionValues, theirs: C
     ...names.map(([name, title]) => [title, mine[name], theirTexts[name]] as const),
     [common('status'), t(`showing.${mine.showing}`), t(`showing.${theirTexts.showing}`)] as const,
   ]
-  const products = (of: readonly string[]) => t('products', { n: of.length })
-  const isOther = ids.join() !== theirs.productIds.join()
+  const products = (ids: readonly string[]) => t('products', { n: ids.length })
+  const hasOtherProducts = ids.join() !== theirs.productIds.join()
   const order = ids.length === theirs.productIds.length ? `${t('order')} ` : ''
   return [
     ...rows.filter(([, yours, other]) => yours !== other),
-    ...(isOther ? [[common('products'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
+    ...(hasOtherProducts ? [[common('products'), `${order}${products(ids)}`, products(theirs.productIds)] as const] : []),
   ]
 }

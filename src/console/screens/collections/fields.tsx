@@ -14,13 +14,21 @@ import type { CollectionText, FieldErrors } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
 /** The fields of a collection, without its products. */
-export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<CollectionText>; wrong: FieldErrors; isKnown?: boolean }) {
+export function CollectionFields({
+  draft,
+  errors,
+  isExisting,
+}: {
+  draft: Draft<CollectionText>
+  errors: FieldErrors
+  isExisting?: boolean
+}) {
   const [isPreview, setPreview] = useState(false)
   const html = draft.descriptionHtml.value
   return (
     <div class="columns">
       <Section title={t('basics')}>
-        <TextField label={common('title')} bind={draft.title} max={255} required error={wrong.title && common('required')} />
+        <TextField label={common('title')} bind={draft.title} max={255} required error={errors.title && common('required')} />
         <HtmlField label={common('descriptionHtml')} bind={draft.descriptionHtml} rows={5} max={65_536} />
         <div class="row">
           <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
@@ -31,8 +39,8 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
           bind={draft.handle}
           max={255}
           code
-          hint={isKnown ? t('handleKnownHint') : t('handleHint')}
-          error={wrong.handle && common('required')}
+          hint={isExisting ? t('handleKnownHint') : t('handleHint')}
+          error={errors.handle && common('required')}
         />
       </Section>
       <div class="stack">
@@ -52,7 +60,7 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
               type="datetime-local"
               bind={draft.publishedAt}
               hint={common('publishedHint', { zone: timeZone() })}
-              error={wrong.publishedAt && t('notMoment')}
+              error={errors.publishedAt && t('notMoment')}
             />
           )}
         </Section>
@@ -64,13 +72,13 @@ export function CollectionFields({ draft, wrong, isKnown }: { draft: Draft<Colle
 
 function CollectionPicture({ draft }: { draft: Draft<CollectionText> }) {
   const [isChoosing, setChoosing] = useState(false)
-  const show = ({ url }: { url: string }) => {
+  const setPicture = ({ url }: { url: string }) => {
     draft.imageUrl.value = url
   }
   return (
     <Section title={common('picture')}>
       {draft.imageUrl.value === '' ? (
-        <Uploads label={t('addPicture')} onDone={show} single />
+        <Uploads label={t('addPicture')} onDone={setPicture} single />
       ) : (
         <>
           <Picture url={draft.imageUrl.value} alt={draft.imageAlt.value} large />
@@ -79,9 +87,9 @@ function CollectionPicture({ draft }: { draft: Draft<CollectionText> }) {
       )}
       <div class="row">
         <Button onPress={() => setChoosing(true)} text={common('choosePicture')} />
-        {draft.imageUrl.value !== '' && <Button onPress={() => show({ url: '' })} text={common('remove')} />}
+        {draft.imageUrl.value !== '' && <Button onPress={() => setPicture({ url: '' })} text={common('remove')} />}
       </div>
-      {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={show} single />}
+      {isChoosing && <MediaDialog onClose={() => setChoosing(false)} onChoose={setPicture} single />}
     </Section>
   )
 }

@@ -2,7 +2,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
@@ -11,7 +11,7 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { PublicationBadge } from './published.tsx'
+import { PublicationBadge } from './publication-badge.tsx'
 
 type Collection = Schema<'Collection'>
 
@@ -40,7 +40,7 @@ export default function Collections() {
     <Page
       title={common('collections')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/collection-v2" name="collections" />
             {create}
@@ -49,9 +49,9 @@ export default function Collections() {
       }
     >
       <ListTable
-        of={collections}
+        resource={collections}
         query={query}
-        empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={mayManage.value && create} />}
+        empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={canManage.value && create} />}
         caption={common('collections')}
         columns={columns()}
         href={({ id }) => shopPath('collections', id)}

@@ -22,42 +22,42 @@ const concurrency = 6
 
 /** Reads shown products by id; null if one is deleted. A failed read is repeated when the shown ids change. */
 export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, Product | null>> {
-  const known = useSignal<ReadonlyMap<string, Product | null>>(new Map())
+  const products = useSignal<ReadonlyMap<string, Product | null>>(new Map())
   const key = ids.join()
   useEffect(() => {
-    const asking = new AbortController()
+    const controller = new AbortController()
     async function readAll(): Promise<void> {
-      const wanted = ids.filter((id) => !known.peek().has(id))
-      for (let from = 0; from < wanted.length; from += concurrency) {
-        const some = wanted.slice(from, from + concurrency)
+      const missingIds = ids.filter((id) => !products.peek().has(id))
+      for (let start = 0; start < missingIds.length; start += concurrency) {
+        const batch = missingIds.slice(start, start + concurrency)
         const read = (id: string) =>
-          ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: asking.signal })).catch((error: unknown) =>
+          ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: controller.signal })).catch((error: unknown) =>
             error instanceof Refused && error.status === 404 ? null : undefined,
           )
-        const found = await Promise.all(some.map(async (id) => [id, await read(id)] as const))
-        if (asking.signal.aborted) return
-        known.value = new Map([...known.value, ...found.filter((one): one is [string, Product | null] => one[1] !== undefined)])
+        const loaded = await Promise.all(batch.map(async (id) => [id, await read(id)] as const))
+        if (controller.signal.aborted) return
+        products.value = new Map([...products.value, ...loaded.filter((one): one is [string, Product | null] => one[1] !== undefined)])
       }
     }
     void readAll()
-    return () => asking.abort()
+    return () => controller.abort()
   }, [key])
-  return known
+  return products
 }
 
 /** The ordered products of a collection: added by search, moved by keys, dragging or position number. */
 export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
-  const first = useSignal(0)
-  const all = ids.value
-  const from = Math.min(first.value, Math.max(0, Math.floor((all.length - 1) / windowSize) * windowSize))
-  const shown = all.slice(from, from + windowSize)
-  const products = useProducts(shown)
+  const windowStart = useSignal(0)
+  const allIds = ids.value
+  const start = Math.min(windowStart.value, Math.max(0, Math.floor((allIds.length - 1) / windowSize) * windowSize))
+  const shownIds = allIds.slice(start, start + windowSize)
+  const products = useProducts(shownIds)
   const nameOf = (id: string) => products.value.get(id)?.title ?? (products.value.get(id) === null ? t('gone') : '')
 
-  function move(place: number, to: number): void {
-    ids.value = moveItem(ids.value, place, to)
+  function move(index: number, to: number): void {
+    ids.value = moveItem(ids.value, index, to)
     // The moved product stays visible.
-    if (to < from || to >= from + windowSize) first.value = Math.floor(to / windowSize) * windowSize
+    if (to < start || to >= start + windowSize) windowStart.value = Math.floor(to / windowSize) * windowSize
   }
   function add(product: Product): void {
     if (ids.value.includes(product.id)) ids.value = ids.value.filter((id) => id !== product.id)
@@ -72,21 +72,29 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
         label={t('add')}
         hint={t('addHint')}
         find={findProducts}
-        taken={({ id }) => ids.value.includes(id)}
-        onPick={({ of }) => add(of)}
-        error={all.length >= productsMax ? t('full', { max: productsMax }) : undefined}
+        isSelected={({ id }) => ids.value.includes(id)}
+        onPick={({ record }) => add(record)}
+        error={allIds.length >= productsMax ? t('full', { max: productsMax }) : undefined}
       />
-      {all.length === 0 ? (
+      {allIds.length === 0 ? (
         <EmptyState icon="products" title={t('noProducts')} text={t('noProductsText')} />
       ) : (
         <>
-          <SortableList label={t('order')} items={shown} keyOf={(id) => id} nameOf={nameOf} onMove={move} first={from} total={all.length}>
-            {(id, place) => (
+          <SortableList
+            label={t('order')}
+            items={shownIds}
+            keyOf={(id) => id}
+            nameOf={nameOf}
+            onMove={move}
+            first={start}
+            total={allIds.length}
+          >
+            {(id, index) => (
               <ProductItem
                 key={id}
                 id={id}
-                place={place}
-                total={all.length}
+                index={index}
+                total={allIds.length}
                 product={products.value.get(id)}
                 name={nameOf(id)}
                 onMove={move}
@@ -94,11 +102,15 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
               />
             )}
           </SortableList>
-          {all.length > windowSize && (
+          {allIds.length > windowSize && (
             <div class="row">
-              <Button disabled={from === 0} onPress={() => (first.value = from - windowSize)} text={t('earlier')} />
-              <span>{t('shown', { from: from + 1, to: from + shown.length, total: all.length })}</span>
-              <Button disabled={from + windowSize >= all.length} onPress={() => (first.value = from + windowSize)} text={t('later')} />
+              <Button disabled={start === 0} onPress={() => (windowStart.value = start - windowSize)} text={t('earlier')} />
+              <span>{t('shown', { from: start + 1, to: start + shownIds.length, total: allIds.length })}</span>
+              <Button
+                disabled={start + windowSize >= allIds.length}
+                onPress={() => (windowStart.value = start + windowSize)}
+                text={t('later')}
+              />
             </div>
           )}
         </>
@@ -109,7 +121,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
 
 function ProductItem({
   id,
-  place,
+  index,
   total,
   product,
   name,
@@ -117,26 +129,26 @@ function ProductItem({
   onRemove,
 }: {
   id: string
-  place: number
+  index: number
   total: number
   product: Product | null | undefined
   name: string
   onMove: (from: number, to: number) => void
   onRemove: () => void
 }) {
-  const called = truncate(name)
+  const shortName = truncate(name)
   return (
     <div class="ordered-product">
       <input
         class="place"
         inputMode="numeric"
-        value={place + 1}
-        aria-label={t('place', { name: called })}
+        value={index + 1}
+        aria-label={t('place', { name: shortName })}
         title={t('toPlace')}
         onChange={({ currentTarget }) => {
           const to = wholeNumber(currentTarget.value)
-          currentTarget.value = String(place + 1)
-          if (to) onMove(place, Math.min(to, total) - 1)
+          currentTarget.value = String(index + 1)
+          if (to) onMove(index, Math.min(to, total) - 1)
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return
@@ -148,8 +160,8 @@ function ProductItem({
         <Picture url={product?.images[0]?.url} />
         <bdi class="cut">{name || id}</bdi>
       </a>
-      {product && product.status !== 'ACTIVE' ? <StatusBadge of={product.status} /> : <span />}
-      <Button kind="quiet" icon="close" label={t('removeProduct', { name: called })} onPress={onRemove} />
+      {product && product.status !== 'ACTIVE' ? <StatusBadge status={product.status} /> : <span />}
+      <Button kind="quiet" icon="close" label={t('removeProduct', { name: shortName })} onPress={onRemove} />
     </div>
   )
 }

@@ -10,18 +10,18 @@ import { Picture } from '../../ui/picture.tsx'
 import { t } from './i18n.ts'
 import { useProducts } from './ordered-products.tsx'
 
-const step = 30
+const pageSize = 30
 
 /** A collection for roles that cannot edit. */
-export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> }) {
-  const count = useSignal(step)
-  const shown = of.productIds.slice(0, count.value)
-  const products = useProducts(shown)
+export function CollectionView({ collection }: { collection: Schema<'CollectionWithProductIds'> }) {
+  const count = useSignal(pageSize)
+  const shownIds = collection.productIds.slice(0, count.value)
+  const products = useProducts(shownIds)
   return (
     <div class="columns">
       <Section title={common('products')}>
         <ol class="ordered">
-          {shown.map((id) => (
+          {shownIds.map((id) => (
             <li key={id}>
               <Picture url={products.value.get(id)?.images[0]?.url} />
               <a href={shopPath('products', id)}>
@@ -30,12 +30,12 @@ export function CollectionView({ of }: { of: Schema<'CollectionWithProductIds'> 
             </li>
           ))}
         </ol>
-        {shown.length < of.productIds.length && <Button onPress={() => (count.value += step)} text={t('later')} />}
+        {shownIds.length < collection.productIds.length && <Button onPress={() => (count.value += pageSize)} text={t('later')} />}
       </Section>
       <Section title={t('basics')}>
-        <FactList of={[[common('handle'), <code>{of.handle}</code>]]} />
-        {of.image && <Picture url={of.image.url} alt={of.image.alt} large />}
-        {of.descriptionHtml !== '' && <HtmlPreview html={of.descriptionHtml} label={common('descriptionHtml')} />}
+        <FactList facts={[[common('handle'), <code>{collection.handle}</code>]]} />
+        {collection.image && <Picture url={collection.image.url} alt={collection.image.alt} large />}
+        {collection.descriptionHtml !== '' && <HtmlPreview html={collection.descriptionHtml} label={common('descriptionHtml')} />}
       </Section>
     </div>
   )

@@ -5,7 +5,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { Address, AddressFields, addressOf, createAddressForm } from '../../ui/address.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -18,15 +18,15 @@ import { t } from './i18n.ts'
 const pageSize = 6
 
 /** A customer's addresses, newest first, read in pages. */
-export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged: () => unknown }) {
-  const many = useSignal(pageSize)
+export function Addresses({ customer, onChanged }: { customer: Schema<'Customer'>; onChanged: () => unknown }) {
+  const limit = useSignal(pageSize)
   const isAdding = useSignal(false)
-  const ids = [...of.addressIds].reverse().slice(0, many.value)
+  const ids = [...customer.addressIds].reverse().slice(0, limit.value)
   const addresses = useResource(ids.join(' '), (signal) =>
     Promise.all(ids.map((id) => ok(api.GET('/addresses/{id}', { params: { path: { id } }, signal })))),
   )
   async function makeDefault(addressId: string, flags: { isDefaultShipping?: boolean; isDefaultBilling?: boolean }): Promise<void> {
-    const params = { path: { customerId: of.id } }
+    const params = { path: { customerId: customer.id } }
     await ok(api.POST('/customer/{customerId}/addresses/add', { params, body: { addressId, ...flags } }))
     notify(common('saved'))
     await addresses.reload()
@@ -34,27 +34,27 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
   return (
     <Section
       title={t('addresses')}
-      actions={mayManage.value && <Button icon="plus" onPress={() => (isAdding.value = true)} text={common('add')} />}
+      actions={canManage.value && <Button icon="plus" onPress={() => (isAdding.value = true)} text={common('add')} />}
     >
-      <ResourceView of={addresses} lines={2}>
+      <ResourceView resource={addresses} lines={2}>
         {(shown) =>
           shown.length === 0 ? (
             <p class="hint">{t('noAddresses')}</p>
           ) : (
             <ul class="stack">
-              {shown.map((one) => (
-                <li key={one.id}>
-                  <Address of={one} />
+              {shown.map((address) => (
+                <li key={address.id}>
+                  <Address address={address} />
                   <div class="row">
                     <DefaultAddressBadge
-                      is={one.isDefaultShipping}
+                      isDefault={address.isDefaultShipping}
                       text={t('defaultShipping')}
-                      onMake={() => makeDefault(one.id, { isDefaultShipping: true })}
+                      onSetDefault={() => makeDefault(address.id, { isDefaultShipping: true })}
                     />
                     <DefaultAddressBadge
-                      is={one.isDefaultBilling}
+                      isDefault={address.isDefaultBilling}
                       text={t('defaultBilling')}
-                      onMake={() => makeDefault(one.id, { isDefaultBilling: true })}
+                      onSetDefault={() => makeDefault(address.id, { isDefaultBilling: true })}
                     />
                   </div>
                 </li>
@@ -63,12 +63,12 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
           )
         }
       </ResourceView>
-      {of.addressIds.length > many.value && <Button kind="quiet" onPress={() => (many.value += 20)} text={common('more')} />}
+      {customer.addressIds.length > limit.value && <Button kind="quiet" onPress={() => (limit.value += 20)} text={common('more')} />}
       {isAdding.value && (
         <FormDialog title={t('addAddress')} onClose={() => (isAdding.value = false)}>
           <NewAddress
-            of={of}
-            onMade={() => {
+            customer={customer}
+            onCreated={() => {
               isAdding.value = false
               return onChanged()
             }}
@@ -80,30 +80,30 @@ export function Addresses({ of, onChanged }: { of: Schema<'Customer'>; onChanged
 }
 
 /** Marks a default address, or a button that makes it the default. */
-const DefaultAddressBadge = ({ is, text, onMake }: { is: boolean; text: string; onMake: () => Promise<void> }) =>
-  is ? (
-    <StatusBadge of="DEFAULT" text={text} />
+const DefaultAddressBadge = ({ isDefault, text, onSetDefault }: { isDefault: boolean; text: string; onSetDefault: () => Promise<void> }) =>
+  isDefault ? (
+    <StatusBadge status="DEFAULT" text={text} />
   ) : (
-    mayManage.value && <Button kind="quiet" onPress={onMake} text={t('makeDefault', { what: text })} />
+    canManage.value && <Button kind="quiet" onPress={onSetDefault} text={t('makeDefault', { what: text })} />
   )
 
-function NewAddress({ of, onMade }: { of: Schema<'Customer'>; onMade: () => unknown }) {
+function NewAddress({ customer, onCreated }: { customer: Schema<'Customer'>; onCreated: () => unknown }) {
   const sendOnce = useIdempotentSend()
   const [form] = useState(() => createAddressForm(null))
-  const [isShipping, isBilling] = [useSignal(of.addressIds.length === 0), useSignal(false)]
-  const typed = addressOf(form)
+  const [isShipping, isBilling] = [useSignal(customer.addressIds.length === 0), useSignal(false)]
+  const address = addressOf(form)
   async function create() {
-    if (!typed?.countryCode) throw new Error(t('countryNeeded'))
-    const body = { ...typed, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
+    if (!address?.countryCode) throw new Error(t('countryNeeded'))
+    const body = { ...address, isDefaultShipping: isShipping.value, isDefaultBilling: isBilling.value }
     await sendOnce(body, (header) =>
-      ok(api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: of.id }, header }, body })),
+      ok(api.POST('/customer/{customerId}/addresses', { params: { path: { customerId: customer.id }, header }, body })),
     )
     notify(common('saved'))
-    await onMade()
+    await onCreated()
   }
   return (
-    <Form onSubmit={create} dirty={typed !== null} label={t('addAddress')}>
-      <AddressFields of={form} required />
+    <Form onSubmit={create} dirty={address !== null} label={t('addAddress')}>
+      <AddressFields form={form} required />
       <CheckField bind={isShipping} label={t('defaultShipping')} />
       <CheckField bind={isBilling} label={t('defaultBilling')} />
     </Form>

@@ -20,7 +20,7 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
       title={common('giftCards')}
       actions={<ButtonLink href={`${shopPath('gift-cards')}?new=1&customer=${customerId}`} text={t('issueCard')} />}
     >
-      <ResourceView of={cards} lines={2}>
+      <ResourceView resource={cards} lines={2}>
         {(list) =>
           list.data.length === 0 ? (
             <p class="hint">{t('noCards')}</p>
@@ -33,7 +33,7 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
                 href={({ id }) => shopPath('gift-cards', id)}
                 columns={[
                   { title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-                  { title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+                  { title: common('moneyLeft'), lastPage: true, cell: ({ balance }) => <Money amount={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (

@@ -6,7 +6,7 @@ import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -28,55 +28,55 @@ export default function CustomerPage() {
   const query = useQuery()
   const id = useRoute().params['id'] ?? ''
   const customer = useResource(id, (signal) => ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal })))
-  const of = customer.data.value
+  const current = customer.data.value
   useLiveReload(['order.*', 'customer.*'], customer.reload)
-  const isErased = of?.erasedAt != null
+  const isErased = current?.erasedAt != null
   return (
     <Page
-      title={of ? (isErased ? t('erased') : of.name || of.email) : t('customer')}
+      title={current ? (isErased ? t('erased') : current.name || current.email) : t('customer')}
       back={{ href: shopPath('customers'), text: t('title') }}
       actions={
-        of &&
-        mayManage.value &&
+        current &&
+        canManage.value &&
         !isErased && (
           <>
-            <ButtonLink href={query.href({ edit: '1', page: query.of['page'] })} text={common('edit')} />
+            <ButtonLink href={query.href({ edit: '1', page: query.values['page'] })} text={common('edit')} />
             <Button
               icon="download"
               onPress={() => download(`/customer/${encodeURIComponent(id)}/export`, `${id}.json`, 'application/json')}
               text={t('export')}
             />
-            <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.of['page'] })} text={t('erase')} />
+            <ButtonLink kind="danger" href={query.href({ erase: '1', page: query.values['page'] })} text={t('erase')} />
           </>
         )
       }
     >
-      <ResourceView of={customer}>
-        {(shown) => (
+      <ResourceView resource={customer}>
+        {(data) => (
           <>
-            {isErased && <Note tone="warn">{t('erasedText', { at: moment(shown.erasedAt ?? '') })}</Note>}
+            {isErased && <Note tone="warn">{t('erasedText', { at: moment(data.erasedAt ?? '') })}</Note>}
             <div class="columns">
-              <CustomerOrders of={shown} />
+              <CustomerOrders customer={data} />
               <div class="stack">
-                <CustomerFacts of={shown} />
-                {!isErased && <Addresses of={shown} onChanged={customer.reload} />}
-                {mayManage.value && <CustomerGiftCards customerId={shown.id} />}
+                <CustomerFacts customer={data} />
+                {!isErased && <Addresses customer={data} onChanged={customer.reload} />}
+                {canManage.value && <CustomerGiftCards customerId={data.id} />}
               </div>
             </div>
-            {query.of['edit'] && mayManage.value && !isErased && (
+            {query.values['edit'] && canManage.value && !isErased && (
               <EditCustomerDialog
                 id={id}
-                onClose={() => query.set({ edit: undefined, page: query.of['page'] }, { replace: true })}
+                onClose={() => query.set({ edit: undefined, page: query.values['page'] }, { replace: true })}
                 onSaved={async () => {
-                  query.set({ edit: undefined, page: query.of['page'] }, { replace: true })
+                  query.set({ edit: undefined, page: query.values['page'] }, { replace: true })
                   await customer.reload()
                 }}
               />
             )}
-            {query.of['erase'] && mayManage.value && !isErased && (
+            {query.values['erase'] && canManage.value && !isErased && (
               <EraseDialog
-                of={shown}
-                onClose={() => query.set({ erase: undefined, page: query.of['page'] }, { replace: true })}
+                customer={data}
+                onClose={() => query.set({ erase: undefined, page: query.values['page'] }, { replace: true })}
                 onErased={customer.reload}
               />
             )}
@@ -87,7 +87,7 @@ export default function CustomerPage() {
   )
 }
 
-function CustomerOrders({ of: { id } }: { of: Customer }) {
+function CustomerOrders({ customer: { id } }: { customer: Customer }) {
   const query = useQuery()
   const orders = useResource(`${id} ${query.page}`, (signal) =>
     ok(api.GET('/v2/orders', { params: { query: { customerId: id, page: query.page } }, signal })),
@@ -95,7 +95,12 @@ function CustomerOrders({ of: { id } }: { of: Customer }) {
   useLiveReload(['order.*'], orders.reload)
   return (
     <Section title={common('orders')}>
-      <ListView of={orders} query={query} goesOn empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noOrdersText')} />}>
+      <ListView
+        resource={orders}
+        query={query}
+        hasMorePages
+        empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noOrdersText')} />}
+      >
         {(list) => (
           <Table
             caption={t('theirOrders')}
@@ -105,8 +110,8 @@ function CustomerOrders({ of: { id } }: { of: Customer }) {
             columns={[
               { title: common('order'), main: true, cell: (order) => `#${order.number}` },
               { title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-              { title: common('status'), cell: (order) => <OrderStatusBadge of={order} /> },
-              { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+              { title: common('status'), cell: (order) => <OrderStatusBadge order={order} /> },
+              { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
             ]}
           />
         )}

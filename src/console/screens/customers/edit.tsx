@@ -24,7 +24,9 @@ export function EditCustomerDialog({ id, onClose, onSaved }: { id: string; onClo
   )
   return (
     <FormDialog title={t('edit')} onClose={onClose}>
-      <ResourceView of={current}>{(of) => <EditCustomerForm of={of} resource={current} onSaved={onSaved} />}</ResourceView>
+      <ResourceView resource={current}>
+        {(version) => <EditCustomerForm current={version} resource={current} onSaved={onSaved} />}
+      </ResourceView>
     </FormDialog>
   )
 }
@@ -35,25 +37,25 @@ const valuesOf = ({ email, name, phone, acceptsMarketing, note, tags }: Customer
 })
 
 function EditCustomerForm({
-  of,
+  current,
   resource,
   onSaved,
 }: {
-  of: Versioned<Customer>
+  current: Versioned<Customer>
   resource: Resource<Versioned<Customer>>
   onSaved: () => Promise<void>
 }) {
-  const editor = useRecordEditor(resource, of, valuesOf)
+  const editor = useRecordEditor(resource, current, valuesOf)
   const sendOnce = useIdempotentSend()
   async function save(): Promise<void> {
-    const { note, tags, ...profile } = editor.now()
+    const { note, tags, ...profile } = editor.values()
     const body = { ...profileBody(profile), note: note.trim() || null, tags: [...tags] }
     const saved = await editor.save({
       save: (version) =>
         sendOnce([body, version], (header) =>
           readVersioned<Customer>(
             api.PATCH('/customer/{customerId}', {
-              params: { path: { customerId: of.data.id }, header: { ...header, ...ifMatch(version) } },
+              params: { path: { customerId: current.data.id }, header: { ...header, ...ifMatch(version) } },
               body,
             }),
           ),
@@ -71,10 +73,10 @@ function EditCustomerForm({
     await onSaved()
   }
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={t('edit')}>
-      <ProfileFields of={editor.of} />
-      <TextAreaField label={common('note')} hint={t('staffOnly')} bind={editor.of.note} max={noteMax} />
-      <TagsField label={common('tags')} hint={t('staffOnly')} bind={editor.of.tags} max={tagsMax} />
+    <Form onSubmit={save} dirty={editor.isDirty} label={t('edit')}>
+      <ProfileFields fields={editor.fields} />
+      <TextAreaField label={common('note')} hint={t('staffOnly')} bind={editor.fields.note} max={noteMax} />
+      <TagsField label={common('tags')} hint={t('staffOnly')} bind={editor.fields.tags} max={tagsMax} />
     </Form>
   )
 }

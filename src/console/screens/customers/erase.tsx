@@ -9,46 +9,54 @@ import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 
-const erasedTexts = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
-const keptTexts = ['staysNumbers', 'staysCountry', 'staysCards'] as const
+const erasedTextKeys = ['goesName', 'goesAddresses', 'goesOrders', 'goesLogin', 'goesGuest'] as const
+const retainedTextKeys = ['staysNumbers', 'staysCountry', 'staysCards'] as const
 
 /** Erases a customer after their e-mail address was typed. Irreversible. */
-export function EraseDialog({ of, onClose, onErased }: { of: Schema<'Customer'>; onClose: () => void; onErased: () => unknown }) {
-  const typed = useSignal('')
-  const isOpen = useSignal(false)
+export function EraseDialog({
+  customer,
+  onClose,
+  onErased,
+}: {
+  customer: Schema<'Customer'>
+  onClose: () => void
+  onErased: () => unknown
+}) {
+  const typedEmail = useSignal('')
+  const hasOpenOrders = useSignal(false)
   async function erase() {
-    if (typed.value.trim().toLowerCase() !== of.email.toLowerCase()) throw new Error(t('eraseMismatch'))
-    isOpen.value = false
+    if (typedEmail.value.trim().toLowerCase() !== customer.email.toLowerCase()) throw new Error(t('eraseMismatch'))
+    hasOpenOrders.value = false
     try {
-      await ok(api.POST('/customer/{customerId}/erase', { params: { path: { customerId: of.id } } }))
+      await ok(api.POST('/customer/{customerId}/erase', { params: { path: { customerId: customer.id } } }))
     } catch (error) {
-      isOpen.value = error instanceof Refused && error.status === 409
+      hasOpenOrders.value = error instanceof Refused && error.status === 409
       throw error
     }
     notify(t('erasedNow'))
     onClose()
     await onErased()
   }
-  const list = (title: string, of_: readonly (typeof erasedTexts | typeof keptTexts)[number][]) => (
+  const list = (title: string, keys: readonly (typeof erasedTextKeys | typeof retainedTextKeys)[number][]) => (
     <>
       <h3>{title}</h3>
-      <BulletList of={of_.map((one) => t(one))} />
+      <BulletList items={keys.map((one) => t(one))} />
     </>
   )
   return (
     <Dialog title={t('eraseTitle')} onClose={onClose}>
       <Form onSubmit={erase} submit={t('eraseNow')} danger label={t('eraseTitle')}>
-        {isOpen.value && (
+        {hasOpenOrders.value && (
           <Note tone="warn">
-            {t('eraseOpen')} <a href={`${shopPath('orders')}?q=${encodeURIComponent(of.email)}`}>{t('eraseOpenLink')}</a>
+            {t('eraseOpen')} <a href={`${shopPath('orders')}?q=${encodeURIComponent(customer.email)}`}>{t('eraseOpenLink')}</a>
           </Note>
         )}
-        {list(t('goes'), erasedTexts)}
-        {list(t('stays'), keptTexts)}
+        {list(t('goes'), erasedTextKeys)}
+        {list(t('stays'), retainedTextKeys)}
         <p>
           <strong>{t('noWayBack')}</strong>
         </p>
-        <TextField bind={typed} label={t('eraseType')} hint={<bdi>{of.email}</bdi>} required code />
+        <TextField bind={typedEmail} label={t('eraseType')} hint={<bdi>{customer.email}</bdi>} required code />
       </Form>
     </Dialog>
   )

@@ -4,7 +4,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { dayOf, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -25,18 +25,18 @@ const columns = (): readonly Column<Customer>[] => [
     main: true,
     cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
-  { title: common('email'), name: 'email', cell: ({ email, erasedAt }) => erasedAt === null && <EmailText of={email} /> },
+  { title: common('email'), name: 'email', cell: ({ email, erasedAt }) => erasedAt === null && <EmailText email={email} /> },
   { title: t('since'), name: 'since', cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
   { title: t('marketing'), name: 'marketing', cell: ({ acceptsMarketing }) => t(acceptsMarketing ? 'marketingYes' : 'marketingNo') },
   { title: common('tags'), name: 'tags', cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
-  { title: common('orders'), name: 'orders', end: true, cell: ({ ordersCount }) => number(ordersCount) },
-  { title: t('spent'), name: 'spent', end: true, cell: ({ totalSpent }) => <Money of={totalSpent} /> },
+  { title: common('orders'), name: 'orders', lastPage: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { title: t('spent'), name: 'spent', lastPage: true, cell: ({ totalSpent }) => <Money amount={totalSpent} /> },
 ]
 
 export default function Customers() {
   const query = useQuery()
   const { route } = useLocation()
-  const { q, email, tag, new: isNew } = query.of
+  const { q, email, tag, new: isNew } = query.values
   const customers = useResource(JSON.stringify([q, email, tag, query.page]), (signal) =>
     ok(
       api.GET('/customer', {
@@ -49,11 +49,11 @@ export default function Customers() {
     <Page
       title={t('title')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/customer" query={{ q, email, tag }} name="customers" />
             <ButtonLink icon="upload" href={shopPath('customers', 'import')} text={t('import')} />
-            <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('add')} />
+            <CreateLink href={query.href({ new: '1', page: query.values['page'] })} text={t('add')} />
           </>
         )
       }
@@ -67,16 +67,16 @@ export default function Customers() {
         ]}
       />
       <ListTable
-        of={customers}
+        resource={customers}
         query={query}
         isFiltered={!!q || !!email || !!tag}
-        goesOn={!q}
+        hasMorePages={!q}
         empty={
           <EmptyState
             icon="people"
             title={t('none')}
             text={t('noneText')}
-            action={mayManage.value && <ButtonLink href={shopPath('customers', 'import')} text={t('import')} />}
+            action={canManage.value && <ButtonLink href={shopPath('customers', 'import')} text={t('import')} />}
           />
         }
         notFound={t('guests')}
@@ -84,9 +84,9 @@ export default function Customers() {
         columns={columns()}
         href={({ id }) => shopPath('customers', id)}
       />
-      {isNew && mayManage.value && (
-        <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.of['page'] }, { replace: true })}>
-          <NewCustomerForm onMade={({ id }) => route(shopPath('customers', id), true)} />
+      {isNew && canManage.value && (
+        <FormDialog title={t('add')} onClose={() => query.set({ new: undefined, page: query.values['page'] }, { replace: true })}>
+          <NewCustomerForm onCreated={({ id }) => route(shopPath('customers', id), true)} />
         </FormDialog>
       )}
     </Page>

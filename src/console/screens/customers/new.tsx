@@ -8,20 +8,20 @@ import { t } from './i18n.ts'
 import { emptyProfile, ProfileFields, profileBody } from './profile.tsx'
 
 /** Creates a customer without a password and without a mail. */
-export function NewCustomerForm({ onMade }: { onMade: (made: Schema<'Customer'>) => void }) {
+export function NewCustomerForm({ onCreated }: { onCreated: (made: Schema<'Customer'>) => void }) {
   const draft = useDraft('new', emptyProfile)
   const sendOnce = useIdempotentSend()
   async function create() {
-    const typed = draft.now()
+    const typed = draft.values()
     const body = profileBody(typed)
-    const made = await sendOnce(body, (header) => ok(api.POST('/customer', { params: { header }, body })))
+    const customer = await sendOnce(body, (header) => ok(api.POST('/customer', { params: { header }, body })))
     draft.reset(typed)
     notify(t('made'))
-    onMade(made)
+    onCreated(customer)
   }
   return (
-    <Form onSubmit={create} submit={common('create')} dirty={draft.dirty} label={t('add')}>
-      <ProfileFields of={draft.of} />
+    <Form onSubmit={create} submit={common('create')} dirty={draft.isDirty} label={t('add')}>
+      <ProfileFields fields={draft.fields} />
       <p class="hint">{t('newHint')}</p>
     </Form>
   )

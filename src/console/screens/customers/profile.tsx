@@ -23,7 +23,7 @@ export const profileBody = ({ email, name, phone, ...rest }: Profile) => ({
   phone: phone.trim() || null,
 })
 
-export const ProfileFields = ({ of: { email, name, phone, acceptsMarketing } }: { of: Draft<Profile> }) => (
+export const ProfileFields = ({ fields: { email, name, phone, acceptsMarketing } }: { fields: Draft<Profile> }) => (
   <>
     <TextField bind={email} name="email" label={common('email')} type="email" required max={254} />
     <TextField bind={name} label={common('name')} max={200} />
@@ -32,26 +32,26 @@ export const ProfileFields = ({ of: { email, name, phone, acceptsMarketing } }: 
   </>
 )
 
-export const CustomerFacts = ({ of }: { of: Customer }) => (
+export const CustomerFacts = ({ customer }: { customer: Customer }) => (
   <Section title={t('facts')}>
     <FactList
-      of={[
+      facts={[
         [
           common('email'),
-          of.erasedAt ? null : (
+          customer.erasedAt ? null : (
             <>
-              <bdi>{of.email}</bdi>{' '}
-              <StatusBadge of={of.emailVerified ? 'OK' : 'NO'} text={of.emailVerified ? t('verified') : t('unverified')} />
+              <bdi>{customer.email}</bdi>{' '}
+              <StatusBadge status={customer.emailVerified ? 'OK' : 'NO'} text={customer.emailVerified ? t('verified') : t('unverified')} />
             </>
           ),
         ],
-        [common('address.phone'), of.phone && <bdi dir="ltr">{of.phone}</bdi>],
-        [t('marketing'), of.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
-        [common('note'), of.note && <bdi class="note-text">{of.note}</bdi>],
-        [common('tags'), of.tags.length > 0 && <bdi>{of.tags.join(', ')}</bdi>],
-        [common('orders'), number(of.ordersCount)],
-        [t('spent'), <Money key="spent" of={of.totalSpent} />],
-        [t('since'), <Moment key="since" at={of.createdAt} />],
+        [common('address.phone'), customer.phone && <bdi dir="ltr">{customer.phone}</bdi>],
+        [t('marketing'), customer.acceptsMarketing ? t('marketingYes') : t('marketingNo')],
+        [common('note'), customer.note && <bdi class="note-text">{customer.note}</bdi>],
+        [common('tags'), customer.tags.length > 0 && <bdi>{customer.tags.join(', ')}</bdi>],
+        [common('orders'), number(customer.ordersCount)],
+        [t('spent'), <Money key="spent" amount={customer.totalSpent} />],
+        [t('since'), <Moment key="since" at={customer.createdAt} />],
       ]}
     />
   </Section>

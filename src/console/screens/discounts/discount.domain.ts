@@ -56,25 +56,29 @@ export const blankDiscount: DiscountText = {
 
 const digits = (value: number | null) => (value === null ? '' : String(value))
 
-/** @param names products and collections with their titles */
+/**
+ * Returns the form's values of a discount.
+ * @param products with their titles
+ * @param collections with their titles
+ */
 export const textOf = (
-  of: Discount,
+  discount: Discount,
   { zone, products, collections }: { zone: string; products: readonly Choice[]; collections: readonly Choice[] },
 ): DiscountText => ({
-  title: of.title,
-  how: of.code === null ? 'AUTOMATIC' : 'CODE',
-  code: of.code ?? '',
-  kind: of.kind,
-  percent: of.valueBps === null ? '' : percentText(of.valueBps),
-  amount: of.amount === null ? '' : moneyText(of.amount),
-  minSubtotal: of.minSubtotal === null ? '' : moneyText(of.minSubtotal),
+  title: discount.title,
+  how: discount.code === null ? 'AUTOMATIC' : 'CODE',
+  code: discount.code ?? '',
+  kind: discount.kind,
+  percent: discount.valueBps === null ? '' : percentText(discount.valueBps),
+  amount: discount.amount === null ? '' : moneyText(discount.amount),
+  minSubtotal: discount.minSubtotal === null ? '' : moneyText(discount.minSubtotal),
   products,
   collections,
-  startsAt: wallTimeText(of.startsAt, zone),
-  endsAt: wallTimeText(of.endsAt, zone),
-  usageLimit: digits(of.usageLimit),
-  perCustomerLimit: digits(of.perCustomerLimit),
-  isActive: of.status === 'ACTIVE',
+  startsAt: wallTimeText(discount.startsAt, zone),
+  endsAt: wallTimeText(discount.endsAt, zone),
+  usageLimit: digits(discount.usageLimit),
+  perCustomerLimit: digits(discount.perCustomerLimit),
+  isActive: discount.status === 'ACTIVE',
 })
 
 export const bodyFields = [
@@ -102,7 +106,7 @@ function parseCount(text: string): number | null | undefined {
   return count > 0 && count <= 1_000_000_000 ? count : undefined
 }
 
-const positive = (text: string, currency: string) => {
+const parsePositive = (text: string, currency: string) => {
   const money = parseMoney(text, currency)
   return money && money.amount > 0 ? money : undefined
 }
@@ -114,28 +118,28 @@ const positive = (text: string, currency: string) => {
 export function bodyOf(
   typed: DiscountText,
   { currency, zone, before }: { currency: string; zone: string; before?: Discount | undefined },
-): { readonly body: Body } | { readonly wrong: FieldErrors } {
+): { readonly body: Body } | { readonly errors: FieldErrors } {
   const { kind } = typed
   const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
-  const amount = kind === 'FIXED' ? positive(typed.amount, currency) : null
-  const minSubtotal = typed.minSubtotal.trim() === '' ? null : positive(typed.minSubtotal, currency)
+  const amount = kind === 'FIXED' ? parsePositive(typed.amount, currency) : null
+  const minSubtotal = typed.minSubtotal.trim() === '' ? null : parsePositive(typed.minSubtotal, currency)
   const startsAt = parseChangedWallTime(typed.startsAt, before?.startsAt ?? null, zone)
   const endsAt = parseChangedWallTime(typed.endsAt, before?.endsAt ?? null, zone)
   const usageLimit = parseCount(typed.usageLimit)
   const perCustomerLimit = parseCount(typed.perCustomerLimit)
-  const wrong: { -readonly [Field in keyof FieldErrors]: FieldErrors[Field] } = {}
-  if (typed.title.trim() === '') wrong.title = 'required'
-  if (typed.how === 'CODE' && typed.code.trim() === '') wrong.code = 'required'
-  if (valueBps === undefined) wrong.percent = 'percent'
-  if (amount === undefined) wrong.amount = 'amount'
-  if (minSubtotal === undefined) wrong.minSubtotal = 'amount'
-  if (startsAt === undefined) wrong.startsAt = 'moment'
-  if (endsAt === undefined) wrong.endsAt = 'moment'
-  else if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt)) wrong.endsAt = 'order'
-  if (usageLimit === undefined) wrong.usageLimit = 'number'
-  if (perCustomerLimit === undefined) wrong.perCustomerLimit = 'number'
+  const errors: { -readonly [Field in keyof FieldErrors]: FieldErrors[Field] } = {}
+  if (typed.title.trim() === '') errors.title = 'required'
+  if (typed.how === 'CODE' && typed.code.trim() === '') errors.code = 'required'
+  if (valueBps === undefined) errors.percent = 'percent'
+  if (amount === undefined) errors.amount = 'amount'
+  if (minSubtotal === undefined) errors.minSubtotal = 'amount'
+  if (startsAt === undefined) errors.startsAt = 'moment'
+  if (endsAt === undefined) errors.endsAt = 'moment'
+  else if (startsAt && endsAt && Date.parse(endsAt) <= Date.parse(startsAt)) errors.endsAt = 'order'
+  if (usageLimit === undefined) errors.usageLimit = 'number'
+  if (perCustomerLimit === undefined) errors.perCustomerLimit = 'number'
   if (
-    Object.keys(wrong).length > 0 ||
+    Object.keys(errors).length > 0 ||
     valueBps === undefined ||
     amount === undefined ||
     minSubtotal === undefined ||
@@ -144,7 +148,7 @@ export function bodyOf(
     usageLimit === undefined ||
     perCustomerLimit === undefined
   )
-    return { wrong }
+    return { errors }
   const idsOf = (chosen: readonly Choice[]) => (chosen.length === 0 ? null : chosen.map(({ id }) => id))
   return {
     body: {

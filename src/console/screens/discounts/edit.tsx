@@ -39,10 +39,10 @@ function ExistingDiscount({ id }: { id: string }) {
     <Page
       title={current?.data.title ?? t('discount')}
       back={{ href: shopPath('discounts'), text: common('discounts') }}
-      subtitle={current && <DiscountStateBadge of={current.data} />}
+      subtitle={current && <DiscountStateBadge discount={current.data} />}
       actions={current && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
     >
-      <ResourceView of={discount}>{(shown) => <DiscountForm of={shown} resource={discount} />}</ResourceView>
+      <ResourceView resource={discount}>{(shown) => <DiscountForm current={shown} resource={discount} />}</ResourceView>
     </Page>
   )
 }

@@ -8,7 +8,7 @@ import type { Resource } from '../../lib/api/resource.ts'
 import { moment, money, number, timeZone } from '../../lib/format/format.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import type { Versioned } from '../../lib/forms/use-draft.ts'
-import { common, notAmount, stateName } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
@@ -33,30 +33,30 @@ const withoutRecord =
     (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
 
 /** Creates or edits a discount. */
-export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; resource?: Resource<Versioned<NamedDiscount>> }) {
+export function DiscountForm({ current, resource }: { current?: Versioned<NamedDiscount>; resource?: Resource<Versioned<NamedDiscount>> }) {
   const { route } = useLocation()
   const zone = timeZone()
   const currency = shop.value?.currency ?? 'USD'
-  const editor = useRecordEditor(resource, of, (discount: NamedDiscount) => textOf(discount, { ...discount, zone }), blankDiscount)
-  const wrong = useSignal<FieldErrors>({})
+  const editor = useRecordEditor(resource, current, (discount: NamedDiscount) => textOf(discount, { ...discount, zone }), blankDiscount)
+  const errors = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
-  const { of: field } = editor
-  const { kind, how } = field
-  const error = (name: keyof DiscountText): string | undefined => {
-    const reason = wrong.value[name]
+  const { fields } = editor
+  const { kind, how } = fields
+  const errorText = (name: keyof DiscountText): string | undefined => {
+    const reason = errors.value[name]
     if (reason === undefined) return undefined
     if (reason === 'required') return common('required')
-    if (reason === 'amount') return notAmount(currency)
+    if (reason === 'amount') return invalidAmountText(currency)
     return t(`wrong.${reason}`)
   }
 
   async function save(): Promise<void> {
     const base = editor.base()
-    const typed = editor.now()
-    const made = bodyOf(typed, { currency, zone, before: base?.data })
-    wrong.value = 'wrong' in made ? made.wrong : {}
-    if ('wrong' in made) throw new Error(common('checkFields'))
-    const { body } = made
+    const typed = editor.values()
+    const result = bodyOf(typed, { currency, zone, before: base?.data })
+    errors.value = 'errors' in result ? result.errors : {}
+    if ('errors' in result) throw new Error(common('checkFields'))
+    const { body } = result
     const changes = pickChanges(body, base?.data ?? {})
     const send = (version: string | undefined): Promise<Versioned<Discount>> =>
       sendOnce([changes, version], (header) =>
@@ -84,26 +84,26 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
   return (
     <Form
       onSubmit={save}
-      submit={of ? common('save') : common('create')}
-      dirty={editor.dirty}
-      label={of ? t('discount') : t('add')}
-      keepsTyping={of !== undefined}
+      submit={current ? common('save') : common('create')}
+      dirty={editor.isDirty}
+      label={current ? t('discount') : t('add')}
+      isEditableWhileSending={current !== undefined}
     >
       <Section title={t('what')}>
-        <TextField bind={field.title} label={common('title')} hint={t('nameHint')} required max={255} error={error('title')} />
+        <TextField bind={fields.title} label={common('title')} hint={t('nameHint')} required max={255} error={errorText('title')} />
         <div class="fields">
           <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
           {kind.value === 'PERCENT' && (
-            <TextField bind={field.percent} label={t('percent')} inputMode="decimal" code required error={error('percent')} />
+            <TextField bind={fields.percent} label={t('percent')} inputMode="decimal" code required error={errorText('percent')} />
           )}
           {kind.value === 'FIXED' && (
             <MoneyField
-              bind={field.amount}
+              bind={fields.amount}
               label={t('amount')}
               currency={currency}
               required
               hint={t('amountHint')}
-              error={error('amount')}
+              error={errorText('amount')}
             />
           )}
         </div>
@@ -117,39 +117,45 @@ export function DiscountForm({ of, resource }: { of?: Versioned<NamedDiscount>; 
             ]}
           />
           {how.value === 'CODE' && (
-            <TextField bind={field.code} label={t('discountCode')} hint={t('codeHint')} required max={64} code error={error('code')} />
+            <TextField bind={fields.code} label={t('discountCode')} hint={t('codeHint')} required max={64} code error={errorText('code')} />
           )}
         </div>
-        <CheckField bind={field.isActive} label={common('active')} hint={t('isActiveHint')} />
+        <CheckField bind={fields.isActive} label={common('active')} hint={t('isActiveHint')} />
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={field.products} max={productsMax} label={common('products')} find={withoutRecord(findProducts)} />
-          <PickField bind={field.collections} max={collectionsMax} label={common('collections')} find={withoutRecord(findCollections)} />
+          <PickField bind={fields.products} max={productsMax} label={common('products')} find={withoutRecord(findProducts)} />
+          <PickField bind={fields.collections} max={collectionsMax} label={common('collections')} find={withoutRecord(findCollections)} />
         </div>
         <MoneyField
-          bind={field.minSubtotal}
+          bind={fields.minSubtotal}
           label={t('minSubtotal')}
           currency={currency}
           hint={t('minSubtotalHint')}
-          error={error('minSubtotal')}
+          error={errorText('minSubtotal')}
         />
       </Section>
       <Section title={t('dates')} hint={t('zone', { zone })}>
         <div class="fields">
-          <TextField bind={field.startsAt} label={t('startsAt')} type="datetime-local" hint={t('startsHint')} error={error('startsAt')} />
-          <TextField bind={field.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={error('endsAt')} />
+          <TextField
+            bind={fields.startsAt}
+            label={t('startsAt')}
+            type="datetime-local"
+            hint={t('startsHint')}
+            error={errorText('startsAt')}
+          />
+          <TextField bind={fields.endsAt} label={t('endsAt')} type="datetime-local" hint={t('endsHint')} error={errorText('endsAt')} />
         </div>
       </Section>
-      <Section title={t('limits')} hint={of?.data.used != null ? t('usedSoFar', { n: of.data.used }) : undefined}>
+      <Section title={t('limits')} hint={current?.data.used != null ? t('usedSoFar', { n: current.data.used }) : undefined}>
         <div class="fields">
-          <NumberField bind={field.usageLimit} label={t('usageLimit')} hint={t('noLimitHint')} max={10} error={error('usageLimit')} />
+          <NumberField bind={fields.usageLimit} label={t('usageLimit')} hint={t('noLimitHint')} max={10} error={errorText('usageLimit')} />
           <NumberField
-            bind={field.perCustomerLimit}
+            bind={fields.perCustomerLimit}
             label={t('perCustomerLimit')}
             hint={t('noLimitHint')}
             max={10}
-            error={error('perCustomerLimit')}
+            error={errorText('perCustomerLimit')}
           />
         </div>
       </Section>
@@ -176,30 +182,30 @@ const labels = (): Readonly<Record<(typeof bodyFields)[number], string>> => ({
 /** Lists the differing fields of a conflict. */
 function differences(mine: Body, theirs: NamedDiscount): readonly (readonly [string, string, string])[] {
   const names = new Map([...theirs.products, ...theirs.collections].map(({ id, text }) => [id, text]))
-  const say = (of: Body, field: (typeof bodyFields)[number]): string => {
-    const value = of[field]
+  const valueText = (values: Body, field: (typeof bodyFields)[number]): string => {
+    const value = values[field]
     if (value === null) return '–'
     switch (field) {
       case 'kind':
-        return t(`kind.${of.kind}`)
+        return t(`kind.${values.kind}`)
       case 'valueBps':
       case 'amount':
-        return discountValue(of)
+        return discountValue(values)
       case 'minSubtotal':
-        return of.minSubtotal ? money(of.minSubtotal) : '–'
+        return values.minSubtotal ? money(values.minSubtotal) : '–'
       case 'startsAt':
       case 'endsAt':
         return moment(String(value))
       case 'status':
-        return stateName(of.status)
+        return stateName(values.status)
       case 'productIds':
       case 'collectionIds':
-        return (of[field] ?? []).map((id) => names.get(id) ?? id).join(', ')
+        return (values[field] ?? []).map((id) => names.get(id) ?? id).join(', ')
       default:
         return typeof value === 'number' ? number(value) : String(value)
     }
   }
   return bodyFields
     .filter((field) => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]))
-    .map((field) => [labels()[field], say(mine, field), say(theirs, field)])
+    .map((field) => [labels()[field], valueText(mine, field), valueText(theirs, field)])
 }

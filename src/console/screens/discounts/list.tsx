@@ -24,21 +24,21 @@ export const discountValue = ({ kind, valueBps, amount }: Pick<Discount, 'kind' 
   return kind === 'PERCENT' ? percentOfBps(valueBps ?? 0) : amount ? money(amount) : ''
 }
 
-export const DiscountStateBadge = ({ of }: { of: Discount }) => {
-  const state = discountState(of, serverNow())
-  return <StatusBadge of={state} text={t(`is.${state}`)} tone={stateTone[state]} />
+export const DiscountStateBadge = ({ discount }: { discount: Discount }) => {
+  const state = discountState(discount, serverNow())
+  return <StatusBadge status={state} text={t(`is.${state}`)} tone={stateTone[state]} />
 }
 
-const usedOf = ({ used, usageLimit }: Discount) =>
+const usageText = ({ used, usageLimit }: Discount) =>
   usageLimit === null ? number(used ?? 0) : t('usedOf', { used: number(used ?? 0), limit: number(usageLimit) })
 
 const columns = (): readonly Column<Discount>[] => [
   { title: common('title'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { title: common('code'), cell: ({ code }) => (code === null ? t('automatic') : <code dir="ltr">{code}</code>) },
   { title: t('takesOff'), cell: discountValue },
-  { title: common('status'), cell: (discount) => <DiscountStateBadge of={discount} /> },
+  { title: common('status'), cell: (discount) => <DiscountStateBadge discount={discount} /> },
   { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('noEnd')) },
-  { title: t('used'), end: true, cell: usedOf },
+  { title: t('used'), lastPage: true, cell: usageText },
 ]
 
 export default function Discounts() {
@@ -59,7 +59,7 @@ export default function Discounts() {
       }
     >
       <ListTable
-        of={discounts}
+        resource={discounts}
         query={query}
         empty={<EmptyState icon="tag" title={t('none')} text={t('noneText')} action={create} />}
         caption={common('discounts')}

@@ -15,12 +15,12 @@ export async function readDiscount(id: string, signal: AbortSignal): Promise<Ver
     loadChoices(
       discount.productIds ?? [],
       (one) => ok(api.GET('/product-v2/{id}', { params: { path: { id: one } }, signal })),
-      (of) => withoutRecord(productChoice(of)),
+      (record) => withoutRecord(productChoice(record)),
     ),
     loadChoices(
       discount.collectionIds ?? [],
       (one) => ok(api.GET('/collection-v2/{id}', { params: { path: { id: one } }, signal })),
-      (of) => withoutRecord(collectionChoice(of)),
+      (record) => withoutRecord(collectionChoice(record)),
     ),
   ])
   return { data: { ...discount, products, collections }, etag }

@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { moneyText } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField } from '../../ui/fields.tsx'
 import { Picker } from '../../ui/picker.tsx'
@@ -22,14 +22,14 @@ type LinesProps = {
 
 /** The lines of a draft order: found by search, with quantities and own prices. */
 export function LinesField({ bind, currency, unavailable }: LinesProps) {
-  const [picked, setPicked] = useState<ReadonlyMap<string, FoundVariant>>(new Map())
-  const isShort = ({ variantId, quantity }: DraftLine) => {
-    const found = picked.get(variantId)
-    return found ? (parseQuantity(quantity.value) ?? 0) > found.left : unavailable.has(variantId)
+  const [pickedVariants, setPickedVariants] = useState<ReadonlyMap<string, FoundVariant>>(new Map())
+  const isOutOfStock = ({ variantId, quantity }: DraftLine) => {
+    const found = pickedVariants.get(variantId)
+    return found ? (parseQuantity(quantity.value) ?? 0) > found.available : unavailable.has(variantId)
   }
-  const has = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
+  const hasVariant = ({ id }: { id: string }) => bind.value.some(({ variantId }) => variantId === id)
   function add(found: FoundVariant): void {
-    setPicked((before) => new Map(before).set(found.id, found))
+    setPickedVariants((before) => new Map(before).set(found.id, found))
     const existing = bind.value.find(({ variantId }) => variantId === found.id)
     // A variant that is picked again gets one more unit.
     if (existing) {
@@ -38,8 +38,8 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
       return
     }
     if (bind.value.length >= linesMax) return
-    const { id, title, named, price } = found
-    bind.value = [...bind.value, createDraftLine({ variantId: id, title, detail: named, quantity: '1', price: moneyText(price) })]
+    const { id, title, variantName, price } = found
+    bind.value = [...bind.value, createDraftLine({ variantId: id, title, detail: variantName, quantity: '1', price: moneyText(price) })]
   }
   return (
     <>
@@ -47,7 +47,7 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
         label={t('add')}
         hint={t('addHint')}
         find={findVariants}
-        taken={has}
+        isSelected={hasVariant}
         onPick={add}
         error={bind.value.length >= linesMax ? common('pickMax', { n: linesMax }) : undefined}
       />
@@ -56,9 +56,9 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
           {bind.value.map((line) => (
             <LineField
               key={line.variantId}
-              of={line}
+              line={line}
               currency={currency}
-              isShort={isShort(line)}
+              isOutOfStock={isOutOfStock(line)}
               onRemove={() => (bind.value = bind.value.filter((one) => one !== line))}
             />
           ))}
@@ -68,30 +68,30 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
   )
 }
 
-type LineProps = { readonly of: DraftLine; readonly currency: string; readonly isShort: boolean; readonly onRemove: () => void }
-const LineField = ({ of, currency, isShort, onRemove }: LineProps) => (
+type LineProps = { readonly line: DraftLine; readonly currency: string; readonly isOutOfStock: boolean; readonly onRemove: () => void }
+const LineField = ({ line, currency, isOutOfStock, onRemove }: LineProps) => (
   <li>
     <span>
-      <bdi class="cut">{of.title}</bdi>
-      {of.detail && (
+      <bdi class="cut">{line.title}</bdi>
+      {line.detail && (
         <small class="faint">
-          <bdi>{of.detail}</bdi>
+          <bdi>{line.detail}</bdi>
         </small>
       )}
-      {isShort && <small class="error">{t('short')}</small>}
+      {isOutOfStock && <small class="error">{t('short')}</small>}
     </span>
     <NumberField
       label={common('quantity')}
-      bind={of.quantity}
-      error={parseQuantity(of.quantity.value) === undefined ? t('wrong.quantity') : undefined}
+      bind={line.quantity}
+      error={parseQuantity(line.quantity.value) === undefined ? t('wrong.quantity') : undefined}
     />
     <MoneyField
       label={t('price')}
       currency={currency}
-      bind={of.price}
+      bind={line.price}
       placeholder={t('priceNow')}
-      error={parsePrice(of.price.value, currency) === undefined ? notAmount(currency) : undefined}
+      error={parsePrice(line.price.value, currency) === undefined ? invalidAmountText(currency) : undefined}
     />
-    <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(of.title)}`} onPress={onRemove} />
+    <Button kind="quiet" icon="close" label={`${common('remove')}: ${truncate(line.title)}`} onPress={onRemove} />
   </li>
 )

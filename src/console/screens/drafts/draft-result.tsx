@@ -11,17 +11,17 @@ import { variantDetail } from './draft.domain.ts'
 import { t } from './i18n.ts'
 
 /** A draft order that can no longer be changed, or that the role may only read. */
-export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
+export const DraftResult = ({ draft }: { draft: Schema<'DraftOrder'> }) => (
   <Section title={t('lines')}>
-    {of.status !== 'OPEN' && <Note tone={of.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${of.status}`)}</Note>}
-    {of.orderId && (
+    {draft.status !== 'OPEN' && <Note tone={draft.status === 'COMPLETED' ? 'good' : 'info'}>{t(`became.${draft.status}`)}</Note>}
+    {draft.orderId && (
       <div class="row">
-        <ButtonLink kind="primary" icon="orders" href={shopPath('orders', of.orderId)} text={t('toOrder')} />
+        <ButtonLink kind="primary" icon="orders" href={shopPath('orders', draft.orderId)} text={t('toOrder')} />
       </div>
     )}
     <Table
       caption={t('lines')}
-      rows={of.lines}
+      rows={draft.lines}
       rowKey={({ id }) => id}
       columns={[
         {
@@ -33,9 +33,9 @@ export const DraftResult = ({ of }: { of: Schema<'DraftOrder'> }) => (
             </>
           ),
         },
-        { title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-        { title: t('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-        { title: common('total'), end: true, cell: ({ total }) => <Money of={total} /> },
+        { title: common('quantity'), lastPage: true, cell: ({ quantity }) => number(quantity) },
+        { title: t('price'), lastPage: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
+        { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
       ]}
     />
   </Section>

@@ -76,7 +76,7 @@ export function textOf(draft: Draft): DraftText {
 }
 
 /** Why a draft cannot be sent. */
-type LineError = { readonly line?: string; readonly what: 'noLines' | 'quantity' | 'price' }
+type LineError = { readonly line?: string; readonly problem: 'noLines' | 'quantity' | 'price' }
 
 type Body = {
   readonly lines: { variantId: string; quantity: number; unitPrice?: { amount: number; currency: string } }[]
@@ -99,10 +99,10 @@ export function parsePrice(text: string, currency: string): Money | null | undef
 
 /** Returns the first error of the lines. The API checks the rest. */
 export function findLineError({ lines }: DraftText, currency: string): LineError | undefined {
-  if (lines.length === 0) return { what: 'noLines' }
+  if (lines.length === 0) return { problem: 'noLines' }
   for (const { variantId, quantity, price } of lines) {
-    if (parseQuantity(quantity) === undefined) return { line: variantId, what: 'quantity' }
-    if (parsePrice(price, currency) === undefined) return { line: variantId, what: 'price' }
+    if (parseQuantity(quantity) === undefined) return { line: variantId, problem: 'quantity' }
+    if (parsePrice(price, currency) === undefined) return { line: variantId, problem: 'price' }
   }
   return undefined
 }
@@ -126,17 +126,17 @@ export function bodyOf(typed: DraftText, currency: string): Body {
 }
 
 /** Builds a body of the changed fields, so that the shopper's entries stay. */
-export const changeOf = (begun: DraftText, typed: DraftText, currency: string): Partial<Body> =>
-  pickChanges(bodyOf(typed, currency), bodyOf(begun, currency))
+export const changeOf = (base: DraftText, typed: DraftText, currency: string): Partial<Body> =>
+  pickChanges(bodyOf(typed, currency), bodyOf(base, currency))
 
 /** Returns the lines' total in minor units, before discounts, shipping and tax; undefined if a price is missing. */
 export function subtotalOf({ lines }: DraftText, currency: string): number | undefined {
   let sum = 0
   for (const { quantity, price } of lines) {
     const units = parseQuantity(quantity)
-    const each = parsePrice(price, currency)
-    if (units === undefined || !each) return undefined
-    sum += units * each.amount
+    const unitPrice = parsePrice(price, currency)
+    if (units === undefined || !unitPrice) return undefined
+    sum += units * unitPrice.amount
   }
   return Number.isSafeInteger(sum) ? sum : undefined
 }

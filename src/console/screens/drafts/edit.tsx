@@ -4,7 +4,7 @@ import { useRoute } from 'preact-iso/router'
 import { api, readVersioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { isDirty } from '../../lib/session/unsaved-changes.ts'
 import { Button } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -15,7 +15,7 @@ import type { VersionedDraft } from './draft.domain.ts'
 import { DraftResult } from './draft-result.tsx'
 import { DraftEditor } from './editor.tsx'
 import { t } from './i18n.ts'
-import { DraftSidebar } from './side.tsx'
+import { DraftSidebar } from './sidebar.tsx'
 
 /** A draft order: new, open or finished. */
 export default function DraftPage() {
@@ -32,52 +32,52 @@ export default function DraftPage() {
 
 function ExistingDraft({ id, back }: { id: string; back: { href: string; text: string } }) {
   // The form restarts with a saved or a viewed version, not with a background reload.
-  const begun = useSignal<VersionedDraft | undefined>(undefined)
+  const formVersion = useSignal<VersionedDraft | undefined>(undefined)
   const draft = useResource<VersionedDraft>(id, async (signal) => {
     const read = await readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } }, signal }))
-    begun.value ??= read
+    formVersion.value ??= read
     return read
   })
-  const isGoing = useRef(false)
+  const isDeleting = useRef(false)
   // Input that was typed before the payment started stays until it is discarded.
-  const isLetGo = useSignal(false)
-  useLiveReload(['order.*'], () => !isGoing.current && draft.reload())
-  const known = draft.data.value
-  const put = (now: VersionedDraft) => {
-    draft.put(now)
-    begun.value = now
+  const isDiscarded = useSignal(false)
+  useLiveReload(['order.*'], () => !isDeleting.current && draft.reload())
+  const current = draft.data.value
+  const showVersion = (version: VersionedDraft) => {
+    draft.put(version)
+    formVersion.value = version
   }
   return (
     <Page
-      title={known?.data.email ?? t('draft')}
+      title={current?.data.email ?? t('draft')}
       back={back}
       subtitle={
-        known && (
+        current && (
           <>
-            <StatusBadge of={known.data.status} />
-            <Moment at={known.data.createdAt} />
+            <StatusBadge status={current.data.status} />
+            <Moment at={current.data.createdAt} />
           </>
         )
       }
     >
-      <ResourceView of={draft}>
-        {(now) => (
+      <ResourceView resource={draft}>
+        {(version) => (
           <div class="columns">
-            {mayManage.value && (now.data.status === 'OPEN' || (isDirty() && !isLetGo.value)) ? (
+            {canManage.value && (version.data.status === 'OPEN' || (isDirty() && !isDiscarded.value)) ? (
               <div class="stack">
-                {now.data.status !== 'OPEN' ? (
+                {version.data.status !== 'OPEN' ? (
                   <Note tone="warn">
-                    {t('closedMeanwhile')} <Button onPress={() => (isLetGo.value = true)} text={t('letGo')} />
+                    {t('closedMeanwhile')} <Button onPress={() => (isDiscarded.value = true)} text={t('letGo')} />
                   </Note>
                 ) : (
-                  begun.value && begun.value.etag !== now.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>
+                  formVersion.value && formVersion.value.etag !== version.etag && <Note tone="warn">{t('changedMeanwhile')}</Note>
                 )}
-                <DraftEditor of={begun.value ?? now} isClosed={now.data.status !== 'OPEN'} onSaved={put} />
+                <DraftEditor current={formVersion.value ?? version} isClosed={version.data.status !== 'OPEN'} onSaved={showVersion} />
               </div>
             ) : (
-              <DraftResult of={now.data} />
+              <DraftResult draft={version.data} />
             )}
-            <DraftSidebar of={now.data} onChange={draft.reload} onGoing={(going) => (isGoing.current = going)} />
+            <DraftSidebar draft={version.data} onChange={draft.reload} onDeleting={(isStarted) => (isDeleting.current = isStarted)} />
           </div>
         )}
       </ResourceView>

@@ -27,47 +27,47 @@ import { t } from './i18n.ts'
  * @param onSaved called with the stored draft
  */
 export function DraftEditor({
-  of,
+  current,
   isClosed,
   onSaved,
 }: {
-  of?: VersionedDraft
+  current?: VersionedDraft
   isClosed?: boolean
   onSaved?: (now: VersionedDraft) => void
 }) {
   const { route } = useLocation()
-  const currency = of?.data.currency ?? shop.value?.currency ?? 'USD'
+  const currency = current?.data.currency ?? shop.value?.currency ?? 'USD'
   const country = shop.value?.country ?? ''
   // The base version stays until another is set.
-  const [begun, begin] = useState(() => ({ typed: of ? textOf(of.data) : blankDraft, etag: of?.etag ?? '' }))
-  const form = useMemo(() => createDraftForm(begun.typed, country), [])
+  const [base, setBase] = useState(() => ({ typed: current ? textOf(current.data) : blankDraft, etag: current?.etag ?? '' }))
+  const form = useMemo(() => createDraftForm(base.typed, country), [])
   useLayoutEffect(() => {
-    if (!of || of.etag === begun.etag) return
-    const now = textOf(of.data)
+    if (!current || current.etag === base.etag) return
+    const now = textOf(current.data)
     fillDraftForm(form, now, country)
-    begin({ typed: now, etag: of.etag })
-  }, [of])
+    setBase({ typed: now, etag: current.etag })
+  }, [current])
   const sendOnce = useIdempotentSend()
   const typed = readDraftForm(form)
-  const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(begun.typed, currency))
-  const sum = subtotalOf(typed, currency)
+  const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(base.typed, currency))
+  const subtotal = subtotalOf(typed, currency)
 
   async function create(): Promise<void> {
     const body = bodyOf(typed, currency)
-    const made = await sendOnce(body, (header) => ok(api.POST('/v2/orders/drafts', { params: { header }, body })))
+    const draft = await sendOnce(body, (header) => ok(api.POST('/v2/orders/drafts', { params: { header }, body })))
     notify(t('created'))
-    route(shopPath('orders', 'drafts', made.id), true)
+    route(shopPath('orders', 'drafts', draft.id), true)
   }
   async function change({ data: { id } }: VersionedDraft): Promise<void> {
-    const body = changeOf(begun.typed, typed, currency)
-    const saved = await saveVersioned(begun.etag, {
+    const body = changeOf(base.typed, typed, currency)
+    const saved = await saveVersioned(base.etag, {
       save: (etag) =>
         sendOnce([body, etag], (header) =>
           readVersioned(api.PATCH('/v2/orders/drafts/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
         ),
-      theirs: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })),
+      readCurrent: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })),
       differences: (theirs) => differencesOf(typed, textOf(theirs), body),
-      onTheirs: (now) => onSaved?.(now),
+      onViewCurrent: (now) => onSaved?.(now),
     })
     if (!saved) return
     notify(common('saved'))
@@ -75,17 +75,17 @@ export function DraftEditor({
   }
   async function save(): Promise<void> {
     if (isClosed) throw new Error(t('closedMeanwhile'))
-    const wrong = findLineError(typed, currency)
-    if (wrong) throw new Error(t(`wrong.${wrong.what}`))
-    await (of ? change(of) : create())
+    const error = findLineError(typed, currency)
+    if (error) throw new Error(t(`wrong.${error.problem}`))
+    await (current ? change(current) : create())
   }
   return (
-    <Form onSubmit={save} submit={of ? common('save') : t('create')} dirty={isDirty} label={t('draft')}>
+    <Form onSubmit={save} submit={current ? common('save') : t('create')} dirty={isDirty} label={t('draft')}>
       <Section title={t('lines')}>
-        <LinesField bind={form.lines} currency={currency} unavailable={unavailableIn(of)} />
-        {sum !== undefined && typed.lines.length > 0 && (
+        <LinesField bind={form.lines} currency={currency} unavailable={unavailableIn(current)} />
+        {subtotal !== undefined && typed.lines.length > 0 && (
           <p class="end">
-            {common('subtotal')}: <strong>{money({ amount: sum, currency })}</strong>
+            {common('subtotal')}: <strong>{money({ amount: subtotal, currency })}</strong>
           </p>
         )}
       </Section>
@@ -99,8 +99,8 @@ export function DraftEditor({
   )
 }
 
-const unavailableIn = (of: VersionedDraft | undefined): ReadonlySet<string> =>
-  new Set(of?.data.status === 'OPEN' ? of.data.lines.filter(({ available }) => !available).map(({ variantId }) => variantId) : [])
+const unavailableIn = (draft: VersionedDraft | undefined): ReadonlySet<string> =>
+  new Set(draft?.data.status === 'OPEN' ? draft.data.lines.filter(({ available }) => !available).map(({ variantId }) => variantId) : [])
 
 function CustomerSection({ form }: { form: DraftForm }) {
   const id = form.customer.value[0]?.id
@@ -108,7 +108,7 @@ function CustomerSection({ form }: { form: DraftForm }) {
   useEffect(() => {
     if (id && form.customer.peek()[0]?.text === id)
       ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } } })).then(
-        (of) => setCustomerName(form, of),
+        (customer) => setCustomerName(form, customer),
         () => undefined,
       )
   }, [id, form])
@@ -122,32 +122,32 @@ function CustomerSection({ form }: { form: DraftForm }) {
 
 function DeliverySection({ form }: { form: DraftForm }) {
   const methods = useResource('methods', (signal) => ok(api.GET('/shops/v2/shipping-methods', { signal })))
-  const known: readonly Schema<'ShippingMethod'>[] = methods.data.value?.data ?? []
-  const chosen = form.shippingMethod.value
-  const isSaid = form.shippingBy.value === 'shop'
+  const shippingMethods: readonly Schema<'ShippingMethod'>[] = methods.data.value?.data ?? []
+  const selectedCode = form.shippingMethod.value
+  const isShopAddress = form.shippingBy.value === 'shop'
   // "Same as shipping" is impossible while the shopper sets the shipping address.
   useEffect(() => {
-    if (!isSaid && form.billingBy.peek() === 'same') form.billingBy.value = 'shopper'
-  }, [isSaid, form])
-  const options = known.map(({ code, title }) => [code, title] as const)
+    if (!isShopAddress && form.billingBy.peek() === 'same') form.billingBy.value = 'shopper'
+  }, [isShopAddress, form])
+  const options = shippingMethods.map(({ code, title }) => [code, title] as const)
   return (
     <Section title={t('where')}>
-      <AddressField label={t('shippingAddress')} bind={form.shippingBy} of={form.shipping} says={['shopper', 'shop']} />
+      <AddressField label={t('shippingAddress')} bind={form.shippingBy} form={form.shipping} sources={['shopper', 'shop']} />
       <AddressField
         label={t('billingAddress')}
         bind={form.billingBy}
-        of={form.billing}
-        says={isSaid ? ['shopper', 'same', 'shop'] : ['shopper', 'shop']}
+        form={form.billing}
+        sources={isShopAddress ? ['shopper', 'same', 'shop'] : ['shopper', 'shop']}
       />
       {methods.error.value !== undefined && <ErrorMessage error={methods.error.value} retry={methods.reload} />}
-      {(known.length > 0 || chosen !== '') && (
+      {(shippingMethods.length > 0 || selectedCode !== '') && (
         <SelectField
           label={t('method')}
           bind={form.shippingMethod}
           options={[
             ['', t('methodByShopper')],
             ...options,
-            ...(chosen && !known.some(({ code }) => code === chosen) ? [[chosen, chosen] as const] : []),
+            ...(selectedCode && !shippingMethods.some(({ code }) => code === selectedCode) ? [[selectedCode, selectedCode] as const] : []),
           ]}
         />
       )}
@@ -158,19 +158,19 @@ function DeliverySection({ form }: { form: DraftForm }) {
 const AddressField = ({
   label,
   bind,
-  of,
-  says,
+  form,
+  sources,
 }: {
   label: string
   bind: Signal<AddressSource>
-  of: AddressForm
-  says: readonly AddressSource[]
+  form: AddressForm
+  sources: readonly AddressSource[]
 }) => (
   <>
-    <SelectField label={label} bind={bind} options={says.map((one) => [one, t(`says.${one}`)] as const)} />
+    <SelectField label={label} bind={bind} options={sources.map((one) => [one, t(`says.${one}`)] as const)} />
     {bind.value === 'shop' && (
       <fieldset class="sub" aria-label={label}>
-        <AddressFields of={of} required />
+        <AddressFields form={form} required />
       </fieldset>
     )}
   </>
@@ -180,7 +180,7 @@ const AddressField = ({
 function differencesOf(yours: DraftText, theirs: DraftText, changed: object): readonly (readonly [string, string, string])[] {
   const lines = ({ lines: all }: DraftText) =>
     all.map(({ title, detail, quantity, price }) => `${quantity} × ${title} ${detail} (${price})`).join('; ')
-  const address = (of: DraftText['shippingAddress']) => (of ? Object.values(of).filter(Boolean).join(', ') : '–')
+  const address = (value: DraftText['shippingAddress']) => (value ? Object.values(value).filter(Boolean).join(', ') : '–')
   const rows: readonly (readonly [keyof DraftText, string, string, string])[] = [
     ['lines', t('lines'), lines(yours), lines(theirs)],
     ['email', common('email'), yours.email, theirs.email],
@@ -191,6 +191,6 @@ function differencesOf(yours: DraftText, theirs: DraftText, changed: object): re
     ['discountCode', t('discountCode'), yours.discountCode, theirs.discountCode],
     ['note', common('note'), yours.note, theirs.note],
   ]
-  const isOther = rows.filter(([name, , mine, there]) => mine !== there || Object.hasOwn(changed, name))
-  return isOther.map(([, name, mine, there]) => [name, mine || '–', there || '–'] as const)
+  const changedRows = rows.filter(([name, , mine, there]) => mine !== there || Object.hasOwn(changed, name))
+  return changedRows.map(([, name, mine, there]) => [name, mine || '–', there || '–'] as const)
 }

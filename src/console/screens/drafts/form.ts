@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
 import { customerChoice, type FoundRecord } from '../../lib/api/record-search.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import { fill, textsOf } from '../../lib/forms/draft.ts'
+import { draftValues, setFields } from '../../lib/forms/draft.ts'
 import { type AddressForm, addressOf, createAddressForm } from '../../ui/address.tsx'
 import type { DraftText, LineText } from './draft.domain.ts'
 
@@ -49,12 +49,12 @@ export function createDraftForm(typed: DraftText, country: string): DraftForm {
 
 /** Sets the fields' values and keeps the signals, so that the focus stays. */
 export function fillDraftForm(form: DraftForm, typed: DraftText, country: string): void {
-  const { shipping, billing, customer, ...fresh } = createDraftForm(typed, country)
-  fill(form.shipping, textsOf(shipping))
-  fill(form.billing, textsOf(billing))
+  const { shipping, billing, customer, ...otherFields } = createDraftForm(typed, country)
+  setFields(form.shipping, draftValues(shipping))
+  setFields(form.billing, draftValues(billing))
   // The name of the same customer is loaded already.
   if (form.customer.value[0]?.id !== customer.value[0]?.id) form.customer.value = customer.value
-  for (const [name, field] of Object.entries(fresh)) (form[name as keyof typeof fresh] as Signal<unknown>).value = field.value
+  for (const [name, field] of Object.entries(otherFields)) (form[name as keyof typeof otherFields] as Signal<unknown>).value = field.value
 }
 
 /** Returns the form's values. */
@@ -74,6 +74,6 @@ export function readDraftForm(form: DraftForm): DraftText {
 }
 
 /** Replaces a customer's id by their name. */
-export function setCustomerName(form: DraftForm, of: Schema<'Customer'>): void {
-  if (form.customer.value[0]?.id === of.id) form.customer.value = [customerChoice(of)]
+export function setCustomerName(form: DraftForm, customer: Schema<'Customer'>): void {
+  if (form.customer.value[0]?.id === customer.id) form.customer.value = [customerChoice(customer)]
 }

@@ -4,7 +4,7 @@ import { number } from '../../lib/format/format.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -29,27 +29,27 @@ const columns = (): readonly Column<Draft>[] => [
     ),
   },
   { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { title: t('lines'), end: true, cell: ({ lines }) => number(lines.length) },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: t('lines'), lastPage: true, cell: ({ lines }) => number(lines.length) },
   { title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
-  { title: common('total'), end: true, cell: ({ totals }) => <Money of={totals.total} /> },
+  { title: common('total'), lastPage: true, cell: ({ totals }) => <Money amount={totals.total} /> },
 ]
 
 /** Draft orders. */
 export default function Drafts() {
   const query = useQuery()
-  const { status } = query.of
+  const { status } = query.values
   const drafts = useResource(JSON.stringify([status, query.page]), (signal) =>
     ok(api.GET('/v2/orders/drafts', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], drafts.reload)
-  const create = mayManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('new')} />
+  const create = canManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('new')} />
   return (
     <Page
       title={t('title')}
       subtitle={t('subtitle')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/v2/orders/drafts" query={{ status }} name="drafts" />
             {create}
@@ -62,7 +62,7 @@ export default function Drafts() {
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
       <ListTable
-        of={drafts}
+        resource={drafts}
         query={query}
         isFiltered={!!status}
         empty={<EmptyState icon="page" title={t('none')} text={t('noneText')} action={create} />}

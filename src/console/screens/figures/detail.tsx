@@ -44,19 +44,19 @@ const UnknownKpi = () => (
 
 function KpiPage({ name }: { name: KpiName }) {
   const query = useQuery()
-  const shown = kpiDateRange(query.of)
+  const range = kpiDateRange(query.values)
   const kpi = useKpi(name, query)
   return (
     <Page
       title={kpiTitle(name)}
       subtitle={t(`about.${name}`)}
-      back={{ href: `/console/net${rangeQuery(query.of)}`, text: common('figures') }}
+      back={{ href: `/console/net${rangeQuery(query.values)}`, text: common('figures') }}
       actions={
         <Button
           icon="download"
           onPress={async () =>
             download(
-              pathWith(`/admin/dashboard/${name}`, { ...rangeDates(kpiDateRange(query.of)), ...(await modeOf(name)) }),
+              pathWith(`/admin/dashboard/${name}`, { ...rangeDates(kpiDateRange(query.values)), ...(await modeOf(name)) }),
               `${name}.csv`,
               'text/csv',
             )
@@ -65,78 +65,83 @@ function KpiPage({ name }: { name: KpiName }) {
         />
       }
     >
-      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
-      <ResourceView of={kpi}>{(of) => <KpiDetail of={of} name={name} />}</ResourceView>
+      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
+      <ResourceView resource={kpi}>{(reading) => <KpiDetail kpi={reading} name={name} />}</ResourceView>
     </Page>
   )
 }
 
-function KpiDetail({ of, name }: { of: KpiReading; name: KpiName }) {
+function KpiDetail({ kpi, name }: { kpi: KpiReading; name: KpiName }) {
   // The chart is redrawn when these values change.
   const plot = useMemo(
     () => ({
-      dates: of.series.map(({ date }) => date),
-      series: [{ name: kpiTitle(name), values: of.series.map(({ value }) => value) }],
+      dates: kpi.series.map(({ date }) => date),
+      series: [{ name: kpiTitle(name), values: kpi.series.map(({ value }) => value) }],
       format: formatOf(name),
     }),
-    [of, name],
+    [kpi, name],
   )
   return (
     <>
-      <KpiDates of={of} />
-      <KpiNotes of={of} />
+      <KpiDates kpi={kpi} />
+      <KpiNotes kpi={kpi} />
       <div class="grid">
-        <Figure name={kpiTitle(name)} value={kpiValueText(name, of.total)} change={of.change} before={kpiValueText(name, of.previous)} />
-        {of.of && <Figure name={common('refunded')} value={usd(of.of.refundedUsd)} />}
-        {of.of && <Figure name={t('confirmed')} value={usd(of.of.confirmedUsd)} />}
+        <Figure
+          name={kpiTitle(name)}
+          value={kpiValueText(name, kpi.total)}
+          change={kpi.change}
+          previous={kpiValueText(name, kpi.previous)}
+        />
+        {kpi.amounts && <Figure name={common('refunded')} value={usd(kpi.amounts.refundedUsd)} />}
+        {kpi.amounts && <Figure name={t('confirmed')} value={usd(kpi.amounts.confirmedUsd)} />}
       </div>
       <Section>
         <Plot title={t('byDay')} {...plot} />
       </Section>
-      <Breakdown of={of} name={name} />
+      <Breakdown kpi={kpi} name={name} />
     </>
   )
 }
 
 /** The parts of a figure as a table; a rate shows its amounts. */
-function Breakdown({ of, name }: { of: Kpi; name: KpiName }) {
+function Breakdown({ kpi, name }: { kpi: Kpi; name: KpiName }) {
   const isRate = unitOf(name) === 'part'
   const columns: readonly Column<KpiPart>[] = [
     { title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
-          { title: common('refunded'), end: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
-          { title: t('confirmed'), end: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
+          { title: common('refunded'), lastPage: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { title: t('confirmed'), lastPage: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
         ] satisfies Column<KpiPart>[])
       : []),
-    { title: kpiTitle(name), end: true, cell: ({ value }) => kpiValueText(name, value) },
+    { title: kpiTitle(name), lastPage: true, cell: ({ value }) => kpiValueText(name, value) },
     ...(isRate
       ? []
       : ([
           {
             title: t('share'),
-            end: true,
+            lastPage: true,
             cell: ({ value }) => {
-              const share = shareOf(value, of.total)
+              const share = shareOf(value, kpi.total)
               return share === null ? '–' : percent(share)
             },
           },
         ] satisfies Column<KpiPart>[])),
   ]
-  const keep = () => {
+  const saveParts = () => {
     const money = isRate ? ['refundedUsd', 'confirmedUsd'] : []
     saveCsv(
-      `${name}-parts-${of.startDate}-${of.endDate}.csv`,
+      `${name}-parts-${kpi.startDate}-${kpi.endDate}.csv`,
       ['part', ...money, isRate ? 'rate' : 'value'],
-      of.parts.map((part) => [part.name, ...(isRate ? [part.refundedUsd ?? 0, part.confirmedUsd ?? 0] : []), part.value]),
+      kpi.parts.map((part) => [part.name, ...(isRate ? [part.refundedUsd ?? 0, part.confirmedUsd ?? 0] : []), part.value]),
     )
   }
   return (
-    <Section title={t('parts')} actions={of.parts.length > 0 && <Button icon="download" onPress={keep} text={t('downloadParts')} />}>
-      {of.parts.length === 0 ? (
+    <Section title={t('parts')} actions={kpi.parts.length > 0 && <Button icon="download" onPress={saveParts} text={t('downloadParts')} />}>
+      {kpi.parts.length === 0 ? (
         <p class="hint">{t('noParts')}</p>
       ) : (
-        <Table caption={t(`by.${name}`)} columns={columns} rows={of.parts} rowKey={({ name: part }) => part} />
+        <Table caption={t(`by.${name}`)} columns={columns} rows={kpi.parts} rowKey={({ name: part }) => part} />
       )}
     </Section>
   )

@@ -16,13 +16,13 @@ const partsMax = 4
 /** Six figures of the instance, each linked to its page. */
 export default function Figures() {
   const query = useQuery()
-  const shown = kpiDateRange(query.of)
+  const range = kpiDateRange(query.values)
   return (
     <Page title={common('figures')} subtitle={t('subtitle')}>
-      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
+      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
       <div class="grid figures">
         {kpiNames.map((name) => (
-          <KpiCard key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.of)}`} />
+          <KpiCard key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.values)}`} />
         ))}
       </div>
     </Page>
@@ -36,21 +36,21 @@ function KpiCard({ name, query, href }: { name: KpiName; query: Query; href: str
       <h2>
         <a href={href}>{kpiTitle(name)}</a>
       </h2>
-      <ResourceView of={kpi}>{(of) => <KpiSummary of={of} name={name} />}</ResourceView>
+      <ResourceView resource={kpi}>{(reading) => <KpiSummary kpi={reading} name={name} />}</ResourceView>
     </section>
   )
 }
 
-function KpiSummary({ of, name }: { of: KpiReading; name: KpiName }) {
-  const { shown, more } = firstParts(of.parts, partsMax)
+function KpiSummary({ kpi, name }: { kpi: KpiReading; name: KpiName }) {
+  const { shown, more } = firstParts(kpi.parts, partsMax)
   return (
     <>
       <p class="row total">
-        <strong>{kpiValueText(name, of.total)}</strong>
-        <PercentChange of={of.change} />
+        <strong>{kpiValueText(name, kpi.total)}</strong>
+        <PercentChange change={kpi.change} />
       </p>
-      <small class="faint">{common('previousPeriod', { value: kpiValueText(name, of.previous) })}</small>
-      <Sparkline values={of.series.map(({ value }) => value)} />
+      <small class="faint">{common('previousPeriod', { value: kpiValueText(name, kpi.previous) })}</small>
+      <Sparkline values={kpi.series.map(({ value }) => value)} />
       {shown.length > 0 && (
         <dl class="amounts">
           {shown.map((part) => (
@@ -64,8 +64,8 @@ function KpiSummary({ of, name }: { of: KpiReading; name: KpiName }) {
         </dl>
       )}
       {more > 0 && <small class="faint">{t('moreParts', { n: more })}</small>}
-      <KpiNotes of={of} short />
-      <small class="faint">{common('asOf', { at: moment(of.readAt) })}</small>
+      <KpiNotes kpi={kpi} isCompact />
+      <small class="faint">{common('asOf', { at: moment(kpi.readAt) })}</small>
     </>
   )
 }

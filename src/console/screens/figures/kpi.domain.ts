@@ -30,13 +30,13 @@ export type Kpi = {
   /** Number of amounts without an exchange rate, which are not included. */
   readonly unpriced: number
   /** In dollars, for rates. */
-  readonly of?: { readonly refundedUsd: number; readonly confirmedUsd: number }
+  readonly amounts?: { readonly refundedUsd: number; readonly confirmedUsd: number }
 }
 
 const largestFirst = (a: KpiPart, b: KpiPart): number => (b.value ?? -1) - (a.value ?? -1)
 
-export function toCountKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
-  const { startDate, endDate, total, previousTotal, percentChange, breakdown, series } = answer
+export function toCountKpi(response: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
+  const { startDate, endDate, total, previousTotal, percentChange, breakdown, series } = response
   return {
     ...{ startDate, endDate, total, series },
     previous: previousTotal,
@@ -44,34 +44,34 @@ export function toCountKpi(answer: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
     parts: Object.entries(breakdown)
       .map(([name, value]) => ({ name, value }))
       .toSorted(largestFirst),
-    unpriced: 'unpriced' in answer ? answer.unpriced : 0,
+    unpriced: 'unpriced' in response ? response.unpriced : 0,
   }
 }
 
 /**
  * Has no change, because a change of a rate misleads.
- * @param before the response for the preceding days
+ * @param previous the response for the preceding days
  */
-export function toRateKpi(answer: Schema<'RefundRate'>, before: Schema<'RefundRate'> | undefined): Kpi {
-  const { startDate, endDate, network, processors, series, unpriced } = answer
+export function toRateKpi(response: Schema<'RefundRate'>, previous: Schema<'RefundRate'> | undefined): Kpi {
+  const { startDate, endDate, network, processors, series, unpriced } = response
   return {
     ...{ startDate, endDate, series, unpriced },
     total: network.rate,
-    previous: before?.network.rate ?? null,
+    previous: previous?.network.rate ?? null,
     change: null,
     parts: processors
       .map(({ processor, rate, refundedUsd, confirmedUsd }) => ({ name: processor, value: rate, refundedUsd, confirmedUsd }))
       .toSorted(largestFirst),
-    of: { refundedUsd: network.refundedUsd, confirmedUsd: network.confirmedUsd },
+    amounts: { refundedUsd: network.refundedUsd, confirmedUsd: network.confirmedUsd },
   }
 }
 
 /** Returns the first parts that are not empty, and how many follow. */
 export function firstParts(parts: readonly KpiPart[], max: number): { readonly shown: readonly KpiPart[]; readonly more: number } {
-  const some = parts.filter(({ value, confirmedUsd }) => value !== null && (value > 0 || (confirmedUsd ?? 0) > 0))
+  const nonEmpty = parts.filter(({ value, confirmedUsd }) => value !== null && (value > 0 || (confirmedUsd ?? 0) > 0))
   // One more row takes as much room as the text "1 more".
-  const shown = some.length <= max + 1 ? some : some.slice(0, max)
-  return { shown, more: some.length - shown.length }
+  const shown = nonEmpty.length <= max + 1 ? nonEmpty : nonEmpty.slice(0, max)
+  return { shown, more: nonEmpty.length - shown.length }
 }
 
 /** Returns a fraction; null without a total. */

@@ -17,23 +17,23 @@ import { type Kpi, type KpiName, type KpiPart, toCountKpi, toRateKpi, unitOf } f
 export const dayChoices = [7, 30, 90, 365] as const
 
 /** Whether a figure counts orders, which depend on the mode. */
-const isOfSales = (name: KpiName): boolean => name === 'gmv' || name === 'confirmed-orders' || name === 'refund-rate'
+const isSalesKpi = (name: KpiName): boolean => name === 'gmv' || name === 'confirmed-orders' || name === 'refund-rate'
 
 /** Returns the mode parameter of a download, so that it matches the page. */
-export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (isOfSales(name) ? { mode: await salesMode() } : {})
+export const modeOf = async (name: KpiName): Promise<{ mode?: SalesMode }> => (isSalesKpi(name) ? { mode: await salesMode() } : {})
 
 /**
  * Reads a figure.
  * @param mode for figures of orders
  */
-async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
-  const request = { params: { query: rangeDates(shown) }, signal }
-  const ofSales = { params: { query: { ...rangeDates(shown), mode } }, signal }
+async function readKpi(name: KpiName, range: DateRange, mode: SalesMode, signal: AbortSignal): Promise<Kpi> {
+  const request = { params: { query: rangeDates(range) }, signal }
+  const salesRequest = { params: { query: { ...rangeDates(range), mode } }, signal }
   switch (name) {
     case 'gmv':
-      return toCountKpi(await ok(api.GET('/admin/dashboard/gmv', ofSales)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/gmv', salesRequest)))
     case 'confirmed-orders':
-      return toCountKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', ofSales)))
+      return toCountKpi(await ok(api.GET('/admin/dashboard/confirmed-orders', salesRequest)))
     case 'registered-users':
       return toCountKpi(await ok(api.GET('/admin/dashboard/registered-users', request)))
     case 'verified-shops':
@@ -41,10 +41,10 @@ async function readKpi(name: KpiName, shown: DateRange, mode: SalesMode, signal:
     case 'created-products':
       return toCountKpi(await ok(api.GET('/admin/dashboard/created-products', request)))
     default: {
-      const answer = await ok(api.GET('/admin/dashboard/refund-rate', ofSales))
+      const response = await ok(api.GET('/admin/dashboard/refund-rate', salesRequest))
       // The route has no previous value, so a second request reads it; a failure leaves it out.
-      const before = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...previousRange(answer), mode } }, signal })
-      return toRateKpi(answer, await ok(before).catch(() => undefined))
+      const previous = api.GET('/admin/dashboard/refund-rate', { params: { query: { ...previousRange(response), mode } }, signal })
+      return toRateKpi(response, await ok(previous).catch(() => undefined))
     }
   }
 }
@@ -64,16 +64,16 @@ const reloadDelayMs = 5_000
 const pollMs = 60_000
 
 /** Returns the dates of the URL. */
-export const kpiDateRange = (of: Query['of']): DateRange => parseDateRange(of, dayChoices)
+export const kpiDateRange = (values: Query['values']): DateRange => parseDateRange(values, dayChoices)
 
 /** A figure with its reading time. `isTest` if it counts test shops because none is live. */
 export type KpiReading = Kpi & { readonly readAt: string; readonly isTest: boolean }
 
 /** Reads a figure and keeps it up to date. */
 export function useKpi(name: KpiName, query: Query): Resource<KpiReading> {
-  const kpi = useResource(`${name} ${rangeQuery(query.of)}`, async (signal) => {
-    const mode = isOfSales(name) ? await salesMode(signal) : 'LIVE'
-    const read = await readKpi(name, kpiDateRange(query.of), mode, signal)
+  const kpi = useResource(`${name} ${rangeQuery(query.values)}`, async (signal) => {
+    const mode = isSalesKpi(name) ? await salesMode(signal) : 'LIVE'
+    const read = await readKpi(name, kpiDateRange(query.values), mode, signal)
     return { ...read, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
   })
   useLiveReload(changeEvents[name], kpi.reload, undefined, reloadDelayMs)
@@ -94,10 +94,10 @@ export const partName = ({ name }: Pick<KpiPart, 'name'>): string => {
 }
 
 /**
- * Shows what limits the figure.
- * @param short as small texts
+ * Lists the limits of a figure.
+ * @param isCompact as small texts
  */
-export function KpiNotes({ of: { isTest, unpriced }, short }: { of: KpiReading; short?: boolean }) {
+export function KpiNotes({ kpi: { isTest, unpriced }, isCompact }: { kpi: KpiReading; isCompact?: boolean }) {
   const notes = [
     ...(unpriced > 0 ? ([['warn', t('unpriced', { n: unpriced })]] as const) : []),
     ...(isTest ? ([['info', common('testMode')]] as const) : []),
@@ -105,7 +105,7 @@ export function KpiNotes({ of: { isTest, unpriced }, short }: { of: KpiReading; 
   return (
     <>
       {notes.map(([tone, text]) =>
-        short ? (
+        isCompact ? (
           <p key={tone} class="hint">
             {text}
           </p>
@@ -120,7 +120,7 @@ export function KpiNotes({ of: { isTest, unpriced }, short }: { of: KpiReading; 
 }
 
 /** Shows the dates of a figure and its reading time. */
-export const KpiDates = ({ of: { startDate, endDate, readAt } }: { of: Pick<KpiReading, 'startDate' | 'endDate' | 'readAt'> }) => (
+export const KpiDates = ({ kpi: { startDate, endDate, readAt } }: { kpi: Pick<KpiReading, 'startDate' | 'endDate' | 'readAt'> }) => (
   <p class="faint">
     {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
   </p>

@@ -29,13 +29,13 @@ export function cardBody(
   { currency, zone, now }: { currency: string; zone: string; now: number },
 ):
   | { readonly body: { amount: { amount: number; currency: string }; expiresAt: string | null; note: string | null } }
-  | { readonly wrong: FieldErrors } {
+  | { readonly errors: FieldErrors } {
   const money = parseMoney(amount, currency)
-  const until = parseWallTime(expiresAt, zone)
-  const wrong: FieldErrors = {
+  const expiry = parseWallTime(expiresAt, zone)
+  const errors: FieldErrors = {
     ...(money === undefined || money.amount < 1 ? { amount: 'amount' } : {}),
-    ...(until === undefined ? { expiresAt: 'moment' } : until !== null && Date.parse(until) <= now ? { expiresAt: 'past' } : {}),
+    ...(expiry === undefined ? { expiresAt: 'moment' } : expiry !== null && Date.parse(expiry) <= now ? { expiresAt: 'past' } : {}),
   }
-  if (!money || until === undefined || Object.keys(wrong).length > 0) return { wrong }
-  return { body: { amount: money, expiresAt: until, note: note.trim() || null } }
+  if (!money || expiry === undefined || Object.keys(errors).length > 0) return { errors }
+  return { body: { amount: money, expiresAt: expiry, note: note.trim() || null } }
 }

@@ -9,7 +9,7 @@ import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopHeader, shopPath } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
@@ -57,22 +57,22 @@ export default function GiftCard() {
     if (saved) await card.reload()
     return saved !== undefined
   }
-  async function setStatus(shown: VersionedCard, status: Card['status']) {
-    const sure =
+  async function setStatus(version: VersionedCard, status: Card['status']) {
+    const isConfirmed =
       status === 'ACTIVE' ||
       (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
-    if (!sure || !(await saveStatus(shown, status))) return
-    const back = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
-    notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), { undo: () => card.data.value && saveStatus(card.data.value, back) })
+    if (!isConfirmed || !(await saveStatus(version, status))) return
+    const previousStatus = status === 'ACTIVE' ? 'DISABLED' : 'ACTIVE'
+    notify(t(status === 'ACTIVE' ? 'enabled' : 'disabled'), { undo: () => card.data.value && saveStatus(card.data.value, previousStatus) })
   }
   return (
     <Page
       title={current ? common('giftCardNamed', { last4: current.data.last4 }) : common('card')}
       back={{ href: shopPath('gift-cards'), text: common('giftCards') }}
-      subtitle={current && <CardStateBadge of={current.data} />}
+      subtitle={current && <CardStateBadge card={current.data} />}
       actions={
         current &&
-        mayManage.value &&
+        canManage.value &&
         (current.data.status === 'ACTIVE' ? (
           <Button kind="danger" onPress={() => setStatus(current, 'DISABLED')} text={t('disable')} />
         ) : (
@@ -83,19 +83,19 @@ export default function GiftCard() {
         ))
       }
     >
-      <ResourceView of={card}>
+      <ResourceView resource={card}>
         {({ data, etag }) => (
           <div class="columns">
             <Section title={t('moves')}>
               {data.transactionsCapped && <Note>{t('movesCapped', { n: data.transactions.length })}</Note>}
-              <Table caption={t('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={moveColumns()} />
+              <Table caption={t('movesList')} rows={data.transactions} rowKey={({ id: move }) => move} columns={transactionColumns()} />
             </Section>
             <div class="stack">
               <Section title={t('facts')}>
                 <FactList
-                  of={[
-                    [common('moneyLeft'), <Money key="balance" of={data.balance} />],
-                    [t('initial'), <Money key="initial" of={data.initialAmount} />],
+                  facts={[
+                    [common('moneyLeft'), <Money key="balance" amount={data.balance} />],
+                    [t('initial'), <Money key="initial" amount={data.initialAmount} />],
                     [common('expires'), data.expiresAt ? <Moment at={data.expiresAt} /> : common('never')],
                     [t('for'), data.customerId ? <a href={shopPath('customers', data.customerId)}>{t('toCustomer')}</a> : t('anybody')],
                     ...(data.orderId ? [[t('soldBy'), <a href={shopPath('orders', data.orderId)}>{t('toOrder')}</a>] as const] : []),
@@ -104,12 +104,12 @@ export default function GiftCard() {
                 />
                 <p class="hint">{t('neverAgain')}</p>
               </Section>
-              {mayManage.value && <EditForm of={{ data, etag }} card={card} saveOptions={saveOptions} />}
+              {canManage.value && <EditForm current={{ data, etag }} card={card} saveOptions={saveOptions} />}
             </div>
           </div>
         )}
       </ResourceView>
-      {current && mayManage.value && query.of['replace'] && (
+      {current && canManage.value && query.values['replace'] && (
         <IssueDialog
           customerId={current.data.customerId ?? undefined}
           replaced={current.data}
@@ -121,15 +121,15 @@ export default function GiftCard() {
   )
 }
 
-const moveColumns = () =>
+const transactionColumns = () =>
   [
-    { title: common('when'), main: true, cell: ({ at: when }: Card['transactions'][number]) => <Moment at={when} /> },
+    { title: common('when'), main: true, cell: ({ at: time }: Card['transactions'][number]) => <Moment at={time} /> },
     { title: t('what'), cell: ({ kind }: Card['transactions'][number]) => t(`kind.${kind}`) },
     {
       title: common('order'),
       cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={shopPath('orders', orderId)}>{t('toOrder')}</a>,
     },
-    { title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money of={amount} /> },
+    { title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money amount={amount} /> },
   ] as const
 
 const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : common('never'))
@@ -146,22 +146,22 @@ const differences = ({ status, note, expiresAt }: Change, theirs: Card): readonl
 type CardText = { note: string; expiresAt: string }
 
 function EditForm({
-  of,
+  current,
   card,
   saveOptions,
 }: {
-  of: VersionedCard
+  current: VersionedCard
   card: Resource<VersionedCard>
   saveOptions: (change: Change) => Parameters<RecordEditor<Card, CardText>['save']>[0]
 }) {
   const zone = timeZone()
   const editor = useRecordEditor(
     card,
-    of,
+    current,
     ({ note, expiresAt }): CardText => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }),
   )
   async function submit() {
-    const typed = editor.now()
+    const typed = editor.values()
     const before = editor.base().data.expiresAt
     const expiresAt = parseChangedWallTime(typed.expiresAt, before, zone)
     if (expiresAt === undefined) throw new Error(t('notMoment'))
@@ -172,9 +172,9 @@ function EditForm({
   }
   return (
     <Section title={common('edit')}>
-      <Form onSubmit={submit} dirty={editor.dirty} label={common('edit')} keepsTyping>
-        <TextField bind={editor.of.expiresAt} label={common('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
-        <TextAreaField bind={editor.of.note} label={common('note')} hint={t('noteHint')} max={500} rows={3} />
+      <Form onSubmit={submit} dirty={editor.isDirty} label={common('edit')} isEditableWhileSending>
+        <TextField bind={editor.fields.expiresAt} label={common('expires')} type="datetime-local" hint={t('expiresHint', { zone })} />
+        <TextAreaField bind={editor.fields.note} label={common('note')} hint={t('noteHint')} max={500} rows={3} />
       </Form>
     </Section>
   )

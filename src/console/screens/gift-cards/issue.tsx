@@ -47,7 +47,7 @@ export function IssueDialog({
   const issued = useSignal<IssuedCard | undefined>(undefined)
   return issued.value ? (
     <FormDialog key="issued" title={t('issuedTitle')} onClose={onClose}>
-      <CodeOnce of={issued.value} onClose={onClose} />
+      <CodeOnce card={issued.value} onClose={onClose} />
     </FormDialog>
   ) : (
     <FormDialog key="issue" title={t(replaced ? 'replace' : 'issue')} onClose={onClose}>
@@ -63,7 +63,7 @@ export function IssueDialog({
   )
 }
 
-function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
+function CodeOnce({ card, onClose }: { card: IssuedCard; onClose: () => void }) {
   // Leaving asks first, because the code cannot be shown again.
   useDirty(true, 'shown once')
   // The login hides the code.
@@ -71,16 +71,16 @@ function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
   return (
     <div class="stack">
       <p>
-        <Money of={of.balance} />
+        <Money amount={card.balance} />
       </p>
       <p class="code-once" dir="ltr">
-        {groupCode(of.code)}
+        {groupCode(card.code)}
       </p>
-      <CopyableText text={of.code} label={common('code')} />
+      <CopyableText text={card.code} label={common('code')} />
       <Note tone="warn">{t('once')}</Note>
       <div class="form-actions">
         <Button kind="primary" onPress={onClose} text={t('haveIt')} />
-        <ButtonLink href={shopPath('gift-cards', of.id)} text={t('toCard')} />
+        <ButtonLink href={shopPath('gift-cards', card.id)} text={t('toCard')} />
       </div>
     </div>
   )
@@ -90,23 +90,23 @@ function CodeOnce({ of, onClose }: { of: IssuedCard; onClose: () => void }) {
  * Loads the preselected customer's name while they are selected.
  * @returns the error
  */
-function useCustomerName(id: string | undefined, of: Signal<readonly Choice[]>): Signal<unknown> {
-  const failed = useSignal<unknown>(undefined)
+function useCustomerName(id: string | undefined, choices: Signal<readonly Choice[]>): Signal<unknown> {
+  const error = useSignal<unknown>(undefined)
   useEffect(() => {
     if (!id) return
     const request = new AbortController()
-    const isStillFor = () => !request.signal.aborted && of.peek()[0]?.id === id
+    const isStillSelected = () => !request.signal.aborted && choices.peek()[0]?.id === id
     ok(api.GET('/customer/{customerId}', { params: { path: { customerId: id } }, signal: request.signal })).then(
       (customer) => {
-        if (isStillFor()) of.value = [customerChoice(customer)]
+        if (isStillSelected()) choices.value = [customerChoice(customer)]
       },
-      (error: unknown) => {
-        if (isStillFor()) failed.value = error
+      (cause: unknown) => {
+        if (isStillSelected()) error.value = cause
       },
     )
     return () => request.abort()
   }, [id])
-  return failed
+  return error
 }
 
 function IssueForm({
@@ -127,37 +127,37 @@ function IssueForm({
   })
   // The card is limited to the customer before their name is loaded.
   const customer = useSignal<readonly Choice[]>(customerId ? [{ id: customerId, text: customerId }] : [])
-  const wrong = useSignal<FieldErrors>({})
+  const errors = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
-  const failed = useCustomerName(customerId, customer)
+  const nameError = useCustomerName(customerId, customer)
   async function issue() {
-    const typed = cardBody(draft.now(), { currency, zone, now: serverNow() })
-    wrong.value = 'wrong' in typed ? typed.wrong : {}
-    if ('wrong' in typed) throw new Error(common('checkFields'))
-    const body = { ...typed.body, customerId: customer.value[0]?.id ?? null }
+    const result = cardBody(draft.values(), { currency, zone, now: serverNow() })
+    errors.value = 'errors' in result ? result.errors : {}
+    if ('errors' in result) throw new Error(common('checkFields'))
+    const body = { ...result.body, customerId: customer.value[0]?.id ?? null }
     const card = await sendOnce(body, (header) => ok(api.POST('/giftcard', { params: { header }, body })))
-    draft.reset(draft.now())
+    draft.reset(draft.values())
     await onIssued(card)
   }
   return (
-    <Form onSubmit={issue} submit={t('issueNow')} dirty={draft.dirty} label={t('issue')}>
+    <Form onSubmit={issue} submit={t('issueNow')} dirty={draft.isDirty} label={t('issue')}>
       <MoneyField
-        bind={draft.of.amount}
+        bind={draft.fields.amount}
         label={common('amount')}
         currency={currency}
         required
-        error={wrong.value.amount && t('notAmount', { currency, example: exampleOf(currency) })}
+        error={errors.value.amount && t('notAmount', { currency, example: exampleOf(currency) })}
       />
       <TextField
-        bind={draft.of.expiresAt}
+        bind={draft.fields.expiresAt}
         label={common('expires')}
         type="datetime-local"
         hint={t('expiresHint', { zone })}
-        error={wrong.value.expiresAt && t(wrong.value.expiresAt === 'past' ? 'past' : 'notMoment')}
+        error={errors.value.expiresAt && t(errors.value.expiresAt === 'past' ? 'past' : 'notMoment')}
       />
       <PickField bind={customer} max={1} label={t('for')} hint={t('forHint')} find={findCustomers} />
-      {failed.value !== undefined && customer.value[0]?.id === customerId && <ErrorMessage error={failed.value} />}
-      <TextField bind={draft.of.note} label={common('note')} hint={t('noteHint')} max={500} />
+      {nameError.value !== undefined && customer.value[0]?.id === customerId && <ErrorMessage error={nameError.value} />}
+      <TextField bind={draft.fields.note} label={common('note')} hint={t('noteHint')} max={500} />
     </Form>
   )
 }

@@ -3,7 +3,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
@@ -19,24 +19,24 @@ import { IssueDialog } from './issue.tsx'
 
 type Card = Schema<'GiftCard'>
 
-export const CardStateBadge = ({ of }: { of: Card }) => {
-  const state = cardState(of)
-  return <StatusBadge of={state} text={t(`is.${state}`)} tone={cardTone[state]} />
+export const CardStateBadge = ({ card }: { card: Card }) => {
+  const state = cardState(card)
+  return <StatusBadge status={state} text={t(`is.${state}`)} tone={cardTone[state]} />
 }
 
 const columns = (): readonly Column<Card>[] => [
   { title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-  { title: common('status'), cell: (card) => <CardStateBadge of={card} /> },
+  { title: common('status'), cell: (card) => <CardStateBadge card={card} /> },
   { title: common('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
-  { title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} short /> },
+  { title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
   { title: common('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : common('never')) },
-  { title: t('initial'), end: true, cell: ({ initialAmount }) => <Money of={initialAmount} /> },
-  { title: common('moneyLeft'), end: true, cell: ({ balance }) => <Money of={balance} /> },
+  { title: t('initial'), lastPage: true, cell: ({ initialAmount }) => <Money amount={initialAmount} /> },
+  { title: common('moneyLeft'), lastPage: true, cell: ({ balance }) => <Money amount={balance} /> },
 ]
 
 export default function GiftCards() {
   const query = useQuery()
-  const { customerId } = query.of
+  const { customerId } = query.values
   const cards = useResource(JSON.stringify([customerId, query.page]), (signal) =>
     ok(api.GET('/giftcard', { params: { query: { ...(customerId && { customerId }), page: query.page } }, signal })),
   )
@@ -45,10 +45,10 @@ export default function GiftCards() {
     <Page
       title={common('giftCards')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/giftcard" query={{ customerId }} name="gift-cards" />
-            <CreateLink href={query.href({ new: '1', page: query.of['page'] })} text={t('issue')} />
+            <CreateLink href={query.href({ new: '1', page: query.values['page'] })} text={t('issue')} />
           </>
         )
       }
@@ -60,25 +60,25 @@ export default function GiftCards() {
         </Note>
       )}
       <ListTable
-        of={cards}
+        resource={cards}
         query={query}
         empty={
           <EmptyState
             icon="gift"
             title={t('none')}
             text={t('noneText')}
-            action={mayManage.value && <ButtonLink href={query.href({ new: '1' })} text={t('issue')} />}
+            action={canManage.value && <ButtonLink href={query.href({ new: '1' })} text={t('issue')} />}
           />
         }
         caption={common('giftCards')}
         columns={columns()}
         href={({ id }) => shopPath('gift-cards', id)}
       />
-      {query.of['new'] && mayManage.value && (
+      {query.values['new'] && canManage.value && (
         <IssueDialog
-          customerId={query.of['customer'] ?? customerId}
+          customerId={query.values['customer'] ?? customerId}
           onIssued={cards.reload}
-          onClose={() => query.set({ new: undefined, customer: undefined, page: query.of['page'] }, { replace: true })}
+          onClose={() => query.set({ new: undefined, customer: undefined, page: query.values['page'] }, { replace: true })}
         />
       )}
     </Page>

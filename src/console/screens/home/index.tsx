@@ -16,29 +16,29 @@ import { Figure } from '../../ui/figure.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { t } from './i18n.ts'
 import { AttentionList } from './needs-attention.tsx'
-import { TopProducts } from './sellers.tsx'
 import { NextSteps } from './steps.tsx'
+import { TopProducts } from './top-products.tsx'
 
 /** The path that is prefetched for a URL without a query. */
-export const firstRead = '/shops/v2/overview'
+export const firstPath = '/shops/v2/overview'
 
 /** The shop's figures and what needs attention. */
 export default function Home() {
   const query = useQuery()
-  const parseRange = () => parseDateRange(query.of, dayChoices, shopDaysAgo)
-  const shown = parseRange()
+  const parseRange = () => parseDateRange(query.values, dayChoices, shopDaysAgo)
+  const range = parseRange()
   const overview = useResource<Schema<'Overview'>>(
-    JSON.stringify([shown.days, query.of['from'], query.of['to']]),
+    JSON.stringify([range.days, query.values['from'], query.values['to']]),
     // The range is computed at each read, because an open page outlasts a day.
     (signal) => ok(api.GET('/shops/v2/overview', { params: { query: rangeDates(parseRange()) }, signal })),
-    () => takePrefetched(Object.keys(query.of).length === 0 ? firstRead : undefined),
+    () => takePrefetched(Object.keys(query.values).length === 0 ? firstPath : undefined),
   )
   // Collects bursts of order events.
   useLiveReload(['order.*', 'stock.low', 'shop.*'], overview.reload, () => true, 1_500)
   return (
     <Page title={shop.value?.title || shop.value?.name || common('home')} subtitle={t('subtitle')}>
-      {!(overview.data.value && isNewShop(overview.data.value)) && <DateRangeFilter query={query} shown={shown} today={shopDaysAgo} />}
-      <ResourceView of={overview}>{(of) => <ShopOverview of={of} query={query} />}</ResourceView>
+      {!(overview.data.value && isNewShop(overview.data.value)) && <DateRangeFilter query={query} range={range} dateBefore={shopDaysAgo} />}
+      <ResourceView resource={overview}>{(data) => <ShopOverview overview={data} query={query} />}</ResourceView>
     </Page>
   )
 }
@@ -47,17 +47,17 @@ export default function Home() {
 const isNewShop = ({ orders, goLive }: Schema<'Overview'>): boolean =>
   orders.confirmed === 0 && goLive?.steps.some(({ step, done }) => step === 'PRODUCTS' && !done) === true
 
-function ShopOverview({ of, query }: { of: Schema<'Overview'>; query: Query }) {
+function ShopOverview({ overview, query }: { overview: Schema<'Overview'>; query: Query }) {
   return (
     <>
-      <NextSteps of={of} />
-      {!isNewShop(of) && (
+      <NextSteps overview={overview} />
+      {!isNewShop(overview) && (
         <>
-          <OverviewFigures of={of} />
-          <AttentionList of={of} />
-          <OverviewPlots of={of} />
+          <OverviewFigures overview={overview} />
+          <AttentionList overview={overview} />
+          <OverviewPlots overview={overview} />
           <Deferred>
-            <TopProducts of={of} query={query} leads={role.value !== 'FULFILMENT'} />
+            <TopProducts overview={overview} query={query} linksToProducts={role.value !== 'FULFILMENT'} />
           </Deferred>
         </>
       )}
@@ -68,7 +68,7 @@ function ShopOverview({ of, query }: { of: Schema<'Overview'>; query: Query }) {
 /** Converts the API's percentage to a fraction. */
 const toFraction = (percentChange: number | null) => (percentChange === null ? null : percentChange / 100)
 
-function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: { of: Schema<'Overview'> }) {
+function OverviewFigures({ overview: { sales, orders, carts, startDate, endDate } }: { overview: Schema<'Overview'> }) {
   return (
     <>
       <p class="faint">{common('zoneDays', { from: day(startDate), to: day(endDate), zone: timeZone().replaceAll('_', ' ') })}</p>
@@ -77,20 +77,20 @@ function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: {
           name={t('sales')}
           value={money(sales.net)}
           change={toFraction(sales.percentChange)}
-          before={money(sales.previous.net)}
+          previous={money(sales.previous.net)}
           note={t('salesNote', { confirmed: money(sales.confirmed), refunds: money(sales.refunds) })}
         />
         <Figure
           name={common('orders')}
           value={number(orders.confirmed)}
           change={toFraction(orders.percentChange)}
-          before={number(orders.previousConfirmed)}
+          previous={number(orders.previousConfirmed)}
         />
         {carts && (
           <Figure
             name={t('conversion')}
             value={carts.rate === null ? '–' : percent(carts.rate)}
-            {...(carts.previous?.rate != null ? { before: percent(carts.previous.rate) } : {})}
+            {...(carts.previous?.rate != null ? { previous: percent(carts.previous.rate) } : {})}
             note={carts.capped ? t('cartsCapped') : t('carts', { n: carts.begun, converted: number(carts.converted) })}
           />
         )}
@@ -99,9 +99,9 @@ function OverviewFigures({ of: { sales, orders, carts, startDate, endDate } }: {
   )
 }
 
-function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overview'> }) {
+function OverviewPlots({ overview: { sales, orders, currency } }: { overview: Schema<'Overview'> }) {
   // The chart is redrawn when these values change.
-  const ofSales = useMemo(
+  const salesPlot = useMemo(
     () => ({
       dates: sales.series.map(({ date }) => date),
       series: [
@@ -112,7 +112,7 @@ function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overvi
     }),
     [sales, currency],
   )
-  const ofOrders = useMemo(
+  const ordersPlot = useMemo(
     () => ({
       dates: orders.series.map(({ date }) => date),
       series: [{ name: common('orders'), values: orders.series.map(({ value }) => value) }],
@@ -122,10 +122,10 @@ function OverviewPlots({ of: { sales, orders, currency } }: { of: Schema<'Overvi
   return (
     <div class="grid">
       <Section>
-        <Plot title={t('salesPlot')} {...ofSales} sketched />
+        <Plot title={t('salesPlot')} {...salesPlot} startsAsSketch />
       </Section>
       <Section>
-        <Plot title={t('ordersPlot')} {...ofOrders} sketched />
+        <Plot title={t('ordersPlot')} {...ordersPlot} startsAsSketch />
       </Section>
     </div>
   )

@@ -42,25 +42,25 @@ const kinds: readonly {
 
 /** Returns the non-zero counts that the role may read. */
 export function attentionItems(counts: Counts): readonly AttentionItem[] {
-  const ofOrders = kinds.map(({ name, tone, links }) => {
+  const orderItems = kinds.map(({ name, tone, links }) => {
     const count = counts[name]
-    const led = name === 'disputes' ? counts.disputes.orders.map(orderLink) : links
-    return { name, tone, links: led, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
+    const itemLinks = name === 'disputes' ? counts.disputes.orders.map(orderLink) : links
+    return { name, tone, links: itemLinks, n: count?.total ?? 0, capped: count?.totalCapped ?? false }
   })
-  const hooks = counts.webhooks
-  const ofHooks: readonly AttentionItem[] =
-    hooks === null
+  const webhookCounts = counts.webhooks
+  const webhookItems: readonly AttentionItem[] =
+    webhookCounts === null
       ? []
       : [
-          { name: 'webhooksDisabled', tone: 'bad', links: [webhooks], n: hooks.disabled, capped: false },
-          { name: 'webhooksFailing', tone: 'warn', links: [webhooks], n: hooks.failing, capped: false },
+          { name: 'webhooksDisabled', tone: 'bad', links: [webhooks], n: webhookCounts.disabled, capped: false },
+          { name: 'webhooksFailing', tone: 'warn', links: [webhooks], n: webhookCounts.failing, capped: false },
           {
             name: 'undelivered',
             tone: 'warn',
             links: [webhooks],
-            n: hooks.undelivered.total,
-            capped: hooks.undelivered.totalCapped ?? false,
+            n: webhookCounts.undelivered.total,
+            capped: webhookCounts.undelivered.totalCapped ?? false,
           },
         ]
-  return [...ofOrders, ...ofHooks].filter(({ n }) => n > 0)
+  return [...orderItems, ...webhookItems].filter(({ n }) => n > 0)
 }

@@ -7,17 +7,17 @@ import { t } from './i18n.ts'
 import { type AttentionItem, attentionItems } from './needs-attention.domain.ts'
 
 /** Shows what needs attention, with links. */
-export function AttentionList({ of }: { of: Schema<'Overview'> }) {
-  const waiting = attentionItems(of.waiting)
+export function AttentionList({ overview }: { overview: Schema<'Overview'> }) {
+  const items = attentionItems(overview.waiting)
   return (
     <Section title={t('waiting')}>
-      {waiting.length === 0 ? (
+      {items.length === 0 ? (
         <p class="faint">{t('waitingNothing')}</p>
       ) : (
         <ul class="waiting">
-          {waiting.map((one) => (
-            <li key={one.name}>
-              <AttentionLine of={one} />
+          {items.map((item) => (
+            <li key={item.name}>
+              <AttentionLine item={item} />
             </li>
           ))}
         </ul>
@@ -26,7 +26,7 @@ export function AttentionList({ of }: { of: Schema<'Overview'> }) {
   )
 }
 
-function AttentionLine({ of: { name, n, capped, tone, links } }: { of: AttentionItem }) {
+function AttentionLine({ item: { name, n, capped, tone, links } }: { item: AttentionItem }) {
   const [first, ...others] = links
   const text = (
     <>
@@ -40,9 +40,9 @@ function AttentionLine({ of: { name, n, capped, tone, links } }: { of: Attention
       <a class="waits" href={`${shopPath(...first.path)}${first.query}`}>
         {text}
       </a>
-      {others.map(({ path, query, state, text: called }) => (
+      {others.map(({ path, query, state, text: linkText }) => (
         <a key={`${path} ${query}`} href={`${shopPath(...path)}${query}`}>
-          {called ?? (state && stateName(state))}
+          {linkText ?? (state && stateName(state))}
         </a>
       ))}
     </>

@@ -27,14 +27,14 @@ function stepHint(step: Step): string | undefined {
 }
 
 /** The steps of the API and going live itself. Open test orders are a step only while there are some. */
-const checklistOf = (of: Steps): readonly { readonly step: Step; readonly done: boolean }[] => [
-  ...of.filter(({ step, done }) => step !== 'ORDERS_FINISHED' || !done),
+const checklistOf = (steps: Steps): readonly { readonly step: Step; readonly done: boolean }[] => [
+  ...steps.filter(({ step, done }) => step !== 'ORDERS_FINISHED' || !done),
   { step: 'GO_LIVE', done: false },
 ]
 
-const StepList = ({ of }: { of: Steps }) => (
+const StepList = ({ steps }: { steps: Steps }) => (
   <ol class="steps">
-    {checklistOf(of).map(({ step, done }) => (
+    {checklistOf(steps).map(({ step, done }) => (
       <li key={step} class={done ? 'done' : undefined}>
         <span class="step-mark">
           {done && <Icon name="check" />}
@@ -48,22 +48,22 @@ const StepList = ({ of }: { of: Steps }) => (
 )
 
 /** Steps to take real money. "Ready to go live" does not mean that a purchase is possible. */
-export function NextSteps({ of: { goLive, kyb } }: { of: Schema<'Overview'> }) {
+export function NextSteps({ overview: { goLive, kyb } }: { overview: Schema<'Overview'> }) {
   if (!goLive) return null
-  const left = goLive.steps.filter(({ done }) => !done)
-  if (!left.some(({ required }) => required))
+  const openSteps = goLive.steps.filter(({ done }) => !done)
+  if (!openSteps.some(({ required }) => required))
     return (
       <Section
         title={t('mayGoLive')}
         actions={<ButtonLink kind="primary" href={shopPath('settings', 'verification')} text={t('goLive')} />}
-        hint={left.length === 0 ? t('readyHint') : t('mayGoLiveHint')}
+        hint={openSteps.length === 0 ? t('readyHint') : t('mayGoLiveHint')}
       >
-        <StepList of={goLive.steps} />
+        <StepList steps={goLive.steps} />
       </Section>
     )
   return (
     <Section title={t('steps')} hint={t('stepsHint')}>
-      <StepList of={goLive.steps} />
+      <StepList steps={goLive.steps} />
       {kyb?.status === 'PENDING' && <Note>{isOperator.value ? t('kybApprove') : t('kybPending')}</Note>}
       {kyb?.status === 'REJECTED' && (
         <Note tone="bad">

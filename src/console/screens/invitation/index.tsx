@@ -10,10 +10,10 @@ import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 
-type Joined = components['schemas']['JoinedShop']
+type JoinedShop = components['schemas']['JoinedShop']
 
-async function acceptInvitation(body: { token: string; password: string; name?: string }): Promise<Joined> {
-  const answer = await fetch('/auth/invitation', {
+async function acceptInvitation(body: { token: string; password: string; name?: string }): Promise<JoinedShop> {
+  const response = await fetch('/auth/invitation', {
     method: 'POST',
     credentials: 'omit',
     headers: { 'content-type': 'application/json' },
@@ -22,11 +22,11 @@ async function acceptInvitation(body: { token: string; password: string; name?: 
   }).catch(() => {
     throw noResponseError(true)
   })
-  if (!answer.ok) throw await readApiError(answer)
-  return (await answer.json()) as Joined
+  if (!response.ok) throw await readApiError(response)
+  return (await response.json()) as JoinedShop
 }
 
-const pathOf = ({ shop }: Joined): string => `/console/s/${encodeURIComponent(shop.name)}`
+const pathOf = ({ shop }: JoinedShop): string => `/console/s/${encodeURIComponent(shop.name)}`
 
 /** Accepts an invitation, logs in and opens the shop. */
 export default function Invitation() {
@@ -34,28 +34,28 @@ export default function Invitation() {
   const name = useSignal('')
   const password = useSignal('')
   const code = useSignal('')
-  const [joined, setJoined] = useState<Joined | undefined>(undefined)
-  const [wantsCode, setWantsCode] = useState(false)
+  const [joined, setJoined] = useState<JoinedShop | undefined>(undefined)
+  const [needsCode, setNeedsCode] = useState(false)
   async function send(): Promise<void> {
-    let found = joined
-    if (!found) {
+    let accepted = joined
+    if (!accepted) {
       const token = linkToken.value?.token ?? ''
       const enteredName = name.value.trim()
-      found = await acceptInvitation({ token, password: password.value, ...(enteredName ? { name: enteredName } : {}) })
-      setJoined(found)
+      accepted = await acceptInvitation({ token, password: password.value, ...(enteredName ? { name: enteredName } : {}) })
+      setJoined(accepted)
       // The page of the shop is loaded if the login replaces another account's session, which reloads the page.
-      history.replaceState(null, '', pathOf(found))
+      history.replaceState(null, '', pathOf(accepted))
     }
     try {
-      await logIn({ email: found.email, password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
+      await logIn({ email: accepted.email, password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'TOTP_REQUIRED') throw error
-      if (wantsCode) throw error
-      setWantsCode(true)
+      if (needsCode) throw error
+      setNeedsCode(true)
       return
     }
     linkToken.value = undefined
-    route(pathOf(found), true)
+    route(pathOf(accepted), true)
   }
   return (
     <>
@@ -71,7 +71,7 @@ export default function Invitation() {
           autoComplete="new-password"
           required
         />
-        {wantsCode && <CodeField bind={code} />}
+        {needsCode && <CodeField bind={code} />}
       </Form>
     </>
   )

@@ -27,8 +27,8 @@ export default function Jobs() {
   const jobs = useResource('jobs', (signal) => ok(api.GET('/admin/operations/jobs', { signal })))
   useLiveReload(['job.*'], jobs.reload, undefined, 1_000)
   // Most runs send no event.
-  const isAwaited = jobs.data.value?.data.some(({ state, requestedAt }) => state === 'running' || requestedAt !== null) ?? false
-  useVisibleInterval(isAwaited ? pollRunningMs : pollMs, jobs.reload)
+  const isRunRequested = jobs.data.value?.data.some(({ state, requestedAt }) => state === 'running' || requestedAt !== null) ?? false
+  useVisibleInterval(isRunRequested ? pollRunningMs : pollMs, jobs.reload)
   const sendOnce = useIdempotentSend()
   async function run(name: string): Promise<void> {
     await sendOnce(name, (header) => ok(api.POST('/admin/operations/jobs/{job}/run', { params: { path: { job: name }, header } })))
@@ -37,25 +37,25 @@ export default function Jobs() {
   }
   return (
     <Page title={common('jobs')}>
-      <ResourceView of={jobs}>
+      <ResourceView resource={jobs}>
         {({ data }) => (
           <>
-            <JobProblems of={data} />
+            <JobProblems jobs={data} />
             <Table
               caption={common('jobs')}
               rows={data}
               rowKey={({ name }) => name}
               columns={[
-                { title: t('job'), main: true, cell: ({ name }) => <JobName of={name} /> },
+                { title: t('job'), main: true, cell: ({ name }) => <JobName name={name} /> },
                 {
                   title: common('status'),
                   cell: ({ state, idleBecause, requestedAt, runningSince }) => (
                     <span>
-                      <StatusBadge of={state} text={t(state)} tone={stateTones[state]} />
+                      <StatusBadge status={state} text={t(state)} tone={stateTones[state]} />
                       {runningSince && (
                         <small class="faint">
                           {' '}
-                          <Moment at={runningSince} short />
+                          <Moment at={runningSince} relative />
                         </small>
                       )}
                       {state !== 'running' && requestedAt && <small class="faint"> {t('asks', { at: moment(requestedAt) })}</small>}
@@ -68,12 +68,12 @@ export default function Jobs() {
                     </span>
                   ),
                 },
-                { title: t('last'), cell: (job) => <LastRun of={job} /> },
-                { title: t('took'), end: true, cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs) },
-                { title: t('next'), cell: (job) => <NextRun of={job} /> },
+                { title: t('last'), cell: (job) => <LastRun job={job} /> },
+                { title: t('took'), lastPage: true, cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs) },
+                { title: t('next'), cell: (job) => <NextRun job={job} /> },
                 {
                   title: common('actions'),
-                  end: true,
+                  lastPage: true,
                   cell: ({ name, state, idleBecause }) => (
                     <Button
                       label={t('runOf', { name })}
@@ -94,20 +94,20 @@ export default function Jobs() {
 }
 
 /** A job with its description. */
-function JobName({ of }: { of: string }) {
-  const does = `does.${of}`
+function JobName({ name }: { name: string }) {
+  const key = `does.${name}`
   return (
     <span class="lines">
-      <code>{of}</code>
-      {t.has(does) && <small class="faint">{t(does)}</small>}
+      <code>{name}</code>
+      {t.has(key) && <small class="faint">{t(key)}</small>}
     </span>
   )
 }
 
 /** Lists stuck and failed jobs above the table. */
-function JobProblems({ of }: { of: readonly Job[] }) {
-  const stuck = of.filter(({ state }) => state === 'stuck')
-  const failed = of.filter(({ state, lastRun }) => state !== 'stuck' && lastRun !== null && lastRun.result !== 'OK')
+function JobProblems({ jobs }: { jobs: readonly Job[] }) {
+  const stuck = jobs.filter(({ state }) => state === 'stuck')
+  const failed = jobs.filter(({ state, lastRun }) => state !== 'stuck' && lastRun !== null && lastRun.result !== 'OK')
   const names = (jobs: readonly Job[]) => <code>{jobs.map(({ name }) => name).join(', ')}</code>
   return (
     <>
@@ -125,14 +125,14 @@ function JobProblems({ of }: { of: readonly Job[] }) {
   )
 }
 
-function LastRun({ of: { name, lastRun, lastRuns, lastSuccessAt } }: { of: Job }) {
+function LastRun({ job: { name, lastRun, lastRuns, lastSuccessAt } }: { job: Job }) {
   if (!lastRun) return <span class="faint">{t('never')}</span>
   return (
     <span class="lines">
-      <JobRun of={lastRun} />
+      <JobRun run={lastRun} />
       {lastRun.result !== 'OK' && lastSuccessAt && (
         <small class="faint">
-          {t('success')}: <Moment at={lastSuccessAt} short />
+          {t('success')}: <Moment at={lastSuccessAt} relative />
         </small>
       )}
       {lastRuns.length > 1 && <EarlierRuns name={name} runs={lastRuns.slice(1)} />}
@@ -151,9 +151,9 @@ function EarlierRuns({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
       </summary>
       {isOpen && (
         <ul class="changes" aria-label={t('runsOf', { name })}>
-          {runs.map((run, nth) => (
-            <li key={`${run.startedAt} ${nth}`}>
-              <JobRun of={run} withTime />
+          {runs.map((run, index) => (
+            <li key={`${run.startedAt} ${index}`}>
+              <JobRun run={run} withTime />
             </li>
           ))}
         </ul>
@@ -166,26 +166,26 @@ function EarlierRuns({ name, runs }: { name: string; runs: Job['lastRuns'] }) {
  * The result of a run.
  * @param withTime with duration and full timestamp
  */
-const JobRun = ({ of, withTime }: { of: Job['lastRuns'][number]; withTime?: boolean }) => (
+const JobRun = ({ run, withTime }: { run: Job['lastRuns'][number]; withTime?: boolean }) => (
   <span class="lines">
     <span>
-      <StatusBadge of={of.result} text={t(of.result)} tone={resultTones[of.result]} />
+      <StatusBadge status={run.result} text={t(run.result)} tone={resultTones[run.result]} />
     </span>
     <span>
-      <Moment at={of.startedAt} {...(!withTime && { short: true })} />
-      {withTime && of.durationMs !== null && <small class="faint"> {duration(of.durationMs)}</small>}
+      <Moment at={run.startedAt} {...(!withTime && { relative: true })} />
+      {withTime && run.durationMs !== null && <small class="faint"> {duration(run.durationMs)}</small>}
     </span>
-    {of.error && (
+    {run.error && (
       <small class="faint">
-        <bdi>{of.error}</bdi>
+        <bdi>{run.error}</bdi>
       </small>
     )}
   </span>
 )
 
-const NextRun = ({ of: { nextRun, schedule, everyProcess } }: { of: Job }) => (
+const NextRun = ({ job: { nextRun, schedule, everyProcess } }: { job: Job }) => (
   <span class="lines">
-    <span>{nextRun ? <Moment at={nextRun} short /> : '–'}</span>
+    <span>{nextRun ? <Moment at={nextRun} relative /> : '–'}</span>
     {schedule && (
       <small class="faint">
         <code>{schedule}</code>

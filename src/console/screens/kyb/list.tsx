@@ -21,27 +21,27 @@ const statuses = ['PENDING', 'APPROVED', 'REJECTED'] as const satisfies readonly
 /** Value of the `status` parameter for all statuses. */
 const all = 'all'
 
-/** @param areWaiting shows the waiting time instead of the decision */
-const columns = (areWaiting: boolean, sort: NonNullable<Column<Kyb>['sort']>): readonly Column<Kyb>[] => [
+/** @param isPending shows the waiting time instead of the decision */
+const columns = (isPending: boolean, sort: NonNullable<Column<Kyb>['sort']>): readonly Column<Kyb>[] => [
   { title: common('legalName'), main: true, cell: ({ legalName }) => <bdi class="cut">{legalName}</bdi> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
   { title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
   { title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
-  ...(areWaiting
+  ...(isPending
     ? [
         {
           title: t('filed'),
           sort,
           cell: ({ createdAt }: Kyb) => (
             <span class="lines">
-              <Moment at={createdAt} short />
+              <Moment at={createdAt} relative />
               <small class="faint">{moment(createdAt)}</small>
             </span>
           ),
         },
       ]
     : [
-        { title: t('filed'), sort, cell: ({ createdAt }: Kyb) => <Moment at={createdAt} short /> },
+        { title: t('filed'), sort, cell: ({ createdAt }: Kyb) => <Moment at={createdAt} relative /> },
         { title: t('decided'), cell: ({ decidedAt }: Kyb) => (decidedAt ? <Moment at={decidedAt} /> : '–') },
       ]),
 ]
@@ -51,12 +51,12 @@ const sorts = ['oldest', 'newest'] as const
 /** KYB records; pending ones first, oldest first. */
 export default function Businesses() {
   const query = useQuery()
-  const parameter = query.of['status']
+  const parameter = query.values['status']
   const status = parameter === all ? undefined : (statuses.find((one) => one === parameter) ?? 'PENDING')
-  const areWaiting = status === 'PENDING'
-  const usual = areWaiting ? 'oldest' : 'newest'
-  const sort = sorts.find((one) => one === query.of['sort']) ?? usual
-  const other = sort === 'oldest' ? 'newest' : 'oldest'
+  const isPending = status === 'PENDING'
+  const defaultSort = isPending ? 'oldest' : 'newest'
+  const sort = sorts.find((one) => one === query.values['sort']) ?? defaultSort
+  const otherSort = sort === 'oldest' ? 'newest' : 'oldest'
   const records = useResource(JSON.stringify([status, sort, query.page]), (signal) =>
     ok(api.GET('/admin/kyb', { params: { query: { page: query.page, sort, ...(status && { status }) } }, signal })),
   )
@@ -68,19 +68,19 @@ export default function Businesses() {
   })
   return (
     <Page title={t('title')}>
-      <Tabs label={common('status')} of={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
+      <Tabs label={common('status')} tabs={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
       <ListTable
-        of={records}
+        resource={records}
         query={query}
-        isFiltered={!areWaiting}
+        isFiltered={!isPending}
         empty={<EmptyState icon="check" title={t('empty')} text={t('emptyText')} />}
         caption={t('title')}
-        columns={columns(areWaiting, {
-          href: query.href({ sort: other === usual ? undefined : other }),
+        columns={columns(isPending, {
+          href: query.href({ sort: otherSort === defaultSort ? undefined : otherSort }),
           direction: sort === 'oldest' ? 'ascending' : 'descending',
         })}
         href={({ id }) => operatorPath('kyb', id)}
-        above={(list) => areWaiting && sort === usual && list.total > 1 && <p class="hint">{t('order')}</p>}
+        above={(list) => isPending && sort === defaultSort && list.total > 1 && <p class="hint">{t('order')}</p>}
       />
     </Page>
   )

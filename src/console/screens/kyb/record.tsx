@@ -27,8 +27,8 @@ import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Table } from '../../ui/table.tsx'
-import { isOwnDecision } from './decided.domain.ts'
 import { t } from './i18n.ts'
+import { isOwnDecision } from './own-decision.domain.ts'
 import { remainingShare } from './shares.domain.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
@@ -42,19 +42,19 @@ export default function Business() {
   const id = useRoute().params['id'] ?? ''
   const record = useResource(id, (signal) => readVersioned<Kyb>(api.GET('/admin/kyb/{id}', { params: { path: { id } }, signal })))
   const query = useQuery()
-  const [isLate, setLate] = useState(false)
+  const [wasDecidedElsewhere, setDecidedElsewhere] = useState(false)
   useLiveReload(['kyb.*'], record.reload, ({ data }) => data['subject'] === id)
   const current = record.data.value
-  const of = current?.data
-  const deciding = decisions[query.of['do'] ?? '']
+  const kyb = current?.data
+  const decision = decisions[query.values['do'] ?? '']
   const close = () => query.set({ do: undefined }, { replace: true })
   return (
     <Page
-      title={of?.legalName ?? t('record')}
+      title={kyb?.legalName ?? t('record')}
       back={{ href: operatorPath('kyb'), text: t('title') }}
-      {...(of && {
-        subtitle: <StatusBadge of={of.status} />,
-        actions: of.status === 'PENDING' && (
+      {...(kyb && {
+        subtitle: <StatusBadge status={kyb.status} />,
+        actions: kyb.status === 'PENDING' && (
           <>
             <ButtonLink kind="primary" href={query.href({ do: 'approve' })} text={t('approve')} />
             <ButtonLink kind="danger" href={query.href({ do: 'reject' })} text={t('reject')} />
@@ -62,17 +62,17 @@ export default function Business() {
         ),
       })}
     >
-      {isLate && <Note tone="warn">{t('late')}</Note>}
-      <ResourceView of={record}>{({ data }) => <KybRecordView of={data} />}</ResourceView>
-      {current && deciding && (
+      {wasDecidedElsewhere && <Note tone="warn">{t('late')}</Note>}
+      <ResourceView resource={record}>{({ data }) => <KybRecordView kyb={data} />}</ResourceView>
+      {current && decision && (
         <DecideDialog
           current={current}
-          decision={deciding}
+          decision={decision}
           record={record}
           onClose={close}
-          onLate={() => {
+          onDecidedElsewhere={() => {
             close()
-            setLate(true)
+            setDecidedElsewhere(true)
           }}
         />
       )}
@@ -88,29 +88,29 @@ function DecideDialog({
   decision,
   record,
   onClose,
-  onLate,
+  onDecidedElsewhere,
 }: {
   current: VersionedRecord
   decision: Decision
   record: Resource<VersionedRecord>
   onClose: () => void
-  onLate: () => void
+  onDecidedElsewhere: () => void
 }) {
   // Another person's decision keeps the typed text; the API refuses a second one.
-  const [begun] = useState(current)
-  const of = current.data
+  const [viewed] = useState(current)
+  const kyb = current.data
   const reason = useSignal('')
-  const name = truncate(of.legalName)
+  const name = truncate(kyb.legalName)
   const body = () => ({ decision, reason: reason.value.trim() || null })
-  const mine = () => ({ actor: myId(), ...body() })
+  const ownDecision = () => ({ actor: myId(), ...body() })
   function finish(): void {
     onClose()
     notify(t(decision === 'APPROVED' ? 'approved' : 'rejected', { name }))
   }
   async function decide(): Promise<void> {
-    const sent = mine()
+    const sent = ownDecision()
     try {
-      const params = { path: { id: of.id }, header: ifMatch(begun.etag) }
+      const params = { path: { id: kyb.id }, header: ifMatch(viewed.etag) }
       record.put(await readVersioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
       finish()
     } catch (error) {
@@ -119,18 +119,18 @@ function DecideDialog({
       // A lost response: the stored decision is this one.
       if (record.data.value && isOwnDecision(record.data.value.data, sent)) return finish()
       showError(error)
-      onLate()
+      onDecidedElsewhere()
     }
   }
   const isApproval = decision === 'APPROVED'
-  if (begun.data.status !== 'PENDING') return null
+  if (viewed.data.status !== 'PENDING') return null
   return (
     <FormDialog title={t(isApproval ? 'approveOf' : 'rejectOf', { name })} onClose={onClose}>
-      {of.status !== 'PENDING' && !isOwnDecision(of, mine()) && <Note tone="warn">{t('meanwhile')}</Note>}
+      {kyb.status !== 'PENDING' && !isOwnDecision(kyb, ownDecision()) && <Note tone="warn">{t('meanwhile')}</Note>}
       {isApproval ? (
         <>
           <p>{t('approveFinal')}</p>
-          <BulletList of={allowedTexts.map((one) => t(one))} />
+          <BulletList items={allowedTexts.map((one) => t(one))} />
         </>
       ) : (
         <p>{t('rejectWhat')}</p>
@@ -149,36 +149,36 @@ function DecideDialog({
   )
 }
 
-function KybRecordView({ of }: { of: Kyb }) {
-  const rest = remainingShare(of.owners.map(({ share }) => share))
+function KybRecordView({ kyb }: { kyb: Kyb }) {
+  const unownedShare = remainingShare(kyb.owners.map(({ share }) => share))
   return (
     <>
-      {of.reason !== null && (
-        <Note tone={of.status === 'REJECTED' ? 'bad' : 'info'}>
+      {kyb.reason !== null && (
+        <Note tone={kyb.status === 'REJECTED' ? 'bad' : 'info'}>
           <p class="people-text">
-            {common('reason')}: <bdi>{of.reason}</bdi>
+            {common('reason')}: <bdi>{kyb.reason}</bdi>
           </p>
         </Note>
       )}
       <div class="grid">
         <Section title={t('facts')}>
           <FactList
-            of={[
-              [common('legalName'), <bdi key="name">{of.legalName}</bdi>],
-              [common('registrationNumber'), <bdi key="number">{of.registrationNumber}</bdi>],
-              [common('address.countryCode'), countryName(of.country)],
-              [lendingText('cohort'), cohortName(of.cohort)],
-              [t('filed'), <Moment key="filed" at={of.createdAt} />],
-              [t('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
-              ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-              [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
+            facts={[
+              [common('legalName'), <bdi key="name">{kyb.legalName}</bdi>],
+              [common('registrationNumber'), <bdi key="number">{kyb.registrationNumber}</bdi>],
+              [common('address.countryCode'), countryName(kyb.country)],
+              [lendingText('cohort'), cohortName(kyb.cohort)],
+              [t('filed'), <Moment key="filed" at={kyb.createdAt} />],
+              [t('decided'), kyb.decidedAt && <Moment key="decided" at={kyb.decidedAt} />],
+              ['ID', <CopyableText key="id" text={kyb.id} label="ID" />],
+              [common('merchant'), <CopyableText key="merchant" text={kyb.merchantId} label={common('merchant')} />],
             ]}
           />
         </Section>
         <Section title={common('history')}>
           <ol class="timeline">
-            {of.events.map(({ type, at, actor, reason }, place) => (
-              <li key={place}>
+            {kyb.events.map(({ type, at, actor, reason }, index) => (
+              <li key={index}>
                 <span>{t(`event.${type}`)}</span>
                 {reason !== null && (
                   <small class="people-text">
@@ -196,19 +196,19 @@ function KybRecordView({ of }: { of: Kyb }) {
       <Section title={t('owners')}>
         <Table
           caption={t('owners')}
-          rows={of.owners.map((owner, place) => ({ ...owner, place }))}
-          rowKey={({ place }) => place}
+          rows={kyb.owners.map((owner, index) => ({ ...owner, index }))}
+          rowKey={({ index }) => index}
           columns={[
             { title: t('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
-            { title: t('share'), end: true, cell: ({ share }) => percentOfShare(share) },
+            { title: t('share'), lastPage: true, cell: ({ share }) => percentOfShare(share) },
           ]}
         />
-        {rest > 0 && <Note>{t('sharesRest', { part: percentOfShare(rest) })}</Note>}
+        {unownedShare > 0 && <Note>{t('sharesRest', { part: percentOfShare(unownedShare) })}</Note>}
       </Section>
       <div class="row">
-        <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })} text={common('theirShops')} />
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })} text={t('audit')} />
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { actor: of.merchantId })} text={t('theirs')} />
+        <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: kyb.merchantId })} text={common('theirShops')} />
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: kyb.id })} text={t('audit')} />
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { actor: kyb.merchantId })} text={t('theirs')} />
       </div>
     </>
   )

@@ -37,19 +37,19 @@ function NewLender() {
   const sendOnce = useIdempotentSend()
   const draft = useDraft<LenderText>('new', { displayName: '', wallets: [] })
   async function create(): Promise<void> {
-    const { displayName, wallets } = draft.now()
+    const { displayName, wallets } = draft.values()
     const body = { displayName, wallets: walletBodies(wallets, t('badMoment')) }
     const { id } = await sendOnce(body, (header) => ok(api.POST('/admin/lenders', { params: { header }, body })))
-    draft.reset(draft.now())
+    draft.reset(draft.values())
     notify(t('registered', { name: truncate(displayName) }))
     route(operatorPath('lenders', id), true)
   }
   return (
     <Page title={t('newLender')} back={backLink()}>
       <Section>
-        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
-          <TextField label={common('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
-          <WalletsField bind={draft.of.wallets} />
+        <Form onSubmit={create} submit={t('register')} dirty={draft.isDirty}>
+          <TextField label={common('name')} bind={draft.fields.displayName} max={200} required hint={t('beginsPending')} />
+          <WalletsField bind={draft.fields.wallets} />
         </Form>
       </Section>
     </Page>
@@ -63,11 +63,11 @@ function ExistingLender({ id }: { id: string }) {
     <Page
       title={current?.data.displayName ?? t('lender')}
       back={backLink()}
-      subtitle={current && <StatusBadge of={current.data.status} />}
+      subtitle={current && <StatusBadge status={current.data.status} />}
       actions={
         current && (
           <StatusActions
-            of="lender"
+            registry="lender"
             status={current.data.status}
             name={current.data.displayName}
             onMove={async (status) => !!(await saveRecord(lender, current.etag, saveOptions(current, { status })))}
@@ -75,7 +75,7 @@ function ExistingLender({ id }: { id: string }) {
         )
       }
     >
-      <ResourceView of={lender}>{(of) => <LenderForm of={of} lender={lender} />}</ResourceView>
+      <ResourceView resource={lender}>{(version) => <LenderForm current={version} lender={lender} />}</ResourceView>
     </Page>
   )
 }
@@ -97,11 +97,11 @@ const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
 
 const textOf = ({ displayName, wallets }: Lender): LenderText => ({ displayName, wallets: wallets.map(walletRow) })
 
-function LenderForm({ of, lender }: { of: VersionedLender; lender: Resource<VersionedLender> }) {
-  const { data } = of
-  const editor = useRecordEditor(lender, of, textOf)
+function LenderForm({ current, lender }: { current: VersionedLender; lender: Resource<VersionedLender> }) {
+  const { data } = current
+  const editor = useRecordEditor(lender, current, textOf)
   async function save(): Promise<void> {
-    const { displayName, wallets } = editor.now()
+    const { displayName, wallets } = editor.values()
     const change = {
       displayName,
       ...(JSON.stringify(wallets) === JSON.stringify(textOf(editor.base().data).wallets)
@@ -113,9 +113,9 @@ function LenderForm({ of, lender }: { of: VersionedLender; lender: Resource<Vers
   return (
     <div class="columns">
       <Section title={t('record')}>
-        <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
-          <TextField label={common('name')} bind={editor.of.displayName} max={200} required />
-          <WalletsField bind={editor.of.wallets} />
+        <Form onSubmit={save} dirty={editor.isDirty} isEditableWhileSending>
+          <TextField label={common('name')} bind={editor.fields.displayName} max={200} required />
+          <WalletsField bind={editor.fields.wallets} />
         </Form>
       </Section>
       <div class="stack">
@@ -126,7 +126,7 @@ function LenderForm({ of, lender }: { of: VersionedLender; lender: Resource<Vers
             <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
           </div>
         </Section>
-        <StatusHistory of={data.statusHistory} />
+        <StatusHistory history={data.statusHistory} />
       </div>
     </div>
   )

@@ -54,13 +54,13 @@ export default function Review() {
       {...(current && {
         subtitle: (
           <>
-            <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} /> {tierName(current.data.tier)}
+            <StatusBadge status={current.data.status} text={lendingStateName(current.data.status)} /> {tierName(current.data.tier)}
           </>
         ),
         actions: isOpen && <ButtonLink kind="primary" href={query.href({ do: 'decide' })} text={t('decide')} />,
       })}
     >
-      <ResourceView of={application}>
+      <ResourceView resource={application}>
         {({ data }) => (
           <>
             {data.reason !== null && (
@@ -72,20 +72,25 @@ export default function Review() {
             )}
             <div class="columns">
               <div class="stack">
-                <ApplicationFacts of={data} />
-                <Documents of={data} />
-                <Decisions of={data} />
+                <ApplicationFacts application={data} />
+                <Documents application={data} />
+                <Decisions application={data} />
               </div>
               <div class="stack">
                 <CreditTier merchantId={data.merchantId} query={query} />
-                <ApplicationHistory of={data} />
+                <ApplicationHistory application={data} />
               </div>
             </div>
           </>
         )}
       </ResourceView>
-      {current && query.of['do'] === 'decide' && (
-        <DecideDialog of={current} read={read} onHeld={application.put} onClose={() => query.set({ do: undefined }, { replace: true })} />
+      {current && query.values['do'] === 'decide' && (
+        <DecideDialog
+          current={current}
+          read={read}
+          onCurrent={application.put}
+          onClose={() => query.set({ do: undefined }, { replace: true })}
+        />
       )}
     </Page>
   )
@@ -94,52 +99,56 @@ export default function Review() {
 const titleOf = ({ requestedAmountUsd: amount, requestedTermMonths: n }: Application): string =>
   amount === null ? t('application') : n === null ? usd(amount) : t('titleOf', { amount: usd(amount), n })
 
-const ApplicationFacts = ({ of }: { of: Application }) => (
+const ApplicationFacts = ({ application }: { application: Application }) => (
   <Section title={t('asked')}>
     <FactList
-      of={[
+      facts={[
         [
           t('business'),
-          of.business && (
-            <a key="business" href={operatorPath('kyb', of.business.id)}>
-              <bdi>{of.business.legalName}</bdi>
+          application.business && (
+            <a key="business" href={operatorPath('kyb', application.business.id)}>
+              <bdi>{application.business.legalName}</bdi>
             </a>
           ),
         ],
-        [t('amount'), of.requestedAmountUsd === null ? t('noAmount') : usd(of.requestedAmountUsd)],
-        [t('term'), of.requestedTermMonths !== null && t('months', { n: of.requestedTermMonths })],
-        [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
-        [lendingText('cohort'), cohortName(of.cohort)],
-        [common('affiliate'), <Partners key="partner" of={of} />],
-        [t('reference'), of.partnerExternalRef && <bdi key="reference">{of.partnerExternalRef}</bdi>],
-        [t('submitted'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
-        [t('decidedAt'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
-        ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-        [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
-        [t('createdBy'), <AccountLink key="by" id={of.createdBy} />],
+        [t('amount'), application.requestedAmountUsd === null ? t('noAmount') : usd(application.requestedAmountUsd)],
+        [t('term'), application.requestedTermMonths !== null && t('months', { n: application.requestedTermMonths })],
+        [t('purpose'), application.purposeCode && purposeName(application.purposeCode)],
+        [lendingText('cohort'), cohortName(application.cohort)],
+        [common('affiliate'), <Partners key="partner" application={application} />],
+        [t('reference'), application.partnerExternalRef && <bdi key="reference">{application.partnerExternalRef}</bdi>],
+        [t('submitted'), application.submittedAt && <Moment key="submitted" at={application.submittedAt} />],
+        [t('decidedAt'), application.decidedAt && <Moment key="decided" at={application.decidedAt} />],
+        ['ID', <CopyableText key="id" text={application.id} label="ID" />],
+        [common('merchant'), <CopyableText key="merchant" text={application.merchantId} label={common('merchant')} />],
+        [t('createdBy'), <AccountLink key="by" id={application.createdBy} />],
       ]}
     />
     <div class="row">
-      <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: of.merchantId })} text={common('theirShops')} />
-      <ButtonLink icon="money" href={pathWith(operatorPath('repayments'), { merchantId: of.merchantId })} text={common('repayments')} />
-      <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: of.id })} text={t('audit')} />
+      <ButtonLink icon="products" href={pathWith(operatorPath('shops'), { q: application.merchantId })} text={common('theirShops')} />
+      <ButtonLink
+        icon="money"
+        href={pathWith(operatorPath('repayments'), { merchantId: application.merchantId })}
+        text={common('repayments')}
+      />
+      <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { subject: application.id })} text={t('audit')} />
     </div>
   </Section>
 )
 
 /** Decisions, newest first, with their figures. */
-const Decisions = ({ of }: { of: Application }) => (
+const Decisions = ({ application }: { application: Application }) => (
   <Section title={t('decisions')}>
-    {of.decisions.length === 0 && <p class="faint">{t('noDecisions')}</p>}
-    {of.historyCapped && <Note>{t('historyCapped', { n: number(of.decisions.length) })}</Note>}
+    {application.decisions.length === 0 && <p class="faint">{t('noDecisions')}</p>}
+    {application.historyCapped && <Note>{t('historyCapped', { n: number(application.decisions.length) })}</Note>}
     <ol class="timeline">
-      {of.decisions.toReversed().map(({ decision, assessment, envelope, ruleVersion, actor, at }, place) => (
-        <li key={place}>
+      {application.decisions.toReversed().map(({ decision, assessment, envelope, ruleVersion, actor, at }, index) => (
+        <li key={index}>
           <span>
-            <StatusBadge of={decision} text={lendingStateName(decision)} />
+            <StatusBadge status={decision} text={lendingStateName(decision)} />
           </span>
-          {assessment && <AssessmentFacts of={assessment} />}
-          {envelope && <EnvelopeFacts of={envelope} />}
+          {assessment && <AssessmentFacts assessment={assessment} />}
+          {envelope && <EnvelopeFacts envelope={envelope} />}
           {ruleVersion !== null && (
             <small class="faint">
               {t('rules')} <code>{ruleVersion}</code>
@@ -159,13 +168,13 @@ const fieldName = (name: string): string => {
   return t.has(key) ? t(key) : humanizeKey(name)
 }
 
-const ApplicationHistory = ({ of }: { of: Application }) => (
+const ApplicationHistory = ({ application }: { application: Application }) => (
   <Section title={common('history')}>
     <ol class="timeline">
-      {of.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, place) => {
+      {application.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, index) => {
         const key = `event.${type}`
         return (
-          <li key={place}>
+          <li key={index}>
             <span>
               {t.has(key) ? t(key) : type}
               {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}

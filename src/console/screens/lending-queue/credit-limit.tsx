@@ -14,7 +14,7 @@ const bases = ['T0', 'T1', 'T2', 'T3'] as const
 
 /** The merchant's credit tier by repayments. The URL holds the lender's base tier. */
 export function CreditTier({ merchantId, query }: { merchantId: string; query: Query }) {
-  const baseTier = bases.find((one) => one === query.of['base']) ?? 'T1'
+  const baseTier = bases.find((one) => one === query.values['base']) ?? 'T1'
   const creditLimit = useResource(`${merchantId} ${baseTier}`, (signal) =>
     ok(
       api.GET('/admin/lending-application/credit-tier/upgrade-eligibility/{merchantId}', {
@@ -23,19 +23,19 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
       }),
     ),
   )
-  const refusal = creditLimit.error.value
-  if (refusal instanceof Refused && refusal.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
+  const error = creditLimit.error.value
+  if (error instanceof Refused && error.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
   return (
     <Section title={t('earned')} hint={t('earnedHint')}>
       <p class="faint" aria-hidden="true">
         {t('base')}
       </p>
-      <Tabs label={t('base')} of={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
-      <ResourceView of={creditLimit}>
+      <Tabs label={t('base')} tabs={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
+      <ResourceView resource={creditLimit}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>
             <FactList
-              of={[
+              facts={[
                 [t('effectiveTier'), <strong key="effective">{effectiveTier}</strong>],
                 [t('earnedTier'), earnedTier],
                 [t('onTime'), number(signals.totalSettledOnTime)],
@@ -45,8 +45,8 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
                 [t('lastSettled'), signals.mostRecentSettlementAt && <Moment key="last" at={signals.mostRecentSettlementAt} />],
               ]}
             />
-            {nextTierGap ? <TierGapText of={nextTierGap} /> : <p>{t('top')}</p>}
-            {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <TierGapText of={topTierGap} />}
+            {nextTierGap ? <TierGapText gap={nextTierGap} /> : <p>{t('top')}</p>}
+            {topTierGap && topTierGap.targetTier !== nextTierGap?.targetTier && <TierGapText gap={topTierGap} />}
           </>
         )}
       </ResourceView>
@@ -54,14 +54,14 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
   )
 }
 
-function TierGapText({ of }: { of: Gap }) {
-  const guidance = guidanceOf(of)
+function TierGapText({ gap }: { gap: Gap }) {
+  const guidance = guidanceOf(gap)
   return (
     <div>
-      <h3>{t('toReach', { tier: of.targetTier })}</h3>
+      <h3>{t('toReach', { tier: gap.targetTier })}</h3>
       <p>
-        {of.onTimeSettlementsNeeded > 0 && t('missing', { n: of.onTimeSettlementsNeeded })}{' '}
-        {of.blockingDefaultCount > 0 && t('blocking', { n: of.blockingDefaultCount })}
+        {gap.onTimeSettlementsNeeded > 0 && t('missing', { n: gap.onTimeSettlementsNeeded })}{' '}
+        {gap.blockingDefaultCount > 0 && t('blocking', { n: gap.blockingDefaultCount })}
       </p>
       {guidance && (
         <p class="hint">

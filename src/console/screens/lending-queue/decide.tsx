@@ -4,7 +4,7 @@ import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { lendingStateName } from '../../lib/format/lending-names.ts'
-import { textsOf } from '../../lib/forms/draft.ts'
+import { draftValues } from '../../lib/forms/draft.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
@@ -23,79 +23,79 @@ export type VersionedApplication = { readonly data: Application; readonly etag: 
 
 /** Decides about the viewed version of an application. */
 export function DecideDialog({
-  of: now,
+  current,
   read,
-  onHeld,
+  onCurrent,
   onClose,
 }: {
-  of: VersionedApplication
+  current: VersionedApplication
   read: () => Promise<VersionedApplication>
   /** Called with the present version. */
-  onHeld: (current: VersionedApplication) => void
+  onCurrent: (version: VersionedApplication) => void
   onClose: () => void
 }) {
   // A newer version is shown as a conflict.
-  const [{ data: of, etag }] = useState(now)
-  const offered = decisionsIn(of.status)
+  const [{ data: application, etag }] = useState(current)
+  const decisions = decisionsIn(application.status)
   const decision = useSignal<Decision>('UNDER_REVIEW')
   const reason = useSignal('')
-  const reference = useSignal(of.partnerExternalRef ?? '')
-  const isJudged = useSignal(false)
-  const figures = useDraft(of.id, blankFigures(of.cohort))
+  const reference = useSignal(application.partnerExternalRef ?? '')
+  const hasFigures = useSignal(false)
+  const figures = useDraft(application.id, blankFigures(application.cohort))
   const sendOnce = useIdempotentSend()
 
   async function decide(): Promise<void> {
-    const read_ = isJudged.value ? parseAssessment(textsOf(figures.of)) : undefined
-    if (read_ && 'wrong' in read_) throw new Error(t('figuresMissing'))
+    const assessment = hasFigures.value ? parseAssessment(draftValues(figures.fields)) : undefined
+    if (assessment && 'wrongFields' in assessment) throw new Error(t('figuresMissing'))
     const body = {
       decision: decision.value,
       reason: reason.value.trim() || null,
       partnerExternalRef: reference.value.trim() || null,
-      ...(read_ && { assessment: read_.body }),
+      ...(assessment && { assessment: assessment.body }),
     }
     const decided = await saveVersioned<VersionedApplication, Application>(etag, {
       save: (version) =>
         sendOnce({ body, version }, (header) =>
           readVersioned(
             api.POST('/admin/lending-application/{id}/decision', {
-              params: { path: { id: of.id }, header: { ...header, ...ifMatch(version) } },
+              params: { path: { id: application.id }, header: { ...header, ...ifMatch(version) } },
               body,
             }),
           ),
         ),
-      theirs: read,
+      readCurrent: read,
       differences: (now) => [
         [common('status'), lendingStateName(body.decision), lendingStateName(now.status)],
         [common('reason'), body.reason ?? '–', now.reason ?? '–'],
-        [t('documents'), number(of.documents.length), number(now.documents.length)],
+        [t('documents'), number(application.documents.length), number(now.documents.length)],
         [t('decisions'), number(now.decisions.length + 1), number(now.decisions.length)],
       ],
-      onTheirs: (now) => {
-        onHeld(now)
+      onViewCurrent: (now) => {
+        onCurrent(now)
         onClose()
       },
     })
     if (!decided) return
-    onHeld(decided)
+    onCurrent(decided)
     notify(t('isDecided', { status: lendingStateName(decided.data.status) }))
     onClose()
   }
   const { value } = decision
-  if (offered.length === 0) return null
+  if (decisions.length === 0) return null
   return (
     <FormDialog title={t('decide')} onClose={onClose} wide>
-      {now.etag !== etag && <Note tone="warn">{t('meanwhile')}</Note>}
+      {current.etag !== etag && <Note tone="warn">{t('meanwhile')}</Note>}
       <Form
         onSubmit={decide}
         submit={t(`do.${value}`)}
         danger={value === 'REJECTED'}
-        dirty={reason.value !== '' || reference.value !== (of.partnerExternalRef ?? '') || figures.dirty}
+        dirty={reason.value !== '' || reference.value !== (application.partnerExternalRef ?? '') || figures.isDirty}
         label={t('decide')}
         actions={<CloseButton />}
       >
         <fieldset class="field choices">
           <legend>{t('decision')}</legend>
-          {offered.map((one) => (
+          {decisions.map((one) => (
             <label key={one} class="choice">
               <input type="radio" name="decision" checked={value === one} onChange={() => (decision.value = one)} />
               <span>{t(`do.${one}`)}</span>
@@ -105,11 +105,11 @@ export function DecideDialog({
         <Note tone={value === 'UNDER_REVIEW' ? 'info' : 'warn'}>{t(`what.${value}`)}</Note>
         <TextAreaField label={common('reason')} hint={common('reasonHint')} bind={reason} max={2000} />
         <TextField label={t('reference')} hint={t('referenceHint')} bind={reference} max={200} />
-        <CheckField label={t('withFigures')} hint={t('withFiguresHint')} bind={isJudged} />
-        {isJudged.value && (
+        <CheckField label={t('withFigures')} hint={t('withFiguresHint')} bind={hasFigures} />
+        {hasFigures.value && (
           <>
-            <AssessFields of={figures.of} fixed />
-            <EnvelopePreview of={figures.of} />
+            <AssessFields figures={figures.fields} hidesCohort />
+            <EnvelopePreview figures={figures.fields} />
           </>
         )}
       </Form>

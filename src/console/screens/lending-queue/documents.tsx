@@ -19,20 +19,20 @@ type ApplicationFile = Application['documents'][number]
 const pathOf = (id: string, key: string) => `/admin/lending-application/${encodeURIComponent(id)}/documents/${encodeURIComponent(key)}`
 
 /** The files of an application: pictures are shown, others downloaded. The API logs each access. */
-export function Documents({ of }: { of: Application }) {
-  const [shown, setShown] = useState<ApplicationFile | undefined>(undefined)
+export function Documents({ application }: { application: Application }) {
+  const [shownFile, setShownFile] = useState<ApplicationFile | undefined>(undefined)
   const withoutFiles = withoutFile(
-    of.documentationCompleted,
-    of.documents.map(({ key }) => key),
+    application.documentationCompleted,
+    application.documents.map(({ key }) => key),
   )
   return (
-    <Section title={t('documents')} hint={of.documents.length > 0 && t('documentsHint')}>
-      {of.documents.length === 0 ? (
+    <Section title={t('documents')} hint={application.documents.length > 0 && t('documentsHint')}>
+      {application.documents.length === 0 ? (
         <EmptyState icon="page" title={t('noDocuments')} text={t('noDocumentsText')} />
       ) : (
         <Table
           caption={t('documents')}
-          rows={of.documents}
+          rows={application.documents}
           rowKey={({ id }) => id}
           columns={[
             {
@@ -49,19 +49,19 @@ export function Documents({ of }: { of: Application }) {
                 </>
               ),
             },
-            { title: common('size'), end: true, cell: ({ size }) => bytes(size) },
-            { title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} short /> },
+            { title: common('size'), lastPage: true, cell: ({ size }) => bytes(size) },
+            { title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} relative /> },
             {
               title: t('take'),
               cell: (file) => (
                 <span class="row tight">
                   {isPicture(file.mimeType) && (
-                    <Button label={t('showOf', { name: documentName(file.key) })} onPress={() => setShown(file)} text={t('show')} />
+                    <Button label={t('showOf', { name: documentName(file.key) })} onPress={() => setShownFile(file)} text={t('show')} />
                   )}
                   <Button
                     icon="download"
                     label={t('takeOf', { name: documentName(file.key) })}
-                    onPress={() => download(pathOf(of.id, file.key), `${file.key}${extensionOf(file.mimeType)}`)}
+                    onPress={() => download(pathOf(application.id, file.key), `${file.key}${extensionOf(file.mimeType)}`)}
                   />
                 </span>
               ),
@@ -73,15 +73,15 @@ export function Documents({ of }: { of: Application }) {
         <>
           <h3>{t('said')}</h3>
           <ul class="bullets">
-            {withoutFiles.map(({ key, status }, place) => (
-              <li key={place}>
+            {withoutFiles.map(({ key, status }, index) => (
+              <li key={index}>
                 <bdi>{documentName(key)}</bdi> {status && <bdi class="faint">{status}</bdi>}
               </li>
             ))}
           </ul>
         </>
       )}
-      {shown && <DocumentDialog applicationId={of.id} file={shown} onClose={() => setShown(undefined)} />}
+      {shownFile && <DocumentDialog applicationId={application.id} file={shownFile} onClose={() => setShownFile(undefined)} />}
     </Section>
   )
 }
@@ -99,21 +99,23 @@ function DocumentDialog({ applicationId, file, onClose }: { applicationId: strin
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   useEffect(() => {
-    const asking = new AbortController()
-    let made: string | undefined
+    const controller = new AbortController()
+    let objectUrl: string | undefined
     const read = async () => {
-      const answer = await fetchAuthorized(new Request(pathOf(applicationId, file.key), { credentials: 'omit', signal: asking.signal }))
-      const blob = await answer.blob()
-      if (asking.signal.aborted) return
-      made = URL.createObjectURL(blob)
-      setUrl(made)
+      const response = await fetchAuthorized(
+        new Request(pathOf(applicationId, file.key), { credentials: 'omit', signal: controller.signal }),
+      )
+      const blob = await response.blob()
+      if (controller.signal.aborted) return
+      objectUrl = URL.createObjectURL(blob)
+      setUrl(objectUrl)
     }
-    read().catch((refusal) => {
-      if (!asking.signal.aborted) setError(refusal)
+    read().catch((cause) => {
+      if (!controller.signal.aborted) setError(cause)
     })
     return () => {
-      asking.abort()
-      if (made) URL.revokeObjectURL(made)
+      controller.abort()
+      if (objectUrl) URL.revokeObjectURL(objectUrl)
     }
   }, [applicationId, file.key])
   const name = documentName(file.key)

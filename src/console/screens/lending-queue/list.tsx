@@ -32,7 +32,7 @@ type Application = Schema<'QueuedLendingApplication'>
 
 /** Statuses that need a decision come first. */
 const statuses = ['SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'WITHDRAWN', 'DRAFT'] as const satisfies readonly LendingStatus[]
-const shownMax = 50
+const pageSize = 50
 
 const columns = (): readonly Column<Application>[] => [
   // A merchant without a live record is shown by account.
@@ -43,19 +43,19 @@ const columns = (): readonly Column<Application>[] => [
   },
   {
     title: t('amount'),
-    end: true,
+    lastPage: true,
     cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? t('noAmount') : usd(requestedAmountUsd)}</span>,
   },
   { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
   { title: lendingText('cohort'), cell: ({ cohort }) => cohortName(cohort) },
   { title: lendingText('tier'), cell: ({ tier }) => tierName(tier) },
-  { title: common('affiliate'), cell: (row) => <Partners of={row} /> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
+  { title: common('affiliate'), cell: (row) => <Partners application={row} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} text={lendingStateName(status)} /> },
   { title: t('submitted'), cell: ({ submittedAt }) => (submittedAt ? <Moment at={submittedAt} /> : '–') },
 ]
 
 /** The chosen partner: one of the list, or free text. */
-export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner: two } }: { of: Application }) =>
+export const Partners = ({ application: { selectedTier1Partner: one, selectedTier2Partner: two } }: { application: Application }) =>
   one === null && two === null ? (
     '–'
   ) : (
@@ -67,23 +67,23 @@ export const Partners = ({ of: { selectedTier1Partner: one, selectedTier2Partner
 /** Loan applications, oldest submission first. */
 export default function Queue() {
   const query = useQuery()
-  const { partner } = query.of
-  const status = statuses.find((one) => one === query.of['status']) ?? 'SUBMITTED'
-  const tier = tiers.find((one) => one === query.of['tier'])
-  const cohort = cohorts.find((one) => one === query.of['cohort'])
+  const { partner } = query.values
+  const status = statuses.find((one) => one === query.values['status']) ?? 'SUBMITTED'
+  const tier = tiers.find((one) => one === query.values['tier'])
+  const cohort = cohorts.find((one) => one === query.values['cohort'])
   const filters = { status, ...(tier && { tier }), ...(cohort && { cohort }), ...(partner && { partner }) }
   const queue = useResource(JSON.stringify([filters, query.page]), (signal) =>
-    ok(api.GET('/admin/lending-application', { params: { query: { ...filters, page: query.page, limit: shownMax } }, signal })),
+    ok(api.GET('/admin/lending-application', { params: { query: { ...filters, page: query.page, limit: pageSize } }, signal })),
   )
   useLiveReload(['lending.*', 'lending_document.*'], queue.reload)
-  const refusal = queue.error.value
+  const error = queue.error.value
   // A switched-off feature answers 404.
-  const isOff = refusal instanceof Refused && refusal.status === 404
+  const isOff = error instanceof Refused && error.status === 404
   return (
     <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })} text={t('assess')} />}>
       <Tabs
         label={common('status')}
-        of={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
+        tabs={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
       />
       <Filters
         query={query}
@@ -97,7 +97,7 @@ export default function Queue() {
         <EmptyState icon="money" title={t('off')} text={t('offText')} />
       ) : (
         <ListTable
-          of={queue}
+          resource={queue}
           query={query}
           isFiltered={!!tier || !!cohort || !!partner}
           empty={<EmptyState icon="money" title={t('empty', { status: lendingStateName(status) })} text={t('emptyText')} />}
@@ -108,7 +108,7 @@ export default function Queue() {
           above={(list) => list.totalCapped && <p class="hint">{t('capped', { n: list.total })}</p>}
         />
       )}
-      {query.of['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
+      {query.values['do'] === 'assess' && <AssessDialog onClose={() => query.set({ do: undefined }, { replace: true })} />}
     </Page>
   )
 }

@@ -41,11 +41,11 @@ export function parseAssessment({
   collateral,
   risk,
   flags,
-}: CreditFigures): { body: Assessment } | { wrong: readonly ('revenue' | 'collateral')[] } {
+}: CreditFigures): { body: Assessment } | { wrongFields: readonly ('revenue' | 'collateral')[] } {
   const [monthlyAvgRevenueUsd, verifiedCollateralUsd] = [parseUsd(revenue), parseUsd(collateral)]
   if (monthlyAvgRevenueUsd === undefined || verifiedCollateralUsd === undefined)
     return {
-      wrong: [
+      wrongFields: [
         ...(monthlyAvgRevenueUsd === undefined ? (['revenue'] as const) : []),
         ...(verifiedCollateralUsd === undefined ? (['collateral'] as const) : []),
       ],

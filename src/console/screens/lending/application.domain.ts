@@ -1,6 +1,6 @@
 /** The form values, documents and file rules of a loan application. */
 import type { Schema } from '../../lib/api/api.ts'
-import { latinOf, wholeNumber } from '../../lib/forms/number-input.ts'
+import { toLatinDigits, wholeNumber } from '../../lib/forms/number-input.ts'
 import type { Versioned } from '../../lib/forms/use-draft.ts'
 
 type Application = Schema<'LendingApplication'>
@@ -16,19 +16,19 @@ export type LoanTexts = {
 }
 
 /** Returns the form's values of a draft. Dollars have at most two decimals. */
-export const textsOfLoan = (of: Application): LoanTexts => ({
-  amount: of.requestedAmountUsd === null ? '' : String(of.requestedAmountUsd),
-  term: of.requestedTermMonths === null ? '' : String(of.requestedTermMonths),
-  purpose: of.purposeCode ?? '',
-  partner1: of.selectedTier1Partner ?? '',
-  partner2: of.selectedTier2Partner ?? '',
+export const textsOfLoan = (application: Application): LoanTexts => ({
+  amount: application.requestedAmountUsd === null ? '' : String(application.requestedAmountUsd),
+  term: application.requestedTermMonths === null ? '' : String(application.requestedTermMonths),
+  purpose: application.purposeCode ?? '',
+  partner1: application.selectedTier1Partner ?? '',
+  partner2: application.selectedTier2Partner ?? '',
 })
 
 /** Parses dollars; null for empty, undefined if invalid. */
 export function parseDollars(text: string): number | null | undefined {
-  const plain = latinOf(text).replace(/[\s,](?=\d{3}(\D|$))/g, '')
-  if (plain === '') return null
-  return /^\d{1,9}(\.\d{1,2})?$/.test(plain) ? Number(plain) : undefined
+  const digits = toLatinDigits(text).replace(/[\s,](?=\d{3}(\D|$))/g, '')
+  if (digits === '') return null
+  return /^\d{1,9}(\.\d{1,2})?$/.test(digits) ? Number(digits) : undefined
 }
 
 /** Parses months from 1 to 60; null for empty, undefined if invalid. */
@@ -42,8 +42,8 @@ export function parseMonths(text: string): number | null | undefined {
 export function loanChange(from: LoanTexts, to: LoanTexts) {
   const requestedAmountUsd = parseDollars(to.amount)
   const requestedTermMonths = parseMonths(to.term)
-  if (requestedAmountUsd === undefined) return { wrong: 'amount' } as const
-  if (requestedTermMonths === undefined) return { wrong: 'term' } as const
+  if (requestedAmountUsd === undefined) return { error: 'amount' } as const
+  if (requestedTermMonths === undefined) return { error: 'term' } as const
   return {
     body: {
       ...(from.amount !== to.amount && { requestedAmountUsd }),
@@ -62,8 +62,8 @@ export function uploadedKeys({ documentationCompleted }: Pick<Application, 'docu
 }
 
 /** Returns the required items without a file. */
-export const missingItems = (items: readonly Item[], there: ReadonlySet<string>): readonly Item[] =>
-  items.filter(({ key, required }) => required && !there.has(key))
+export const missingItems = (items: readonly Item[], uploadedKeys: ReadonlySet<string>): readonly Item[] =>
+  items.filter(({ key, required }) => required && !uploadedKeys.has(key))
 
 const extensions: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
@@ -78,8 +78,8 @@ export const typeNames = ({ acceptedMimeTypes }: Pick<Item, 'acceptedMimeTypes'>
 
 /** Returns a file's type by its name, because systems report none or another one for CSV. */
 export function typeOf({ name, type }: Pick<File, 'name' | 'type'>): string {
-  const ending = name.toLowerCase().replace(/^.*\./, '').replace('jpeg', 'jpg')
-  return Object.entries(extensions).find(([, known]) => known === ending)?.[0] ?? type
+  const extension = name.toLowerCase().replace(/^.*\./, '').replace('jpeg', 'jpg')
+  return Object.entries(extensions).find(([, known]) => known === extension)?.[0] ?? type
 }
 
 type FileProblem = 'empty' | 'tooLarge' | 'wrongType'

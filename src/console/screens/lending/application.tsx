@@ -37,36 +37,36 @@ export default function ApplicationPage() {
   const files = useResource(id, (signal) => ok(api.GET('/lending-application/{id}/documents', { params: { path }, signal })))
   // Another partner needs other documents. Running uploads continue.
   const partner = current?.data.selectedTier1Partner
-  const asks = useRef(partner)
+  const lastPartner = useRef(partner)
   useEffect(() => {
-    if (asks.current !== undefined && asks.current !== partner) void checklist.reload()
-    asks.current = partner
+    if (lastPartner.current !== undefined && lastPartner.current !== partner) void checklist.reload()
+    lastPartner.current = partner
   }, [partner])
-  const handedIn = () => Promise.all([application.reload(), files.reload()])
-  const [isLeaving, setLeaving] = useState(false)
+  const reloadAll = () => Promise.all([application.reload(), files.reload()])
+  const [isWithdrawing, setWithdrawing] = useState(false)
   // Decisions send no event.
   usePolling(undecidedStatuses.includes(current?.data.status ?? ''), application.reload)
   return (
     <Page
       title={t('application')}
-      subtitle={current && <StatusBadge of={current.data.status} text={lendingStateName(current.data.status)} />}
+      subtitle={current && <StatusBadge status={current.data.status} text={lendingStateName(current.data.status)} />}
       back={{ href: shopPath('lending'), text: common('lending') }}
       actions={
         current &&
-        openStatuses.includes(current.data.status) && <Button kind="danger" onPress={() => setLeaving(true)} text={t('withdraw')} />
+        openStatuses.includes(current.data.status) && <Button kind="danger" onPress={() => setWithdrawing(true)} text={t('withdraw')} />
       }
     >
-      <ResourceView of={application} lines={8}>
-        {(there) => (
+      <ResourceView resource={application} lines={8}>
+        {(version) => (
           <>
-            <ApplicationFacts of={there.data} />
-            {there.data.status === 'DRAFT' && <LoanForm key={id} current={there} resource={application} />}
-            <ResourceView of={checklist} lines={8}>
+            <ApplicationFacts application={version.data} />
+            {version.data.status === 'DRAFT' && <LoanForm key={id} current={version} resource={application} />}
+            <ResourceView resource={checklist} lines={8}>
               {({ items }) => (
                 <>
-                  <Documents current={there} items={items} files={files} onChanged={handedIn} />
-                  {there.data.status === 'DRAFT' && (
-                    <SubmitSection current={there} items={items} onSubmitted={application.put} onOutdated={application.reload} />
+                  <Documents current={version} items={items} files={files} onChanged={reloadAll} />
+                  {version.data.status === 'DRAFT' && (
+                    <SubmitSection current={version} items={items} onSubmitted={application.put} onOutdated={application.reload} />
                   )}
                 </>
               )}
@@ -74,14 +74,14 @@ export default function ApplicationPage() {
           </>
         )}
       </ResourceView>
-      {isLeaving && current && (
+      {isWithdrawing && current && (
         <WithdrawDialog
           current={current}
-          onClose={() => setLeaving(false)}
+          onClose={() => setWithdrawing(false)}
           onOutdated={application.reload}
-          onWithdrawn={(now) => {
-            setLeaving(false)
-            application.put(now)
+          onWithdrawn={(version) => {
+            setWithdrawing(false)
+            application.put(version)
           }}
         />
       )}
@@ -89,28 +89,34 @@ export default function ApplicationPage() {
   )
 }
 
-const ApplicationFacts = ({ of }: { of: Application }) => (
+const ApplicationFacts = ({ application }: { application: Application }) => (
   <Section title={t('application')}>
     <FactList
-      of={[
-        [t('begun'), <Moment key="begun" at={of.createdAt} />],
-        [common('businessKind'), cohortName(of.cohort)],
-        [t('tier'), t(`tier.${of.tier}`)],
-        ...(of.status === 'DRAFT'
+      facts={[
+        [t('begun'), <Moment key="begun" at={application.createdAt} />],
+        [common('businessKind'), cohortName(application.cohort)],
+        [t('tier'), t(`tier.${application.tier}`)],
+        ...(application.status === 'DRAFT'
           ? []
           : ([
-              [common('amount'), of.requestedAmountUsd === null ? null : usd(of.requestedAmountUsd)],
-              [t('term'), of.requestedTermMonths === null ? null : t('months', { n: of.requestedTermMonths })],
-              [t('purpose'), of.purposeCode && purposeName(of.purposeCode)],
+              [common('amount'), application.requestedAmountUsd === null ? null : usd(application.requestedAmountUsd)],
+              [t('term'), application.requestedTermMonths === null ? null : t('months', { n: application.requestedTermMonths })],
+              [t('purpose'), application.purposeCode && purposeName(application.purposeCode)],
               [
                 t('partner'),
-                of.selectedTier1Partner ? t(`partner.${of.selectedTier1Partner}`) : <bdi>{of.selectedTier2Partner ?? '–'}</bdi>,
+                application.selectedTier1Partner ? (
+                  t(`partner.${application.selectedTier1Partner}`)
+                ) : (
+                  <bdi>{application.selectedTier2Partner ?? '–'}</bdi>
+                ),
               ],
-              [t('submittedAt'), of.submittedAt && <Moment key="submitted" at={of.submittedAt} />],
-              [common('decided'), of.decidedAt && <Moment key="decided" at={of.decidedAt} />],
+              [t('submittedAt'), application.submittedAt && <Moment key="submitted" at={application.submittedAt} />],
+              [common('decided'), application.decidedAt && <Moment key="decided" at={application.decidedAt} />],
             ] as const)),
-        ...(of.reason ? ([[common('reason'), <bdi key="reason">{of.reason}</bdi>]] as const) : []),
-        ...(of.partnerExternalRef ? ([[t('reference'), <bdi key="reference">{of.partnerExternalRef}</bdi>]] as const) : []),
+        ...(application.reason ? ([[common('reason'), <bdi key="reason">{application.reason}</bdi>]] as const) : []),
+        ...(application.partnerExternalRef
+          ? ([[t('reference'), <bdi key="reference">{application.partnerExternalRef}</bdi>]] as const)
+          : []),
       ]}
     />
   </Section>

@@ -45,23 +45,23 @@ export function Documents({
   files: Resource<{ data: Document[] }>
   onChanged: () => Promise<unknown>
 }) {
-  const known = files.data.value?.data
+  const documents = files.data.value?.data
   const failure = files.error.value
-  const there = uploadedKeys(current.data)
+  const uploaded = uploadedKeys(current.data)
   const required = items.filter((item) => item.required).length
-  const done = required - missingItems(items, there).length
+  const done = required - missingItems(items, uploaded).length
   return (
     <Section title={t('documents')} hint={t('documentsHint')} wide>
       <p role="status">{t('progress', { n: required, done })}</p>
-      {failure !== undefined && !known && <ErrorMessage error={failure} retry={files.reload} />}
+      {failure !== undefined && !documents && <ErrorMessage error={failure} retry={files.reload} />}
       <ul class="documents" aria-label={t('documents')}>
         {items.map((item) => (
           <ChecklistItem
             key={item.key}
             current={current}
             item={item}
-            isThere={there.has(item.key)}
-            file={known?.find(({ key }) => key === item.key)}
+            isUploaded={uploaded.has(item.key)}
+            file={documents?.find(({ key }) => key === item.key)}
             onChanged={onChanged}
           />
         ))}
@@ -81,54 +81,59 @@ const documentText = (document: Document | undefined): string =>
   document ? [document.originalName ?? t('handedIn'), moment(document.uploadedAt)].join(', ') : t('missing')
 
 /**
- * Replaces or removes a document, and asks first if another file arrived since.
+ * Replaces or isDelete a document, and asks first if another file arrived since.
  * The application's version cannot tell, because each upload raises it. This is a check, not a lock: a file that
  * arrives after the check is replaced.
- * @param shown ids that do not conflict
- * @returns undefined if nothing was sent; `onTheirs` is called to view the other file
+ * @param knownIds ids that do not conflict
+ * @returns undefined if nothing was sent; `onViewCurrent` is called to view the other file
  */
 const replaceIfUnchanged = <Answer,>(
   { id, key, label }: { id: string; key: string; label: string },
-  shown: readonly (string | undefined)[],
-  { send, mine, removes = false, onTheirs }: { send: () => Promise<Answer>; mine: string; removes?: boolean; onTheirs: () => void },
+  knownIds: readonly (string | undefined)[],
+  {
+    send,
+    yourText,
+    isDelete = false,
+    onViewCurrent,
+  }: { send: () => Promise<Answer>; yourText: string; isDelete?: boolean; onViewCurrent: () => void },
 ): Promise<Answer | undefined> =>
   saveVersioned<Answer, Document | undefined>('', {
-    save: async (seen) => {
-      const { data: now } = await readDocument(id, key)
-      if (now && now.id !== seen && !shown.includes(now.id)) throw new ApiError(412, '', undefined, null, null)
+    save: async (acceptedId) => {
+      const { data: current } = await readDocument(id, key)
+      if (current && current.id !== acceptedId && !knownIds.includes(current.id)) throw new ApiError(412, '', undefined, null, null)
       return send()
     },
-    theirs: () => readDocument(id, key),
-    differences: (now) => [[label, mine, documentText(now)]],
-    onTheirs,
-    removes,
+    readCurrent: () => readDocument(id, key),
+    differences: (current) => [[label, yourText, documentText(current)]],
+    onViewCurrent,
+    isDelete,
   })
 
 type ChecklistItemProps = {
   current: VersionedApplication
   item: Item
-  isThere: boolean
+  isUploaded: boolean
   file: Document | undefined
   onChanged: () => Promise<unknown>
 }
 
-function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistItemProps) {
+function ChecklistItem({ current, item, isUploaded, file, onChanged }: ChecklistItemProps) {
   const { id, status } = current.data
   const { key, label, description, required } = item
   const isDraft = status === 'DRAFT'
   // The own upload does not conflict before the list is reloaded.
   const uploadedId = useRef<string | undefined>(undefined)
   // After submission, missing documents can be added and none replaced.
-  const mayHandIn = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isThere)
+  const canUpload = isDraft || ((status === 'SUBMITTED' || status === 'UNDER_REVIEW') && !isUploaded)
   async function remove(): Promise<void> {
     const body = <p>{t('removeText', { what: label })}</p>
     if (!(await confirm({ title: t('removeTitle'), body, action: common('remove'), danger: true }))) return
     try {
       await replaceIfUnchanged({ id, key, label }, [file?.id, uploadedId.current], {
         send: () => api.DELETE('/lending-application/{id}/documents/{key}', { params: { path: { id, key } } }),
-        mine: common('remove'),
-        removes: true,
-        onTheirs: () => undefined,
+        yourText: common('remove'),
+        isDelete: true,
+        onViewCurrent: () => undefined,
       })
     } finally {
       await onChanged()
@@ -151,13 +156,13 @@ function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistIte
           <bdi>{description}</bdi>
         </p>
         <p class="row">
-          {isThere ? (
-            <StatusBadge of="OK" text={t('handedIn')} />
+          {isUploaded ? (
+            <StatusBadge status="OK" text={t('handedIn')} />
           ) : (
-            <StatusBadge of={required ? 'PENDING' : 'NONE'} text={t(required ? 'missing' : 'notNeeded')} />
+            <StatusBadge status={required ? 'PENDING' : 'NONE'} text={t(required ? 'missing' : 'notNeeded')} />
           )}
           <small class="faint">{t(required ? 'required' : 'optional')}</small>
-          {isThere && file && (
+          {isUploaded && file && (
             <small>
               {file.originalName !== null && (
                 <>
@@ -168,7 +173,7 @@ function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistIte
             </small>
           )}
         </p>
-        {isThere && (
+        {isUploaded && (
           <div class="row tight">
             <Button kind="quiet" icon="download" onPress={() => download(pathOf(id, key), key)}>
               {t('download')}
@@ -183,7 +188,9 @@ function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistIte
           </div>
         )}
       </div>
-      {mayHandIn && <FileUpload id={id} item={item} isThere={isThere} shown={() => [file?.id, uploadedId.current]} onSent={onSent} />}
+      {canUpload && (
+        <FileUpload id={id} item={item} isUploaded={isUploaded} knownIds={() => [file?.id, uploadedId.current]} onSent={onSent} />
+      )}
     </li>
   )
 }
@@ -191,8 +198,8 @@ function ChecklistItem({ current, item, isThere, file, onChanged }: ChecklistIte
 type FileUploadProps = {
   id: string
   item: Item
-  isThere: boolean
-  shown: () => readonly (string | undefined)[]
+  isUploaded: boolean
+  knownIds: () => readonly (string | undefined)[]
   /** Called after each attempt, with the document if one was sent. */
   onSent: (document: Document | undefined) => Promise<void>
 }
@@ -200,66 +207,68 @@ type FileUploadProps = {
 const pageLeft = 'the page was left'
 
 /** Uploads one file with progress and errors. */
-function FileUpload({ id, item, isThere, shown, onSent }: FileUploadProps) {
+function FileUpload({ id, item, isUploaded, knownIds, onSent }: FileUploadProps) {
   const { key, label } = item
-  const [part, setPart] = useState<number | undefined>(undefined)
+  const [fraction, setFraction] = useState<number | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
-  const last = useRef<File | undefined>(undefined)
-  const stopping = useRef<AbortController | undefined>(undefined)
-  useDirty(part !== undefined, 'on its way')
-  useEffect(() => () => stopping.current?.abort(pageLeft), [])
+  const lastFile = useRef<File | undefined>(undefined)
+  const controllerRef = useRef<AbortController | undefined>(undefined)
+  useDirty(fraction !== undefined, 'on its way')
+  useEffect(() => () => controllerRef.current?.abort(pageLeft), [])
   async function send(file: File): Promise<void> {
-    last.current = file
-    const why = findFileProblem(file, item)
-    if (why) {
-      last.current = undefined
-      return setError(new Error(why === 'tooLarge' ? common('tooLarge', { max: sizeText(item) }) : t(why, { types: typeNames(item) })))
+    lastFile.current = file
+    const problem = findFileProblem(file, item)
+    if (problem) {
+      lastFile.current = undefined
+      return setError(
+        new Error(problem === 'tooLarge' ? common('tooLarge', { max: sizeText(item) }) : t(problem, { types: typeNames(item) })),
+      )
     }
-    const stop = new AbortController()
-    stopping.current = stop
+    const controller = new AbortController()
+    controllerRef.current = controller
     setError(undefined)
-    setPart(0)
-    let [document, isLookedAt] = [undefined as Document | undefined, false]
+    setFraction(0)
+    let [document, isTheirsViewed] = [undefined as Document | undefined, false]
     try {
-      document = await replaceIfUnchanged({ id, key, label }, shown(), {
+      document = await replaceIfUnchanged({ id, key, label }, knownIds(), {
         send: () =>
           upload<Document>(pathOf(id, key), file, {
             method: 'PUT',
             type: typeOf(file),
-            signal: stop.signal,
-            onProgress: setPart,
+            signal: controller.signal,
+            onProgress: setFraction,
             // Header values are Latin-1, so the name is encoded.
             headers: { 'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}` },
           }),
-        mine: file.name,
-        onTheirs: () => (isLookedAt = true),
+        yourText: file.name,
+        onViewCurrent: () => (isTheirsViewed = true),
       })
       // The question was closed: the file can be sent again.
-      if (!document && !isLookedAt && !stop.signal.aborted) setError(new Error(common('conflictTitle')))
-    } catch (refusal) {
-      if (!stop.signal.aborted) setError(refusal)
+      if (!document && !isTheirsViewed && !controller.signal.aborted) setError(new Error(common('conflictTitle')))
+    } catch (cause) {
+      if (!controller.signal.aborted) setError(cause)
     } finally {
-      setPart(undefined)
-      if (stop.signal.reason !== pageLeft) await onSent(document)
+      setFraction(undefined)
+      if (controller.signal.reason !== pageLeft) await onSent(document)
     }
   }
-  const again = last.current
+  const retryFile = lastFile.current
   return (
     <div class="stack">
-      {part === undefined ? (
+      {fraction === undefined ? (
         <FileField
           label={`${t('file')}: ${label}`}
           accept={item.acceptedMimeTypes.join(',')}
           onFiles={([file]) => file && void send(file)}
-          hint={[t('takes', { types: typeNames(item), max: sizeText(item) }), isThere && t('replaceHint')].filter(Boolean).join('. ')}
+          hint={[t('takes', { types: typeNames(item), max: sizeText(item) }), isUploaded && t('replaceHint')].filter(Boolean).join('. ')}
         />
       ) : (
         <div class="row">
-          <progress value={part} max={1} aria-label={`${label}: ${common('sending', { percent: percent(part) })}`} />
-          <Button kind="quiet" icon="close" onPress={() => stopping.current?.abort()} text={t('stop')} />
+          <progress value={fraction} max={1} aria-label={`${label}: ${common('sending', { percent: percent(fraction) })}`} />
+          <Button kind="quiet" icon="close" onPress={() => controllerRef.current?.abort()} text={t('stop')} />
         </div>
       )}
-      {error !== undefined && <ErrorMessage error={error} {...(again && { retry: () => send(again) })} />}
+      {error !== undefined && <ErrorMessage error={error} {...(retryFile && { retry: () => send(retryFile) })} />}
     </div>
   )
 }

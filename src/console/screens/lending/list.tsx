@@ -23,8 +23,8 @@ type Application = Schema<'LendingApplication'>
 
 const columns = (): readonly Column<Application>[] => [
   { title: t('begun'), main: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} text={lendingStateName(status)} /> },
-  { title: common('amount'), end: true, cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)) },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} text={lendingStateName(status)} /> },
+  { title: common('amount'), lastPage: true, cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)) },
   { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
   { title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]
@@ -35,16 +35,16 @@ export default function Lending() {
   const list = useResource(`${shop.value?.id} ${query.page}`, (signal) =>
     ok(api.GET('/lending-application', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
-  const [refusal, setRefusal] = useState<unknown>(undefined)
+  const [startError, setStartError] = useState<unknown>(undefined)
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
-  async function begin(): Promise<void> {
-    setRefusal(undefined)
+  async function startApplication(): Promise<void> {
+    setStartError(undefined)
     try {
-      const made = await sendOnce('begin', (header) => ok(api.POST('/lending-application', { params: { header }, body: {} })))
-      route(shopPath('lending', made.id))
+      const application = await sendOnce('begin', (header) => ok(api.POST('/lending-application', { params: { header }, body: {} })))
+      route(shopPath('lending', application.id))
     } catch (error) {
-      setRefusal(error)
+      setStartError(error)
     }
   }
   const error = list.error.value
@@ -58,16 +58,16 @@ export default function Lending() {
     <Page
       title={common('lending')}
       subtitle={t('subtitle')}
-      actions={<Button icon="plus" kind="primary" onPress={begin} text={t('begin')} />}
+      actions={<Button icon="plus" kind="primary" onPress={startApplication} text={t('begin')} />}
     >
-      {refusal !== undefined && <ErrorMessage error={refusal} />}
-      {refusal instanceof ApiError && refusal.status === 403 && (
+      {startError !== undefined && <ErrorMessage error={startError} />}
+      {startError instanceof ApiError && startError.status === 403 && (
         <p>
           {t('needsKyb')} <a href={shopPath('settings', 'verification')}>{t('verify')}</a>
         </p>
       )}
       <ListTable
-        of={list}
+        resource={list}
         query={query}
         empty={<EmptyState icon="money" title={t('none')} text={t('noneText')} />}
         caption={t('applications')}

@@ -4,7 +4,7 @@ import type { Resource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import { purposeName } from '../../lib/format/lending-names.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -21,11 +21,11 @@ const partners = ['HARBOR_INVENTORY', 'MERIDIAN_REVENUE', 'KEYSTONE_SECURED', 'C
 const amountMin = 1_000
 const amountMax = 10_000_000
 
-const loanRows = (of: LoanTexts): readonly (readonly [string, string])[] => [
-  [common('amount'), of.amount],
-  [t('term'), of.term],
-  [t('purpose'), of.purpose && purposeName(of.purpose)],
-  [t('partner'), of.partner1 ? t(`partner.${of.partner1}`) : of.partner2],
+const loanRows = (values: LoanTexts): readonly (readonly [string, string])[] => [
+  [common('amount'), values.amount],
+  [t('term'), values.term],
+  [t('purpose'), values.purpose && purposeName(values.purpose)],
+  [t('partner'), values.partner1 ? t(`partner.${values.partner1}`) : values.partner2],
 ]
 
 /** The requested loan of a draft. */
@@ -33,12 +33,12 @@ export function LoanForm({ current, resource }: { current: VersionedApplication;
   const { data } = current
   const path = { id: data.id }
   const editor = useRecordEditor(resource, current, textsOfLoan)
-  const wrong = useSignal<'amount' | 'term' | undefined>(undefined)
+  const wrongField = useSignal<'amount' | 'term' | undefined>(undefined)
   async function save(): Promise<void> {
-    const typed = editor.now()
+    const typed = editor.values()
     const change = loanChange(textsOfLoan(editor.base().data), typed)
-    wrong.value = change.wrong
-    if (change.wrong) throw new Error(change.wrong === 'term' ? `${t('term')}: ${t('notTerm')}` : notAmount('USD'))
+    wrongField.value = change.error
+    if (change.error) throw new Error(change.error === 'term' ? `${t('term')}: ${t('notTerm')}` : invalidAmountText('USD'))
     const saved = await editor.save({
       save: (version) =>
         readVersioned<Application>(
@@ -48,34 +48,39 @@ export function LoanForm({ current, resource }: { current: VersionedApplication;
     })
     if (saved) notify(common('saved'))
   }
-  const { of } = editor
+  const { fields } = editor
   return (
     <Section title={t('asked')}>
-      <Form onSubmit={save} dirty={editor.dirty} label={t('asked')} keepsTyping>
+      <Form onSubmit={save} dirty={editor.isDirty} label={t('asked')} isEditableWhileSending>
         <div class="fields">
           <TextField
-            bind={of.amount}
+            bind={fields.amount}
             label={`${common('amount')} (USD)`}
             hint={t('amountHint', { min: usd(amountMin), max: usd(amountMax) })}
             inputMode="decimal"
-            error={wrong.value === 'amount' ? notAmount('USD') : undefined}
+            error={wrongField.value === 'amount' ? invalidAmountText('USD') : undefined}
             code
           />
-          <NumberField bind={of.term} label={t('term')} hint={t('termHint')} error={wrong.value === 'term' ? t('notTerm') : undefined} />
+          <NumberField
+            bind={fields.term}
+            label={t('term')}
+            hint={t('termHint')}
+            error={wrongField.value === 'term' ? t('notTerm') : undefined}
+          />
           <SelectField
-            bind={of.purpose}
+            bind={fields.purpose}
             label={t('purpose')}
             options={[['', t('any')], ...purposes.map((one) => [one, purposeName(one)] as const)]}
           />
           {data.tier === 'TIER_1_REFERRAL' ? (
             <SelectField
-              bind={of.partner1}
+              bind={fields.partner1}
               label={t('partner')}
               hint={t('partnerHint')}
               options={[['', t('any')], ...partners.map((one) => [one, t(`partner.${one}`)] as const)]}
             />
           ) : (
-            <TextField bind={of.partner2} label={t('partner')} hint={t('partner2Hint')} max={200} />
+            <TextField bind={fields.partner2} label={t('partner')} hint={t('partner2Hint')} max={200} />
           )}
         </div>
       </Form>

@@ -23,24 +23,24 @@ async function readPreview(signal: AbortSignal): Promise<{ preview: Preview | un
     return {
       preview: await ok(api.GET('/v2/merchant/credit-tier/upgrade-preview/{merchantId}', { params: { path: { merchantId } }, signal })),
     }
-  } catch (refusal) {
-    if (refusal instanceof ApiError && refusal.status === 404) return { preview: undefined }
-    throw refusal
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { preview: undefined }
+    throw error
   }
 }
 
 /** The tier that repayments have earned, and what the next one needs. */
 export function CreditTier() {
-  const found = useResource(shop.value?.id ?? '', readPreview)
-  return <ResourceView of={found}>{({ preview }) => preview && <CreditTierFacts of={preview} />}</ResourceView>
+  const credit = useResource(shop.value?.id ?? '', readPreview)
+  return <ResourceView resource={credit}>{({ preview }) => preview && <CreditTierFacts preview={preview} />}</ResourceView>
 }
 
-function CreditTierFacts({ of: { observedTier, signals, nextTierGap, topTierGap } }: { of: Preview }) {
-  const isTopFurther = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
+function CreditTierFacts({ preview: { observedTier, signals, nextTierGap, topTierGap } }: { preview: Preview }) {
+  const hasTopTierGap = topTierGap !== null && topTierGap.targetTier !== nextTierGap?.targetTier
   return (
-    <Section title={t('standing')} hint={t('standingHint')} actions={<StatusBadge of={observedTier} tone="info" />}>
+    <Section title={t('standing')} hint={t('standingHint')} actions={<StatusBadge status={observedTier} tone="info" />}>
       <FactList
-        of={[
+        facts={[
           [t('observed'), observedTier],
           [t('onTime'), number(signals.totalSettledOnTime)],
           [t('late'), number(signals.totalLate)],
@@ -49,15 +49,15 @@ function CreditTierFacts({ of: { observedTier, signals, nextTierGap, topTierGap 
         ]}
       />
       {nextTierGap === null && <Note tone="good">{t('top')}</Note>}
-      {nextTierGap && <TierGapText of={nextTierGap} />}
-      {isTopFurther && topTierGap && <TierGapText of={topTierGap} />}
+      {nextTierGap && <TierGapText gap={nextTierGap} />}
+      {hasTopTierGap && topTierGap && <TierGapText gap={topTierGap} />}
     </Section>
   )
 }
 
-function TierGapText({ of }: { of: Gap }) {
-  const { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking } = of
-  const guidance = guidanceOf(of)
+function TierGapText({ gap }: { gap: Gap }) {
+  const { targetTier, onTimeSettlementsNeeded: needed, blockingDefaultCount: blocking } = gap
+  const guidance = guidanceOf(gap)
   return (
     <>
       <h3>{t('nextTier', { tier: targetTier })}</h3>

@@ -18,12 +18,12 @@ import { t } from './i18n.ts'
 type Application = Schema<'LendingApplication'>
 
 /** Reloads after a version conflict, so that the next attempt acts on the shown version. */
-async function reloadIfOutdated<Answer>(sent: Promise<Answer>, onOutdated: () => unknown): Promise<Answer> {
+async function reloadIfOutdated<Answer>(request: Promise<Answer>, onOutdated: () => unknown): Promise<Answer> {
   try {
-    return await sent
-  } catch (refusal) {
-    if (refusal instanceof ApiError && refusal.status === 412) onOutdated()
-    throw refusal
+    return await request
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 412) onOutdated()
+    throw error
   }
 }
 
@@ -36,7 +36,7 @@ export function SubmitSection({
 }: {
   current: VersionedApplication
   items: readonly Item[]
-  onSubmitted: (now: VersionedApplication) => void
+  onSubmitted: (version: VersionedApplication) => void
   onOutdated: () => unknown
 }) {
   const { data, etag } = current
@@ -53,7 +53,7 @@ export function SubmitSection({
     }
     if (!(await confirm({ title: t('submitTitle'), body: <p>{t('submitText')}</p>, action: t('submit') }))) return
     try {
-      const now = await reloadIfOutdated(
+      const version = await reloadIfOutdated(
         sendOnce([data.id, etag], (header) =>
           readVersioned<Application>(
             api.POST('/lending-application/{id}/submit', { params: { path: { id: data.id }, header: { ...header, ...ifMatch(etag) } } }),
@@ -62,9 +62,9 @@ export function SubmitSection({
         onOutdated,
       )
       notify(t('submitted'))
-      onSubmitted(now)
-    } catch (refusal) {
-      setError(refusal)
+      onSubmitted(version)
+    } catch (error) {
+      setError(error)
     }
   }
   return (
@@ -98,14 +98,14 @@ export function WithdrawDialog({
 }: {
   current: VersionedApplication
   onClose: () => void
-  onWithdrawn: (now: VersionedApplication) => void
+  onWithdrawn: (version: VersionedApplication) => void
   onOutdated: () => unknown
 }) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
   async function withdraw(): Promise<void> {
     const body = { reason: reason.value.trim() || null }
-    const now = await reloadIfOutdated(
+    const version = await reloadIfOutdated(
       sendOnce([data.id, etag, body], (header) =>
         readVersioned<Application>(
           api.POST('/lending-application/{id}/withdraw', {
@@ -117,7 +117,7 @@ export function WithdrawDialog({
       onOutdated,
     )
     notify(t('withdrawn'))
-    onWithdrawn(now)
+    onWithdrawn(version)
   }
   return (
     <FormDialog title={t('withdrawTitle')} onClose={onClose}>

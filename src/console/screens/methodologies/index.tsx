@@ -19,14 +19,14 @@ const columns = (): readonly Column<Schema<'AdminMethodology'>>[] => [
       </a>
     ),
   },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
   { title: t('registeredAt'), cell: ({ registeredAt }) => <Moment at={registeredAt} /> },
 ]
 
 /** Methodologies by version. */
 export default function Methodologies() {
   const query = useQuery()
-  const { lenderId } = query.of
+  const { lenderId } = query.values
   return (
     <RegistryList
       registry="methodology"
@@ -42,7 +42,7 @@ export default function Methodologies() {
       read={(parameters, signal) =>
         ok(api.GET('/admin/methodologies', { params: { query: { ...parameters, ...(lenderId && { lenderId }) } }, signal }))
       }
-      isNarrowed={!!lenderId}
+      hasOtherFilters={!!lenderId}
       empty={{ title: t('noMethodologies'), text: t('noMethodologiesText') }}
       above={
         lenderId && (

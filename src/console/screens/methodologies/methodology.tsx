@@ -37,22 +37,22 @@ export default function OneMethodology() {
 const backLink = () => ({ href: operatorPath('methodologies'), text: common('methodologies') })
 
 /** Reads the lender of the URL; without one, whether any lender exists. */
-async function readLender(asked: string | undefined, signal: AbortSignal): Promise<{ chosen: readonly Choice[]; isNone: boolean }> {
-  if (asked) {
-    const lender = await ok(api.GET('/admin/lenders/{id}', { params: { path: { id: asked } }, signal }))
-    return { chosen: [lenderChoice(lender)], isNone: false }
+async function readLender(lenderId: string | undefined, signal: AbortSignal): Promise<{ choices: readonly Choice[]; isNone: boolean }> {
+  if (lenderId) {
+    const lender = await ok(api.GET('/admin/lenders/{id}', { params: { path: { id: lenderId } }, signal }))
+    return { choices: [lenderChoice(lender)], isNone: false }
   }
   const { total } = await ok(api.GET('/admin/lenders', { params: { query: { limit: 1 } }, signal }))
-  return { chosen: [], isNone: total === 0 }
+  return { choices: [], isNone: total === 0 }
 }
 
 function NewMethodology() {
-  const asked = useQuery().of['lenderId']
-  const lenders = useResource(asked ?? '', (signal) => readLender(asked, signal))
+  const lenderId = useQuery().values['lenderId']
+  const lenders = useResource(lenderId ?? '', (signal) => readLender(lenderId, signal))
   return (
     <Page title={t('newMethodology')} back={backLink()}>
-      <ResourceView of={lenders}>
-        {({ chosen, isNone }) =>
+      <ResourceView resource={lenders}>
+        {({ choices, isNone }) =>
           isNone ? (
             <EmptyState
               icon="book"
@@ -61,7 +61,7 @@ function NewMethodology() {
               action={<ButtonLink icon="plus" href={operatorPath('lenders', 'new')} text={t('newLender')} />}
             />
           ) : (
-            <NewForm key={asked} chosen={chosen} />
+            <NewForm key={lenderId} initialLender={choices} />
           )
         }
       </ResourceView>
@@ -69,19 +69,19 @@ function NewMethodology() {
   )
 }
 
-function NewForm({ chosen }: { chosen: readonly Choice[] }) {
+function NewForm({ initialLender }: { initialLender: readonly Choice[] }) {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
   const findLenders = useMemo(lenderFinder, [])
-  const lender = useSignal(chosen)
-  const [isTried, setTried] = useState(false)
+  const lender = useSignal(initialLender)
+  const [wasSubmitted, setSubmitted] = useState(false)
   const draft = useDraft('new', { version: '', contentHash: '', documentUrl: '' })
   const lenderId = lender.value[0]?.id
-  const missing = isTried && lenderId === undefined ? common('required') : undefined
+  const missing = wasSubmitted && lenderId === undefined ? common('required') : undefined
   async function create(): Promise<void> {
-    setTried(true)
+    setSubmitted(true)
     if (lenderId === undefined) throw new Error(`${t('lender')}: ${common('required')}`)
-    const typed = draft.now()
+    const typed = draft.values()
     const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
     const { id, version } = await sendOnce(body, (header) => ok(api.POST('/admin/methodologies', { params: { header }, body })))
     notify(t('registered', { name: truncate(version) }))
@@ -89,11 +89,11 @@ function NewForm({ chosen }: { chosen: readonly Choice[] }) {
   }
   return (
     <Section hint={t('supersedes')}>
-      <Form onSubmit={create} submit={t('register')} dirty={draft.dirty || lenderId !== chosen[0]?.id}>
+      <Form onSubmit={create} submit={t('register')} dirty={draft.isDirty || lenderId !== initialLender[0]?.id}>
         <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={missing} />
-        <TextField label={t('version')} bind={draft.of.version} max={100} required />
-        <TextField label={t('contentHash')} bind={draft.of.contentHash} max={66} required code placeholder="0x…" hint={t('hashHint')} />
-        <TextField label={t('documentUrl')} bind={draft.of.documentUrl} type="url" max={2048} required code placeholder="https://…" />
+        <TextField label={t('version')} bind={draft.fields.version} max={100} required />
+        <TextField label={t('contentHash')} bind={draft.fields.contentHash} max={66} required code placeholder="0x…" hint={t('hashHint')} />
+        <TextField label={t('documentUrl')} bind={draft.fields.documentUrl} type="url" max={2048} required code placeholder="https://…" />
       </Form>
     </Section>
   )
@@ -107,7 +107,7 @@ function ExistingMethodology({ id }: { id: string }) {
       save: (version) =>
         readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
       differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
-      done: (now) => (now.data.status === status ? now : undefined),
+      findSaved: (now) => (now.data.status === status ? now : undefined),
     })
     return saved !== undefined
   }
@@ -115,11 +115,11 @@ function ExistingMethodology({ id }: { id: string }) {
     <Page
       title={current?.data.version ?? t('methodology')}
       back={backLink()}
-      subtitle={current && <StatusBadge of={current.data.status} />}
+      subtitle={current && <StatusBadge status={current.data.status} />}
       actions={
         current && (
           <StatusActions
-            of="methodology"
+            registry="methodology"
             status={current.data.status}
             name={current.data.version}
             onMove={(status) => move(status, current)}
@@ -127,11 +127,11 @@ function ExistingMethodology({ id }: { id: string }) {
         )
       }
     >
-      <ResourceView of={methodology}>
+      <ResourceView resource={methodology}>
         {({ data }) => (
           <Section title={t('record')}>
             <FactList
-              of={[
+              facts={[
                 [
                   t('lender'),
                   <a key="lender" href={operatorPath('lenders', data.lenderId)}>

@@ -29,13 +29,13 @@ export const textsOf = ({ title, shopName, country, currency }: NewShopSignals):
 })
 
 /** The fields of a new shop. The handle follows the name, and the currency the country, until they are changed. */
-export function NewShopFields({ of: { title, shopName, country, currency } }: { of: NewShopSignals }) {
+export function NewShopFields({ fields: { title, shopName, country, currency } }: { fields: NewShopSignals }) {
   const derivedHandle = useSignal('')
   const derivedCurrency = useSignal(currency.peek())
   useEffect(() => {
     if (shopName.peek() === derivedHandle.peek()) shopName.value = derivedHandle.value = handleOf(title.value)
   }, [title.value])
-  function onCountry(): void {
+  function handleCountry(): void {
     if (currency.peek() !== derivedCurrency.peek()) return
     currency.value = derivedCurrency.value = currencyOf(country.peek())
   }
@@ -48,7 +48,7 @@ export function NewShopFields({ of: { title, shopName, country, currency } }: { 
         label={common('address.countryCode')}
         name="country"
         options={[['', t('choose')], ...countryOptions()]}
-        onChosen={onCountry}
+        onSelect={handleCountry}
         required
       />
       <SelectField

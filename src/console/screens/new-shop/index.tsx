@@ -32,7 +32,7 @@ export default function NewShop() {
     <Page title={t('create')} subtitle={t('createText')}>
       <Section>
         <Form onSubmit={send} submit={t('create')} label={t('create')}>
-          <NewShopFields of={shop} />
+          <NewShopFields fields={shop} />
         </Form>
       </Section>
     </Page>

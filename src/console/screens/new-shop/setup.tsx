@@ -12,9 +12,9 @@ import { newShopBody } from './new-shop.domain.ts'
 
 /** The first run: creates the account of the administrator and their shop. */
 export default function Setup() {
-  const given = linkToken.value?.page === 'setup' ? linkToken.value.token : ''
-  const token = useSignal(given)
-  const [asksToken, setAsksToken] = useState(given === '')
+  const linkedToken = linkToken.value?.page === 'setup' ? linkToken.value.token : ''
+  const token = useSignal(linkedToken)
+  const [needsToken, setNeedsToken] = useState(linkedToken === '')
   const email = useSignal('')
   const password = useSignal('')
   const shop = useNewShop()
@@ -25,7 +25,7 @@ export default function Setup() {
       linkToken.value = undefined
     } catch (error) {
       // The token of the address is used or expired: the terminal has another one.
-      if (error instanceof ApiError && error.status === 401) setAsksToken(true)
+      if (error instanceof ApiError && error.status === 401) setNeedsToken(true)
       throw error
     }
   }
@@ -33,7 +33,7 @@ export default function Setup() {
     <>
       <p>{t('setupText')}</p>
       <Form onSubmit={send} submit={t('setupGo')} label={t('setupTitle')}>
-        {asksToken && <TextField label={t('setupToken')} bind={token} name="token" hint={t('setupTokenHint')} code required />}
+        {needsToken && <TextField label={t('setupToken')} bind={token} name="token" hint={t('setupTokenHint')} code required />}
         <TextField label={t('email')} bind={email} name="email" type="email" autoComplete="username" required />
         <TextField
           label={t('password')}
@@ -45,7 +45,7 @@ export default function Setup() {
           required
         />
         <h2>{t('shop')}</h2>
-        <NewShopFields of={shop} />
+        <NewShopFields fields={shop} />
       </Form>
     </>
   )

@@ -31,7 +31,7 @@ function Services() {
   useLiveReload(['deploy.*'], services.reload)
   return (
     <Section title={t('services')}>
-      <ResourceView of={services}>
+      <ResourceView resource={services}>
         {({ asOf, stale, services: rows }) => (
           <>
             <AsOfNote at={asOf} stale={stale} />
@@ -44,10 +44,10 @@ function Services() {
                 rowKey={({ service }) => service}
                 columns={[
                   { title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
-                  { title: common('status'), cell: ({ state }) => <StatusBadge of={state} text={t(state)} tone={tones[state]} /> },
-                  { title: t('running'), end: true, cell: ({ running }) => number(running) },
-                  { title: t('desired'), end: true, cell: ({ desired }) => number(desired) },
-                  { title: t('pending'), end: true, cell: ({ pending }) => number(pending) },
+                  { title: common('status'), cell: ({ state }) => <StatusBadge status={state} text={t(state)} tone={tones[state]} /> },
+                  { title: t('running'), lastPage: true, cell: ({ running }) => number(running) },
+                  { title: t('desired'), lastPage: true, cell: ({ desired }) => number(desired) },
+                  { title: t('pending'), lastPage: true, cell: ({ pending }) => number(pending) },
                   { title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                 ]}
               />
@@ -63,7 +63,7 @@ function Errors() {
   const errors = useResource('errors', (signal) => ok(api.GET('/admin/operations/sentry-summary', { signal })))
   useVisibleInterval(pollMs, errors.reload)
   return (
-    <ResourceView of={errors}>
+    <ResourceView resource={errors}>
       {({ asOf, stale, windowHours, projects }) => (
         <Section title={t('errors', { n: windowHours })}>
           <AsOfNote at={asOf} stale={stale} />
@@ -84,8 +84,8 @@ function Errors() {
                   rowKey={({ id }) => id}
                   columns={[
                     { title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
-                    { title: t('events'), end: true, cell: ({ count }) => number(count) },
-                    { title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} short /> },
+                    { title: t('events'), lastPage: true, cell: ({ count }) => number(count) },
+                    { title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} relative /> },
                   ]}
                 />
               </section>
@@ -101,7 +101,7 @@ function Deploys() {
   useVisibleInterval(pollMs, deploys.reload)
   return (
     <Section title={t('deploys')}>
-      <ResourceView of={deploys}>
+      <ResourceView resource={deploys}>
         {({ asOf, stale, deploys: rows }) => (
           <>
             <AsOfNote at={asOf} stale={stale} />
@@ -117,7 +117,7 @@ function Deploys() {
                   { title: t('environment'), cell: ({ environment }) => <bdi>{environment}</bdi> },
                   { title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                   { title: t('deployed'), cell: ({ deployedAt }) => <Moment at={deployedAt} /> },
-                  { title: common('change'), cell: ({ change }) => change && <DeployChange of={change} /> },
+                  { title: common('change'), cell: ({ change }) => change && <DeployChange change={change} /> },
                 ]}
               />
             )}
@@ -129,7 +129,7 @@ function Deploys() {
 }
 
 /** Links a URL only if it is HTTP(S), because a provider's response is foreign text. */
-const DeployChange = ({ of: { title, author, url } }: { of: { title: string; author: string; url: string } }) => (
+const DeployChange = ({ change: { title, author, url } }: { change: { title: string; author: string; url: string } }) => (
   <span>
     {/^https?:\/\//.test(url) ? (
       <a href={url} target="_blank" rel="noreferrer">

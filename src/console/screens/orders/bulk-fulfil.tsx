@@ -14,12 +14,12 @@ import type { Order } from './order-types.ts'
 type OrderRef = Pick<Order, 'id' | 'number'>
 
 /** Shows how many orders were fulfilled, and why the others were not. */
-export function BulkResults({ of, orders }: { of: readonly BulkResult[]; orders: readonly OrderRef[] }) {
+export function BulkResults({ results, orders }: { results: readonly BulkResult[]; orders: readonly OrderRef[] }) {
   const numbers = new Map(orders.map(({ id, number }) => [id, number]))
-  const failed = of.filter(({ status }) => status === 'FAILED')
+  const failed = results.filter(({ status }) => status === 'FAILED')
   return (
     <div role="status">
-      {of.length > failed.length && <Note tone="good">{t('bulkDone', { n: of.length - failed.length })}</Note>}
+      {results.length > failed.length && <Note tone="good">{t('bulkDone', { n: results.length - failed.length })}</Note>}
       {failed.length > 0 && (
         <>
           <Note tone="bad">{t('bulkFailed', { n: failed.length })}</Note>
@@ -44,17 +44,17 @@ export function BulkFulfilDialog({ orders, onClose }: { orders: readonly OrderRe
   const results = useSignal<readonly BulkResult[] | undefined>(undefined)
   const sendOnce = useIdempotentSend()
   async function send(): Promise<void> {
-    const given = textOrNull(carrier.value)
+    const carrierName = textOrNull(carrier.value)
     results.value = await fulfilAll(
       sendOnce,
-      orders.map(({ id: orderId }) => ({ orderId, ...(given === null ? {} : { carrier: given }) })),
+      orders.map(({ id: orderId }) => ({ orderId, ...(carrierName === null ? {} : { carrier: carrierName }) })),
     )
   }
   const title = t('bulkTitle', { n: orders.length })
   return (
     <FormDialog title={title} onClose={onClose}>
       {results.value ? (
-        <BulkResults of={results.value} orders={orders} />
+        <BulkResults results={results.value} orders={orders} />
       ) : (
         <Form onSubmit={send} submit={t('sendNow')} label={title} dirty={carrier.value !== ''}>
           <p>{t('bulkText')}</p>

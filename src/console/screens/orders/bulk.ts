@@ -8,8 +8,8 @@ type Order = Schema<'Order'>
 export type BulkEntry = { readonly orderId: string; readonly trackingNumber?: string; readonly carrier?: string }
 export type BulkResult = Schema<'BulkFulfilmentEntry'>
 
-const chunksOf = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / bulkMax) }, (_, nth) => all.slice(nth * bulkMax, (nth + 1) * bulkMax))
+const chunksOf = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / bulkMax) }, (_, index) => items.slice(index * bulkMax, (index + 1) * bulkMax))
 
 /** Fulfils orders. After an unknown outcome, a repeated call sends nothing twice. */
 export async function fulfilAll(sendOnce: IdempotentSend, entries: readonly BulkEntry[]): Promise<BulkResult[]> {

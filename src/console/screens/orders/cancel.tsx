@@ -13,23 +13,23 @@ import type { OrderDialogProps } from './order-types.ts'
 import { isCancellable, refundableAmounts } from './refund.domain.ts'
 
 /** Cancels an order. The dialog is the confirmation, because it is irreversible. */
-export function CancelDialog({ of, onClose, onDone }: OrderDialogProps) {
+export function CancelDialog({ order, onClose, onDone }: OrderDialogProps) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
-  const left = refundableAmounts(of)
-  const amount = { amount: left.captured + left.onCards, currency: of.currency }
+  const refundable = refundableAmounts(order)
+  const amount = { amount: refundable.captured + refundable.onCards, currency: order.currency }
   async function cancel(): Promise<void> {
     const body = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
-    const after = await sendOnce(body, (header) =>
-      ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: of.id }, header }, body })),
+    const cancelledOrder = await sendOnce(body, (header) =>
+      ok(api.POST('/v2/orders/{orderId}/cancel', { params: { path: { orderId: order.id }, header }, body })),
     )
-    notify(after.status === 'CANCELLED' ? t('cancelled') : t('cancelling'))
+    notify(cancelledOrder.status === 'CANCELLED' ? t('cancelled') : t('cancelling'))
     await onDone()
   }
   return (
-    <FormDialog title={t('cancelTitle', { number: `#${of.number}` })} onClose={onClose}>
-      {isCancellable(of) ? (
-        <p>{of.status === 'PENDING_PAYMENT' ? t('cancelUnpaid') : t('cancelPaid', { amount: money(amount) })}</p>
+    <FormDialog title={t('cancelTitle', { number: `#${order.number}` })} onClose={onClose}>
+      {isCancellable(order) ? (
+        <p>{order.status === 'PENDING_PAYMENT' ? t('cancelUnpaid') : t('cancelPaid', { amount: money(amount) })}</p>
       ) : (
         <Note tone="warn">{t('notCancellable')}</Note>
       )}

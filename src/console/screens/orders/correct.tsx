@@ -20,94 +20,102 @@ import type { Order } from './order-types.ts'
 export const corrections = ['contact', 'shippingAddress', 'billingAddress'] as const
 export type Correction = (typeof corrections)[number]
 const tagsMax = 50
-const correctable: readonly Order['status'][] = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED']
+const correctableStatuses: readonly Order['status'][] = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED']
 
 /** Whether an order can still be corrected. */
-export const isCorrectable = ({ status }: Pick<Order, 'status'>): boolean => correctable.includes(status)
+export const isCorrectable = ({ status }: Pick<Order, 'status'>): boolean => correctableStatuses.includes(status)
 
-type DialogProps = { of: Order; what: Correction; onClose: () => void; onDone: () => Promise<void> }
+type DialogProps = { order: Order; correction: Correction; onClose: () => void; onDone: () => Promise<void> }
 
 /** Corrects a part of an order that is not sent completely. */
-export function CorrectDialog({ of: { id }, what, onClose, onDone }: DialogProps) {
+export function CorrectDialog({ order: { id }, correction, onClose, onDone }: DialogProps) {
   const current = useResource(id, (signal) =>
     readVersioned<Order>(api.GET('/v2/orders/{orderId}', { params: { path: { orderId: id } }, signal })),
   )
-  const title = what === 'contact' ? t('editContact') : t(what)
+  const title = correction === 'contact' ? t('editContact') : t(correction)
   return (
     <FormDialog title={title} onClose={onClose}>
-      <ResourceView of={current}>
-        {(of) => <CorrectForm of={of} what={what} title={title} resource={current} onDone={onDone} />}
+      <ResourceView resource={current}>
+        {(of) => <CorrectForm version={of} correction={correction} title={title} resource={current} onDone={onDone} />}
       </ResourceView>
     </FormDialog>
   )
 }
 
 type FormProps = {
-  of: Versioned<Order>
-  what: Correction
+  version: Versioned<Order>
+  correction: Correction
   title: string
   resource: Resource<Versioned<Order>>
   onDone: () => Promise<void>
 }
 
-function CorrectForm({ of, what, title, resource, onDone }: FormProps) {
-  const editor = useRecordEditor(resource, of, (order) => ({
-    ...addressTexts(what === 'contact' ? null : order[what]),
+function CorrectForm({ version, correction, title, resource, onDone }: FormProps) {
+  const editor = useRecordEditor(resource, version, (order) => ({
+    ...addressTexts(correction === 'contact' ? null : order[correction]),
     email: order.email ?? '',
     tags: (order.tags ?? []) as readonly string[],
   }))
   const sendOnce = useIdempotentSend()
-  const address = addressOf(editor.of)
-  const bodyOf = (): object => {
-    if (what !== 'contact') {
+  const address = addressOf(editor.fields)
+  const buildBody = (): object => {
+    if (correction !== 'contact') {
       if (!address?.countryCode) throw new Error(t('countryNeeded'))
-      return { [what]: address }
+      return { [correction]: address }
     }
-    return { email: editor.of.email.value.trim(), tags: [...editor.of.tags.value] }
+    return { email: editor.fields.email.value.trim(), tags: [...editor.fields.tags.value] }
   }
   async function save(): Promise<void> {
-    const body = bodyOf()
-    const send = (version: string | undefined, more: object = {}) =>
-      sendOnce([body, more, version], (header) =>
+    const body = buildBody()
+    const send = (etag: string | undefined, extra: object = {}) =>
+      sendOnce([body, extra, etag], (header) =>
         readVersioned<Order>(
           api.PATCH('/v2/orders/{orderId}', {
-            params: { path: { orderId: of.data.id }, header: { ...header, ...ifMatch(version) } },
-            body: { ...body, ...more },
+            params: { path: { orderId: version.data.id }, header: { ...header, ...ifMatch(etag) } },
+            body: { ...body, ...extra },
           }),
         ),
       )
     const saved = await editor.save({
-      async save(version) {
+      async save(etag) {
         try {
-          return await send(version)
+          return await send(etag)
         } catch (error) {
           if (!(error instanceof ApiError) || error.difference === undefined) throw error
           if (!(await confirmDifference(error.difference as Difference))) throw error
-          return send(version, { acceptDifference: true })
+          return send(etag, { acceptDifference: true })
         }
       },
-      differences: (theirs) => differencesOf(what, { ...of.data, ...body }, theirs),
+      differences: (theirs) => differencesOf(correction, { ...version.data, ...body }, theirs),
     })
     if (!saved) return
     notify(common('saved'))
     await onDone()
   }
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={title}>
-      {what === 'contact' ? (
+    <Form onSubmit={save} dirty={editor.isDirty} label={title}>
+      {correction === 'contact' ? (
         <>
-          <TextField bind={editor.of.email} name="email" label={common('email')} type="email" required max={254} hint={t('newEmailHint')} />
-          <TagsField bind={editor.of.tags} label={common('tags')} hint={t('noteHint')} max={tagsMax} />
+          <TextField
+            bind={editor.fields.email}
+            name="email"
+            label={common('email')}
+            type="email"
+            required
+            max={254}
+            hint={t('newEmailHint')}
+          />
+          <TagsField bind={editor.fields.tags} label={common('tags')} hint={t('noteHint')} max={tagsMax} />
         </>
       ) : (
-        <AddressFields of={editor.of} required />
+        <AddressFields form={editor.fields} required />
       )}
     </Form>
   )
 }
 
-function differencesOf(what: Correction, yours: Order, theirs: Order): readonly (readonly [string, string, string])[] {
-  if (what !== 'contact') return [[t(what), addressLine(yours[what]), addressLine(theirs[what])]]
+function differencesOf(correction: Correction, yours: Order, theirs: Order): readonly (readonly [string, string, string])[] {
+  if (correction !== 'contact') return [[t(correction), addressLine(yours[correction]), addressLine(theirs[correction])]]
   return [
     [common('email'), yours.email ?? '–', theirs.email ?? '–'],
     [common('tags'), (yours.tags ?? []).join(', '), (theirs.tags ?? []).join(', ')],

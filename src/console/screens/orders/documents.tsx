@@ -13,7 +13,7 @@ import { t } from './i18n.ts'
 /** Shows and prints documents of the orders that the URL names. A link cannot open them, because they need a token. */
 export default function Documents() {
   const { path } = useRoute()
-  const { ids } = useQuery().of
+  const { ids } = useQuery().values
   const kind = documentKinds.find(({ page }) => path.endsWith(`/${page}`)) ?? documentKinds[0]
   return (
     <Page
@@ -35,7 +35,7 @@ function Sheets({ ids, kind: { type, titles, namesSeller } }: { ids: string; kin
   })
   const toSettings = <ButtonLink kind="primary" href={shopPath('settings')} text={t('sellerSettings')} />
   return (
-    <ResourceView of={sheets} lines={10}>
+    <ResourceView resource={sheets} lines={10}>
       {({ html }) =>
         html !== null ? (
           <HtmlPreview html={html} label={t(titles)} styles />

@@ -18,52 +18,52 @@ import { useUnits } from './units.ts'
 type FulfilmentBody = NonNullable<ReturnType<typeof fulfilmentBody>>
 
 /** Records a fulfilment; by default of all remaining units. */
-export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
-  const left = of.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
-  const units = useUnits(left, ({ unfulfilledQuantity = 0 }) => String(unfulfilledQuantity))
+export function FulfilDialog({ order, onClose, onDone }: OrderDialogProps) {
+  const remainingLines = order.lines.filter(({ unfulfilledQuantity = 0 }) => unfulfilledQuantity > 0)
+  const units = useUnits(remainingLines, ({ unfulfilledQuantity = 0 }) => String(unfulfilledQuantity))
   const trackingNumber = useSignal('')
   const carrier = useSignal('')
   const sendOnce = useIdempotentSend()
-  const typed = left.map((line) => ({ line, n: parseUnits(units.of(line).value, line.unfulfilledQuantity ?? 0) }))
-  const isWrong = typed.some(({ n }) => n === undefined)
+  const entries = remainingLines.map((line) => ({ line, n: parseUnits(units.fieldOf(line).value, line.unfulfilledQuantity ?? 0) }))
+  const isInvalid = entries.some(({ n }) => n === undefined)
   function readFulfilment(): FulfilmentBody {
-    if (isWrong) throw new Error(t('quantityWrong'))
-    const parcel = fulfilmentBody(of, Object.fromEntries(typed.map(({ line, n = 0 }) => [line.id, n])), {
+    if (isInvalid) throw new Error(t('quantityWrong'))
+    const fulfilment = fulfilmentBody(order, Object.fromEntries(entries.map(({ line, n = 0 }) => [line.id, n])), {
       trackingNumber: trackingNumber.value,
       carrier: carrier.value,
     })
-    if (!parcel) throw new Error(t('parcelEmpty'))
-    return parcel
+    if (!fulfilment) throw new Error(t('parcelEmpty'))
+    return fulfilment
   }
   async function send(): Promise<void> {
     // A retry sends the first body, although fewer units can remain by then.
     await sendOnce(
-      [units.typed(), trackingNumber.value, carrier.value],
-      (header, body) => ok(api.POST('/v2/orders/{orderId}/fulfilments', { params: { path: { orderId: of.id }, header }, body })),
+      [units.texts(), trackingNumber.value, carrier.value],
+      (header, body) => ok(api.POST('/v2/orders/{orderId}/fulfilments', { params: { path: { orderId: order.id }, header }, body })),
       readFulfilment,
     )
     notify(t('sent'))
     await onDone()
   }
   return (
-    <FormDialog title={t('sendTitle', { number: `#${of.number}` })} onClose={onClose} wide>
-      {left.length === 0 ? (
+    <FormDialog title={t('sendTitle', { number: `#${order.number}` })} onClose={onClose} wide>
+      {remainingLines.length === 0 ? (
         <Note>{t('nothingToSend')}</Note>
       ) : (
         <Form
           onSubmit={send}
           submit={t('sendNow')}
-          label={t('sendTitle', { number: `#${of.number}` })}
+          label={t('sendTitle', { number: `#${order.number}` })}
           dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
         >
           <ul class="picked-lines">
-            {typed.map(({ line, n }) => (
+            {entries.map(({ line, n }) => (
               <li key={line.id}>
-                <OrderLineName of={line} />
+                <OrderLineName line={line} />
                 <NumberField
                   label={common('quantity')}
-                  of={line.title}
-                  bind={units.of(line)}
+                  rowLabel={line.title}
+                  bind={units.fieldOf(line)}
                   error={n === undefined ? t('atMost', { n: line.unfulfilledQuantity ?? 0 }) : undefined}
                 />
                 <span class="faint">{t('ofLeft', { n: number(line.unfulfilledQuantity ?? 0) })}</span>
@@ -74,10 +74,10 @@ export function FulfilDialog({ of, onClose, onDone }: OrderDialogProps) {
             <TextField label={t('trackingNumber')} bind={trackingNumber} max={100} code hint={t('trackingHint')} />
             <TextField label={t('carrier')} bind={carrier} max={100} />
           </div>
-          {of.shippingAddress && (
+          {order.shippingAddress && (
             <div>
               <strong>{t('shippingAddress')}</strong>
-              <Address of={of.shippingAddress} />
+              <Address address={order.shippingAddress} />
             </div>
           )}
         </Form>

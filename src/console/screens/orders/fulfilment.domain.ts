@@ -4,11 +4,11 @@ import { wholeNumber } from '../../lib/forms/number-input.ts'
 
 type Order = Schema<'Order'>
 
-/** Parses a whole number from 0 to `most`; undefined if invalid. */
-export function parseUnits(text: string, most: number): number | undefined {
+/** Parses a whole number from 0 to `max`; undefined if invalid. */
+export function parseUnits(text: string, max: number): number | undefined {
   if (text.trim() === '') return 0
   const units = wholeNumber(text, 4)
-  return units !== undefined && units <= most ? units : undefined
+  return units !== undefined && units <= max ? units : undefined
 }
 
 export const textOrNull = (text: string): string | null => text.trim() || null
@@ -24,15 +24,15 @@ export function fulfilmentBody(
   units: Readonly<Record<string, number>>,
   tracking: { readonly trackingNumber: string; readonly carrier: string },
 ) {
-  const packed = lines
+  const openLines = lines
     .map(({ id, unfulfilledQuantity = 0 }) => ({ lineId: id, quantity: units[id] ?? 0, left: unfulfilledQuantity }))
     .filter(({ left }) => left > 0)
-  const sent = packed.filter(({ quantity }) => quantity > 0)
-  if (sent.length === 0) return undefined
+  const sentLines = openLines.filter(({ quantity }) => quantity > 0)
+  if (sentLines.length === 0) return undefined
   const trackingNumber = textOrNull(tracking.trackingNumber)
   const carrier = textOrNull(tracking.carrier)
   return {
-    lines: sent.map(({ lineId, quantity }) => ({ lineId, quantity })),
+    lines: sentLines.map(({ lineId, quantity }) => ({ lineId, quantity })),
     ...(trackingNumber === null ? {} : { trackingNumber }),
     ...(carrier === null ? {} : { carrier }),
   }

@@ -6,7 +6,7 @@ import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { mayFulfil } from '../../lib/session/current-shop.ts'
+import { canFulfil } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -23,55 +23,55 @@ import { unfulfilledUnits } from './refund.domain.ts'
 type Fulfilment = Schema<'Fulfilment'>
 
 /** Fulfilments and remaining units. */
-export function Fulfilments({ of, onChange, query }: { of: Order; onChange: () => Promise<void>; query: Query }) {
-  const { fulfilments = [] } = of
-  const left = unfulfilledUnits(of)
-  const corrected = query.of['do'] === 'tracking' ? fulfilments.find(({ id }) => id === query.of['parcel']) : undefined
-  if (fulfilments.length === 0 && left === 0) return null
+export function Fulfilments({ order, onChange, query }: { order: Order; onChange: () => Promise<void>; query: Query }) {
+  const { fulfilments = [] } = order
+  const remaining = unfulfilledUnits(order)
+  const selected = query.values['do'] === 'tracking' ? fulfilments.find(({ id }) => id === query.values['parcel']) : undefined
+  if (fulfilments.length === 0 && remaining === 0) return null
   const close = () => query.set({ do: undefined, parcel: undefined }, { replace: true })
   return (
     <Section
       title={t('parcels')}
-      actions={mayFulfil.value && left > 0 && <ButtonLink icon="truck" href={query.href({ do: 'send' })} text={t('send')} />}
+      actions={canFulfil.value && remaining > 0 && <ButtonLink icon="truck" href={query.href({ do: 'send' })} text={t('send')} />}
     >
-      {left > 0 && <p class="faint">{t('parcelsLeft', { n: left })}</p>}
+      {remaining > 0 && <p class="faint">{t('parcelsLeft', { n: remaining })}</p>}
       <ol class="plain">
-        {fulfilments.map((parcel, place) => (
-          <li key={parcel.id} class="parcel">
+        {fulfilments.map((fulfilment, index) => (
+          <li key={fulfilment.id} class="parcel">
             <header>
-              <strong>{t('parcel', { n: place + 1 })}</strong>
-              <Moment at={parcel.createdAt} />
-              {mayFulfil.value && (
+              <strong>{t('parcel', { n: index + 1 })}</strong>
+              <Moment at={fulfilment.createdAt} />
+              {canFulfil.value && (
                 <ButtonLink
                   kind="quiet"
-                  href={query.href({ do: 'tracking', parcel: parcel.id })}
-                  label={`${t('editTracking')}: ${t('parcel', { n: place + 1 })}`}
+                  href={query.href({ do: 'tracking', parcel: fulfilment.id })}
+                  label={`${t('editTracking')}: ${t('parcel', { n: index + 1 })}`}
                   text={t('editTracking')}
                 />
               )}
             </header>
             <p>
-              {parcel.carrier && <bdi>{parcel.carrier}</bdi>}{' '}
-              {parcel.trackingNumber ? (
-                <CopyableText text={parcel.trackingNumber} label={t('trackingNumber')} />
+              {fulfilment.carrier && <bdi>{fulfilment.carrier}</bdi>}{' '}
+              {fulfilment.trackingNumber ? (
+                <CopyableText text={fulfilment.trackingNumber} label={t('trackingNumber')} />
               ) : (
                 <span class="faint">{t('noTracking')}</span>
               )}
             </p>
             <ul>
-              {parcel.lines.map(({ lineId, quantity }) => (
+              {fulfilment.lines.map(({ lineId, quantity }) => (
                 <li key={lineId}>
-                  {number(quantity)} × <bdi>{of.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi>
+                  {number(quantity)} × <bdi>{order.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi>
                 </li>
               ))}
             </ul>
           </li>
         ))}
       </ol>
-      {corrected && mayFulfil.value && (
+      {selected && canFulfil.value && (
         <TrackingDialog
-          orderId={of.id}
-          parcel={corrected}
+          orderId={order.id}
+          fulfilment={selected}
           onClose={close}
           onDone={async () => {
             close()
@@ -88,23 +88,25 @@ type VersionedFulfilment = { data: Fulfilment; etag: string }
 /** Corrects a fulfilment's tracking. */
 function TrackingDialog({
   orderId,
-  parcel,
+  fulfilment,
   onClose,
   onDone,
 }: {
   orderId: string
-  parcel: Fulfilment
+  fulfilment: Fulfilment
   onClose: () => void
   onDone: () => Promise<void>
 }) {
-  const path = { orderId, fulfilmentId: parcel.id }
+  const path = { orderId, fulfilmentId: fulfilment.id }
   // The order has no versions of its fulfilments.
-  const current = useResource(parcel.id, (signal) =>
+  const current = useResource(fulfilment.id, (signal) =>
     readVersioned(api.GET('/v2/orders/{orderId}/fulfilments/{fulfilmentId}', { params: { path }, signal })),
   )
   return (
     <FormDialog title={t('editTracking')} onClose={onClose}>
-      <ResourceView of={current}>{(of) => <TrackingForm of={of} resource={current} path={path} onDone={onDone} />}</ResourceView>
+      <ResourceView resource={current}>
+        {(version) => <TrackingForm version={version} resource={current} path={path} onDone={onDone} />}
+      </ResourceView>
     </FormDialog>
   )
 }
@@ -112,23 +114,23 @@ function TrackingDialog({
 const trackingText = ({ trackingNumber, carrier }: Fulfilment) => ({ trackingNumber: trackingNumber ?? '', carrier: carrier ?? '' })
 
 function TrackingForm({
-  of,
+  version,
   resource,
   path,
   onDone,
 }: {
-  of: VersionedFulfilment
+  version: VersionedFulfilment
   resource: Resource<VersionedFulfilment>
   path: { orderId: string; fulfilmentId: string }
   onDone: () => Promise<void>
 }) {
-  const editor = useRecordEditor(resource, of, trackingText)
+  const editor = useRecordEditor(resource, version, trackingText)
   const sendOnce = useIdempotentSend()
-  const first = useRef<HTMLDivElement>(null)
+  const firstField = useRef<HTMLDivElement>(null)
   // The dialog opened before the field existed.
-  useEffect(() => first.current?.querySelector('input')?.focus(), [])
+  useEffect(() => firstField.current?.querySelector('input')?.focus(), [])
   async function send(): Promise<void> {
-    const { trackingNumber, carrier } = editor.now()
+    const { trackingNumber, carrier } = editor.values()
     const body = { trackingNumber: textOrNull(trackingNumber), carrier: textOrNull(carrier) }
     const saved = await editor.save({
       save: (version) =>
@@ -150,11 +152,11 @@ function TrackingForm({
     await onDone()
   }
   return (
-    <Form onSubmit={send} dirty={editor.dirty} label={t('editTracking')}>
-      <div ref={first}>
-        <TextField label={t('trackingNumber')} bind={editor.of.trackingNumber} max={100} code />
+    <Form onSubmit={send} dirty={editor.isDirty} label={t('editTracking')}>
+      <div ref={firstField}>
+        <TextField label={t('trackingNumber')} bind={editor.fields.trackingNumber} max={100} code />
       </div>
-      <TextField label={t('carrier')} bind={editor.of.carrier} max={100} />
+      <TextField label={t('carrier')} bind={editor.fields.carrier} max={100} />
     </Form>
   )
 }

@@ -4,7 +4,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
-import { mayFulfil, mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canFulfil, canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { EmailText } from '../../ui/email-text.tsx'
@@ -34,7 +34,7 @@ const withoutEmpty = (filters: Readonly<Record<string, string | undefined>>) =>
 
 /** Sorts by a column: descending first, then ascending. */
 function sortBy(query: Query, name: 'createdAt' | 'total'): NonNullable<Column<Order>['sort']> {
-  const { sort = '-createdAt' } = query.of
+  const { sort = '-createdAt' } = query.values
   const next = sort === `-${name}` ? name : `-${name}`
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
   return { href: query.href({ sort: next === '-createdAt' ? undefined : next }), direction }
@@ -42,29 +42,29 @@ function sortBy(query: Query, name: 'createdAt' | 'total'): NonNullable<Column<O
 
 const OrderNumber = ({ number, isByAgent }: { number: number; isByAgent: boolean }) => (
   <>
-    <span class="number">#{number}</span> {isByAgent && <StatusBadge of="AGENT" text={t('agent')} />}
+    <span class="number">#{number}</span> {isByAgent && <StatusBadge status="AGENT" text={t('agent')} />}
   </>
 )
 
 const columns = (query: Query): readonly Column<Order>[] => [
   { title: common('order'), main: true, cell: ({ number, agent }) => <OrderNumber number={number} isByAgent={Boolean(agent)} /> },
   { title: common('placed'), name: 'date', sort: sortBy(query, 'createdAt'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: common('customer'), name: 'customer', cell: ({ email }) => <EmailText of={email ?? t('guest')} cut /> },
-  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: common('customer'), name: 'customer', cell: ({ email }) => <EmailText email={email ?? t('guest')} cut /> },
+  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     title: t('payment'),
     name: 'payment',
-    cell: ({ paymentStatus }) => <StatusBadge of={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
+    cell: ({ paymentStatus }) => <StatusBadge status={paymentStatus} text={t(`payment.${paymentStatus}`)} />,
   },
-  { title: t('sending'), name: 'fulfilment', cell: (order) => <FulfilmentBadge of={order} /> },
+  { title: t('sending'), name: 'fulfilment', cell: (order) => <FulfilmentBadge order={order} /> },
   { title: common('tags'), name: 'tags', cell: ({ tags = [] }) => <bdi class="cut">{tags.join(', ')}</bdi> },
-  { title: common('total'), name: 'total', sort: sortBy(query, 'total'), end: true, cell: ({ total }) => <Money of={total} /> },
+  { title: common('total'), name: 'total', sort: sortBy(query, 'total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
 ]
 
 /** The shop's orders with the API's filters. */
 export default function Orders() {
   const query = useQuery()
-  const { q, status, paymentStatus, fulfilmentStatus, toFulfil, agent, number, email, tag, customerId, from, to, sort } = query.of
+  const { q, status, paymentStatus, fulfilmentStatus, toFulfil, agent, number, email, tag, customerId, from, to, sort } = query.values
   const filters = {
     q,
     status,
@@ -84,9 +84,9 @@ export default function Orders() {
   const limit = isToFulfil ? '100' : undefined
   const selection = useSelection()
   // Held here, because the list is empty once all of them are sent.
-  const sending = useSignal<readonly Order[] | undefined>(undefined)
+  const ordersToFulfil = useSignal<readonly Order[] | undefined>(undefined)
   function closeDialog(): void {
-    sending.value = undefined
+    ordersToFulfil.value = undefined
     selection.value = new Set()
     void orders.reload()
   }
@@ -101,15 +101,15 @@ export default function Orders() {
       title={common('orders')}
       actions={
         <>
-          {mayFulfil.value && <ButtonLink icon="upload" href={shopPath('orders', 'tracking')} text={t('trackingFile')} />}
-          {mayManage.value && <CsvButton path="/v2/orders" query={filters} name="orders" />}
-          {mayManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('newDraft')} />}
+          {canFulfil.value && <ButtonLink icon="upload" href={shopPath('orders', 'tracking')} text={t('trackingFile')} />}
+          {canManage.value && <CsvButton path="/v2/orders" query={filters} name="orders" />}
+          {canManage.value && <CreateLink href={shopPath('orders', 'drafts', 'new')} text={t('newDraft')} />}
         </>
       }
     >
       <Tabs
         label={common('view')}
-        of={[
+        tabs={[
           { href: query.href({ toFulfil: undefined }), text: common('all'), current: !isToFulfil },
           { href: query.href({ toFulfil: 'true' }), text: t('toFulfil'), current: isToFulfil },
         ]}
@@ -135,19 +135,19 @@ export default function Orders() {
         </Note>
       )}
       <ListTable
-        of={orders}
+        resource={orders}
         query={query}
         isFiltered={isFiltered}
-        goesOn={!filters.q}
+        hasMorePages={!filters.q}
         empty={<EmptyState icon="orders" title={common('noOrders')} text={t('noneText')} />}
         caption={common('orders')}
-        columns={mayFulfil.value ? [selectionColumn(selection), ...columns(query)] : columns(query)}
+        columns={canFulfil.value ? [selectionColumn(selection), ...columns(query)] : columns(query)}
         above={({ data }) =>
-          mayFulfil.value && <SelectionBar orders={data} selection={selection} onFulfil={(selected) => (sending.value = selected)} />
+          canFulfil.value && <SelectionBar orders={data} selection={selection} onFulfil={(selected) => (ordersToFulfil.value = selected)} />
         }
         href={({ id }) => shopPath('orders', id)}
       />
-      {sending.value && <BulkFulfilDialog orders={sending.value} onClose={closeDialog} />}
+      {ordersToFulfil.value && <BulkFulfilDialog orders={ordersToFulfil.value} onClose={closeDialog} />}
     </Page>
   )
 }

@@ -10,20 +10,22 @@ import { t } from './i18n.ts'
 import type { OrderDialogProps } from './order-types.ts'
 
 /** Marks an order as paid outside souk. The dialog is the confirmation, because it is irreversible. */
-export function MarkPaidDialog({ of, onClose, onDone }: OrderDialogProps) {
+export function MarkPaidDialog({ order, onClose, onDone }: OrderDialogProps) {
   const reference = useSignal('')
   const sendOnce = useIdempotentSend()
   async function markPaid(): Promise<void> {
     const typed = reference.value.trim()
     const body = typed === '' ? {} : { reference: typed }
-    await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/mark-paid', { params: { path: { orderId: of.id }, header }, body })))
+    await sendOnce(body, (header) =>
+      ok(api.POST('/v2/orders/{orderId}/mark-paid', { params: { path: { orderId: order.id }, header }, body })),
+    )
     notify(t('settled'))
     await onDone()
   }
   return (
-    <FormDialog title={t('markPaidTitle', { number: `#${of.number}` })} onClose={onClose}>
-      <p>{t('markPaidText', { amount: money(of.amountDue) })}</p>
-      <Form onSubmit={markPaid} submit={t('settle')} label={t('markPaidTitle', { number: `#${of.number}` })} dirty>
+    <FormDialog title={t('markPaidTitle', { number: `#${order.number}` })} onClose={onClose}>
+      <p>{t('markPaidText', { amount: money(order.amountDue) })}</p>
+      <Form onSubmit={markPaid} submit={t('settle')} label={t('markPaidTitle', { number: `#${order.number}` })} dirty>
         <TextField label={t('settleReference')} hint={t('settleHint')} bind={reference} max={200} />
       </Form>
     </FormDialog>

@@ -5,7 +5,7 @@ import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -14,39 +14,39 @@ import { Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
-import { maySettle } from './refund.domain.ts'
+import { canSettle } from './refund.domain.ts'
 
 /** Payments, refunds and disputes of an order. */
-export const MoneyMovements = ({ of, query }: { of: Order; query: Query }) => (
+export const MoneyMovements = ({ order, query }: { order: Order; query: Query }) => (
   <>
-    {of.payments.length > 0 && (
+    {order.payments.length > 0 && (
       <Section title={common('payments')}>
         <ol class="plain">
-          {of.payments.map((payment) => (
-            <PaymentItem key={payment.id} of={payment} />
+          {order.payments.map((payment) => (
+            <PaymentItem key={payment.id} payment={payment} />
           ))}
         </ol>
       </Section>
     )}
-    {of.refunds.length > 0 && (
+    {order.refunds.length > 0 && (
       <Section title={common('refunds')}>
         <ol class="plain">
-          {of.refunds.map((refund) => (
-            <RefundItem key={refund.id} of={refund} order={of} query={query} />
+          {order.refunds.map((refund) => (
+            <RefundItem key={refund.id} refund={refund} order={order} query={query} />
           ))}
         </ol>
       </Section>
     )}
-    {of.disputes.length > 0 && (
+    {order.disputes.length > 0 && (
       <Section title={t('disputes')} hint={t('disputesHint')}>
         <ol class="plain">
-          {of.disputes.map(({ id, amount, status, reference, createdAt }) => (
+          {order.disputes.map(({ id, amount, status, reference, createdAt }) => (
             <Movement
               key={id}
-              head={
+              header={
                 <>
-                  <Money of={amount} />
-                  <StatusBadge of={status} />
+                  <Money amount={amount} />
+                  <StatusBadge status={status} />
                   <Moment at={createdAt} />
                 </>
               }
@@ -60,9 +60,9 @@ export const MoneyMovements = ({ of, query }: { of: Order; query: Query }) => (
   </>
 )
 
-const Movement = ({ head, children }: { head: ComponentChildren; children?: ComponentChildren }) => (
+const Movement = ({ header, children }: { header: ComponentChildren; children?: ComponentChildren }) => (
   <li class="movement">
-    <header>{head}</header>
+    <header>{header}</header>
     {children}
   </li>
 )
@@ -72,88 +72,90 @@ const methodName = (method: string) => {
   return t.has(key) ? t(key) : method
 }
 
-const PaymentItem = ({ of }: { of: Schema<'Payment'> }) => (
+const PaymentItem = ({ payment }: { payment: Schema<'Payment'> }) => (
   <Movement
-    head={
+    header={
       <>
         <strong>
-          <Money of={of.amount} />
+          <Money amount={payment.amount} />
         </strong>
-        <bdi>{of.manual?.title ?? t('paidBy', { method: methodName(of.method), processor: processorName(of.processor) })}</bdi>
-        <StatusBadge of={of.status} {...(of.status === 'CAPTURED' ? { text: t('payment.CAPTURED') } : {})} />
-        <Moment at={of.createdAt} />
+        <bdi>
+          {payment.manual?.title ?? t('paidBy', { method: methodName(payment.method), processor: processorName(payment.processor) })}
+        </bdi>
+        <StatusBadge status={payment.status} {...(payment.status === 'CAPTURED' ? { text: t('payment.CAPTURED') } : {})} />
+        <Moment at={payment.createdAt} />
       </>
     }
   >
-    {of.failureCode && (
+    {payment.failureCode && (
       <p>
-        {t('failure')} <bdi>{of.failureCode}</bdi>
+        {t('failure')} <bdi>{payment.failureCode}</bdi>
       </p>
     )}
-    {of.refunded.amount > 0 && (
+    {payment.refunded.amount > 0 && (
       <p class="faint">
-        {common('refunded')}: <Money of={of.refunded} />
+        {common('refunded')}: <Money amount={payment.refunded} />
       </p>
     )}
-    {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}
+    {payment.processorReference && <CopyableText text={payment.processorReference} label={t('reference')} />}
   </Movement>
 )
 
-const RefundItem = ({ of, order, query }: { of: Schema<'Refund'>; order: Order; query: Query }) => (
+const RefundItem = ({ refund, order, query }: { refund: Schema<'Refund'>; order: Order; query: Query }) => (
   <Movement
-    head={
+    header={
       <>
         <strong>
-          <Money of={of.amount} />
+          <Money amount={refund.amount} />
         </strong>
-        {of.processor && <bdi>{processorName(of.processor)}</bdi>}
-        <StatusBadge of={of.status} />
-        <Moment at={of.createdAt} />
+        {refund.processor && <bdi>{processorName(refund.processor)}</bdi>}
+        <StatusBadge status={refund.status} />
+        <Moment at={refund.createdAt} />
       </>
     }
   >
-    {of.reason && (
+    {refund.reason && (
       <p>
-        <bdi>{of.reason}</bdi>
+        <bdi>{refund.reason}</bdi>
       </p>
     )}
-    {of.giftCardAmount.amount > 0 && (
+    {refund.giftCardAmount.amount > 0 && (
       <p class="faint">
-        {t('backToCards')}: <Money of={of.giftCardAmount} />
+        {t('backToCards')}: <Money amount={refund.giftCardAmount} />
       </p>
     )}
-    {of.lines.length > 0 && (
+    {refund.lines.length > 0 && (
       <ul>
-        {of.lines.map(({ lineId, quantity, restock, amount }) => (
+        {refund.lines.map(({ lineId, quantity, restock, amount }) => (
           <li key={lineId}>
-            {number(quantity)} × <bdi>{order.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi> <Money of={amount} />
+            {number(quantity)} × <bdi>{order.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi> <Money amount={amount} />
             {restock && <span class="faint"> {t('restocked')}</span>}
           </li>
         ))}
       </ul>
     )}
-    {of.failureCode && (
+    {refund.failureCode && (
       <p>
-        {t('failure')} <bdi>{of.failureCode}</bdi>
+        {t('failure')} <bdi>{refund.failureCode}</bdi>
       </p>
     )}
-    {of.claimUrl && (
+    {refund.claimUrl && (
       <div>
         <p class="faint">{t('claimHint')}</p>
-        <CopyableText text={of.claimUrl} label={t('claimUrl')} />
+        <CopyableText text={refund.claimUrl} label={t('claimUrl')} />
       </div>
     )}
-    {of.settledReference && (
+    {refund.settledReference && (
       <p>
-        {t('settledBy')} <bdi>{of.settledReference}</bdi>
+        {t('settledBy')} <bdi>{refund.settledReference}</bdi>
       </p>
     )}
-    {of.processorReference && <CopyableText text={of.processorReference} label={t('reference')} />}
-    {mayManage.value && maySettle(of, serverNow()) && (
+    {refund.processorReference && <CopyableText text={refund.processorReference} label={t('reference')} />}
+    {canManage.value && canSettle(refund, serverNow()) && (
       <div class="row">
         <ButtonLink
-          kind={of.status === 'MANUAL' ? 'primary' : 'plain'}
-          href={query.href({ do: 'settle', refund: of.id })}
+          kind={refund.status === 'MANUAL' ? 'primary' : 'plain'}
+          href={query.href({ do: 'settle', refund: refund.id })}
           text={t('settle')}
         />
       </div>

@@ -12,20 +12,20 @@ import { unitsLeft } from './refund.domain.ts'
 import { TotalsList } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<OrderLine>[] => [
-  { title: common('product'), main: true, cell: (line) => <OrderLineName of={line} /> },
-  { title: common('price'), end: true, cell: ({ unitPrice }) => <Money of={unitPrice} /> },
-  { title: common('quantity'), end: true, cell: ({ quantity }) => number(quantity) },
-  { title: t('units'), cell: (line) => <LineUnits of={line} refunded={line.quantity - unitsLeft(order, line)} /> },
+  { title: common('product'), main: true, cell: (line) => <OrderLineName line={line} /> },
+  { title: common('price'), lastPage: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
+  { title: common('quantity'), lastPage: true, cell: ({ quantity }) => number(quantity) },
+  { title: t('units'), cell: (line) => <LineUnits line={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
     title: common('total'),
-    end: true,
+    lastPage: true,
     cell: ({ total, discount }) => (
       <>
-        <Money of={total} />
+        <Money amount={total} />
         {discount.amount > 0 && (
           <small class="faint">
             {' '}
-            <Money of={{ ...discount, amount: -discount.amount }} />
+            <Money amount={{ ...discount, amount: -discount.amount }} />
           </small>
         )}
       </>
@@ -34,7 +34,7 @@ const columns = (order: Order): readonly Column<OrderLine>[] => [
 ]
 
 /** Fulfilled, remaining and refunded units of a line. */
-const LineUnits = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { of: OrderLine; refunded: number }) => (
+const LineUnits = ({ line: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, refunded }: { line: OrderLine; refunded: number }) => (
   <small>
     {[
       fulfilledQuantity > 0 && t('unitsSent', { n: fulfilledQuantity }),
@@ -47,35 +47,35 @@ const LineUnits = ({ of: { fulfilledQuantity = 0, unfulfilledQuantity = 0 }, ref
 )
 
 /** The lines and totals of an order. */
-export function OrderLines({ of }: { of: Order }) {
-  const leads = role.value !== 'FULFILMENT'
-  const ofShipping = of.shippingTax && of.shippingTax.amount > 0 ? [[common('shippingTax'), of.shippingTax] as const] : []
-  const isIncluded = of.shippingTaxRate?.inclusive ?? false
+export function OrderLines({ order }: { order: Order }) {
+  const linksToProducts = role.value !== 'FULFILMENT'
+  const shippingTaxRows = order.shippingTax && order.shippingTax.amount > 0 ? [[common('shippingTax'), order.shippingTax] as const] : []
+  const isIncluded = order.shippingTaxRate?.inclusive ?? false
   return (
     <Section title={t('lines')}>
-      {of.status === 'PENDING_PAYMENT' && <Note tone="warn">{t('waitsUntil', { moment: moment(of.expiresAt) })}</Note>}
+      {order.status === 'PENDING_PAYMENT' && <Note tone="warn">{t('waitsUntil', { moment: moment(order.expiresAt) })}</Note>}
       <Table
         caption={t('lines')}
-        columns={columns(of)}
-        rows={of.lines}
+        columns={columns(order)}
+        rows={order.lines}
         rowKey={({ id }) => id}
-        href={({ productId }) => (leads ? shopPath('products', productId) : undefined)}
+        href={({ productId }) => (linksToProducts ? shopPath('products', productId) : undefined)}
       />
       <TotalsList
-        of={[
-          [common('subtotal'), of.subtotal],
-          ...(of.discountTotal.amount > 0 ? [[discountName(of), of.discountTotal, 'minus'] as const] : []),
-          [of.shippingMethod ? `${common('shipping')}: ${of.shippingMethod.title}` : common('shipping'), of.shippingTotal],
-          ...(of.taxTotal.amount > 0 || of.taxIncluded.amount === 0 ? [[taxName(of), of.taxTotal] as const] : []),
-          ...(isIncluded ? [] : ofShipping),
-          ...(of.taxIncluded.amount > 0 ? [[common('taxIncluded'), of.taxIncluded] as const] : []),
-          ...(isIncluded ? ofShipping : []),
-          [common('total'), of.total, 'sum'],
-          ...of.giftCards.map(({ last4, amount }) => [common('giftCardNamed', { last4 }), amount, 'minus'] as const),
-          ...(of.giftCards.length > 0 || of.capturedTotal.amount === 0 ? [[t('amountDue'), of.amountDue] as const] : []),
-          ...(of.capturedTotal.amount > 0 ? [[t('paid'), of.capturedTotal] as const] : []),
-          ...(of.refundedTotal.amount > 0 ? [[common('refunded'), of.refundedTotal, 'minus'] as const] : []),
-          ...(of.giftCardRefundedTotal.amount > 0 ? [[t('refundedToCards'), of.giftCardRefundedTotal, 'minus'] as const] : []),
+        rows={[
+          [common('subtotal'), order.subtotal],
+          ...(order.discountTotal.amount > 0 ? [[discountName(order), order.discountTotal, 'minus'] as const] : []),
+          [order.shippingMethod ? `${common('shipping')}: ${order.shippingMethod.title}` : common('shipping'), order.shippingTotal],
+          ...(order.taxTotal.amount > 0 || order.taxIncluded.amount === 0 ? [[taxName(order), order.taxTotal] as const] : []),
+          ...(isIncluded ? [] : shippingTaxRows),
+          ...(order.taxIncluded.amount > 0 ? [[common('taxIncluded'), order.taxIncluded] as const] : []),
+          ...(isIncluded ? shippingTaxRows : []),
+          [common('total'), order.total, 'sum'],
+          ...order.giftCards.map(({ last4, amount }) => [common('giftCardNamed', { last4 }), amount, 'minus'] as const),
+          ...(order.giftCards.length > 0 || order.capturedTotal.amount === 0 ? [[t('amountDue'), order.amountDue] as const] : []),
+          ...(order.capturedTotal.amount > 0 ? [[t('paid'), order.capturedTotal] as const] : []),
+          ...(order.refundedTotal.amount > 0 ? [[common('refunded'), order.refundedTotal, 'minus'] as const] : []),
+          ...(order.giftCardRefundedTotal.amount > 0 ? [[t('refundedToCards'), order.giftCardRefundedTotal, 'minus'] as const] : []),
         ]}
       />
     </Section>
@@ -87,9 +87,9 @@ const discountName = ({ discounts }: Order): string =>
 
 /** Adds the tax rate if there is only one. */
 function taxName({ lines, shippingTax, shippingTaxRate }: Order): string {
-  const ofShipping = shippingTax && shippingTax.amount > 0 && shippingTaxRate ? [shippingTaxRate] : []
-  const taxes = [...lines.map(({ tax }) => tax), ...ofShipping]
+  const shippingTaxes = shippingTax && shippingTax.amount > 0 && shippingTaxRate ? [shippingTaxRate] : []
+  const taxes = [...lines.map(({ tax }) => tax), ...shippingTaxes]
   const rates = new Set(taxes.filter(({ inclusive, rateBps }) => !inclusive && rateBps > 0).map(({ rateBps }) => rateBps))
-  const [only] = rates
-  return only !== undefined && rates.size === 1 ? `${common('tax')} ${percentOfBps(only)}` : common('tax')
+  const [rate] = rates
+  return rate !== undefined && rates.size === 1 ? `${common('tax')} ${percentOfBps(rate)}` : common('tax')
 }

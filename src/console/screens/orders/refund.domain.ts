@@ -16,14 +16,14 @@ const activeRefunds = ({ refunds }: Order) => refunds.filter(({ status }) => sta
 
 /** Returns what is refundable. Late captures that were returned do not count. */
 export function refundableAmounts(order: Order): RefundableAmounts {
-  const late = new Set(order.events.filter(({ type }) => type === 'LATE_CAPTURE').map(({ detail }) => detail['payment']))
-  const before = activeRefunds(order).filter(({ paymentId }) => paymentId === null || !late.has(paymentId))
+  const lateCaptures = new Set(order.events.filter(({ type }) => type === 'LATE_CAPTURE').map(({ detail }) => detail['payment']))
+  const earlierRefunds = activeRefunds(order).filter(({ paymentId }) => paymentId === null || !lateCaptures.has(paymentId))
   return {
     captured: Math.max(
       0,
-      order.capturedTotal.amount - sum(before.map(({ amount, giftCardAmount }) => amount.amount - giftCardAmount.amount)),
+      order.capturedTotal.amount - sum(earlierRefunds.map(({ amount, giftCardAmount }) => amount.amount - giftCardAmount.amount)),
     ),
-    onCards: Math.max(0, order.giftCardTotal.amount - sum(before.map(({ giftCardAmount }) => giftCardAmount.amount))),
+    onCards: Math.max(0, order.giftCardTotal.amount - sum(earlierRefunds.map(({ giftCardAmount }) => giftCardAmount.amount))),
   }
 }
 
@@ -52,22 +52,22 @@ export function lineRefundAmount(order: Order, line: Line, quantity: number): nu
   // Invalid or too many units.
   if (!Number.isInteger(quantity)) return Number.NaN
   if (quantity <= 0) return 0
-  const before = activeRefunds(order)
+  const earlierRefunds = activeRefunds(order)
     .flatMap(({ lines }) => lines)
     .filter(({ lineId }) => lineId === line.id)
-  const units = sum(before.map((one) => one.quantity)) + quantity
+  const units = sum(earlierRefunds.map((one) => one.quantity)) + quantity
   if (units > line.quantity) return Number.NaN
-  return Math.max(0, multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sum(before.map(({ amount }) => amount.amount)))
+  return Math.max(0, multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sum(earlierRefunds.map(({ amount }) => amount.amount)))
 }
 
 export type RefundKind = 'lines' | 'amount' | 'all'
 type RefundLineRequest = { readonly lineId: string; readonly quantity: number; readonly restock: boolean }
 export type RefundRequest =
   /** An amount that is not typed yet. */
-  | { readonly way: 'nothing' }
-  | { readonly way: 'all' }
-  | { readonly way: 'amount'; readonly amount: Money | undefined }
-  | { readonly way: 'lines'; readonly lines: readonly RefundLineRequest[] }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'amount'; readonly amount: Money | undefined }
+  | { readonly kind: 'lines'; readonly lines: readonly RefundLineRequest[] }
 
 export type RefundPreview = {
   readonly total: number
@@ -75,20 +75,20 @@ export type RefundPreview = {
   readonly captured: number
   readonly onCards: number
   /** Refundable after this refund. */
-  readonly rest: number
+  readonly remaining: number
   readonly problem?: 'nothing' | 'tooMuch' | 'notAmount'
 }
 
 /** Computes where a refund goes. */
 export function previewRefund(order: Order, request: RefundRequest): RefundPreview {
-  const left = refundableAmounts(order)
-  const all = left.captured + left.onCards
-  const nothing = { total: 0, captured: 0, onCards: 0, rest: all }
-  if (request.way === 'nothing' || (request.way === 'lines' && request.lines.length === 0)) return { ...nothing, problem: 'nothing' }
+  const refundable = refundableAmounts(order)
+  const refundableTotal = refundable.captured + refundable.onCards
+  const emptyPreview = { total: 0, captured: 0, onCards: 0, remaining: refundableTotal }
+  if (request.kind === 'nothing' || (request.kind === 'lines' && request.lines.length === 0)) return { ...emptyPreview, problem: 'nothing' }
   const total =
-    request.way === 'all'
-      ? all
-      : request.way === 'amount'
+    request.kind === 'all'
+      ? refundableTotal
+      : request.kind === 'amount'
         ? (request.amount?.amount ?? Number.NaN)
         : sum(
             request.lines.map(({ lineId, quantity }) => {
@@ -96,20 +96,20 @@ export function previewRefund(order: Order, request: RefundRequest): RefundPrevi
               return line ? lineRefundAmount(order, line, quantity) : Number.NaN
             }),
           )
-  if (Number.isNaN(total)) return { ...nothing, problem: request.way === 'amount' ? 'notAmount' : 'tooMuch' }
-  if (total > all) return { ...nothing, problem: 'tooMuch' }
+  if (Number.isNaN(total)) return { ...emptyPreview, problem: request.kind === 'amount' ? 'notAmount' : 'tooMuch' }
+  if (total > refundableTotal) return { ...emptyPreview, problem: 'tooMuch' }
   // Lines without a price can be returned for nothing.
-  if (total === 0 && request.way !== 'lines') return { ...nothing, problem: 'nothing' }
-  const captured = Math.min(total, left.captured)
-  return { total, captured, onCards: total - captured, rest: all - total }
+  if (total === 0 && request.kind !== 'lines') return { ...emptyPreview, problem: 'nothing' }
+  const captured = Math.min(total, refundable.captured)
+  return { total, captured, onCards: total - captured, remaining: refundableTotal - total }
 }
 
 /** Builds the request body. */
-export function refundBody(request: Exclude<RefundRequest, { way: 'nothing' }>, reason: string) {
-  const why = reason.trim() === '' ? {} : { reason: reason.trim() }
-  if (request.way === 'all') return { all: true as const, ...why }
-  if (request.way === 'amount') return { ...(request.amount ? { amount: request.amount } : {}), ...why }
-  return { lines: request.lines.map((line) => ({ ...line })), ...why }
+export function refundBody(request: Exclude<RefundRequest, { kind: 'nothing' }>, reason: string) {
+  const reasonField = reason.trim() === '' ? {} : { reason: reason.trim() }
+  if (request.kind === 'all') return { all: true as const, ...reasonField }
+  if (request.kind === 'amount') return { ...(request.amount ? { amount: request.amount } : {}), ...reasonField }
+  return { lines: request.lines.map((line) => ({ ...line })), ...reasonField }
 }
 
 export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => refundableTotalOf(order) > 0
@@ -125,5 +125,5 @@ const manualAfterMs = 3 * 86_400_000
  * the shop could pay twice.
  * @param now server time
  */
-export const maySettle = ({ status, createdAt }: Schema<'Refund'>, now: number): boolean =>
+export const canSettle = ({ status, createdAt }: Schema<'Refund'>, now: number): boolean =>
   status === 'MANUAL' || (status === 'PENDING' && now - Date.parse(createdAt) >= manualAfterMs)

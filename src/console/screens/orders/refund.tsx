@@ -5,7 +5,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money, number, parseMoney } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import type { Money } from '../../lib/forms/amounts.ts'
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, MoneyField, NumberField, TextField } from '../../ui/fields.tsx'
@@ -33,52 +33,52 @@ const refundKinds: readonly RefundKind[] = ['lines', 'amount', 'all']
 type RefundBody = ReturnType<typeof refundBody> & { readonly refundableTotal: Money }
 
 /** Refunds lines, an amount or everything, with a preview. */
-export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
-  const way = useSignal<RefundKind>('lines')
-  const units = useUnits(of.lines, () => '')
+export function RefundDialog({ order, onClose, onDone }: OrderDialogProps) {
+  const kind = useSignal<RefundKind>('lines')
+  const units = useUnits(order.lines, () => '')
   const restock = useSignal(true)
   const amount = useSignal('')
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
-  const typed = of.lines.map((line) => {
-    const left = unitsLeft(of, line)
+  const lines = order.lines.map((line) => {
+    const left = unitsLeft(order, line)
     // A fully refunded line has no field, so its text does not count.
-    return { line, left, n: left === 0 ? 0 : parseUnits(units.of(line).value, left) }
+    return { line, left, n: left === 0 ? 0 : parseUnits(units.fieldOf(line).value, left) }
   })
   const request: RefundRequest =
-    way.value === 'all'
-      ? { way: 'all' }
-      : way.value === 'amount'
+    kind.value === 'all'
+      ? { kind: 'all' }
+      : kind.value === 'amount'
         ? amount.value.trim() === ''
-          ? { way: 'nothing' }
-          : { way: 'amount', amount: parseMoney(amount.value, of.currency) }
+          ? { kind: 'nothing' }
+          : { kind: 'amount', amount: parseMoney(amount.value, order.currency) }
         : {
-            way: 'lines',
-            lines: typed
+            kind: 'lines',
+            lines: lines
               .filter(({ n }) => n !== 0)
               .map(({ line, n = Number.NaN }) => ({ lineId: line.id, quantity: n, restock: restock.value })),
           }
-  const preview = previewRefund(of, request)
+  const preview = previewRefund(order, request)
   // What was refundable when the dialog opened or last asked; a difference is another person's refund.
-  const [left, setLeft] = useState(() => refundableTotalOf(of))
+  const [expectedRefundable, setExpectedRefundable] = useState(() => refundableTotalOf(order))
   const isSending = useSignal(false)
-  const meanwhile = isSending.value ? 0 : left - refundableTotalOf(of)
+  const refundedMeanwhile = isSending.value ? 0 : expectedRefundable - refundableTotalOf(order)
   /** Identifies the request for retries. */
-  const typedNow = [way.value, units.typed(), restock.value, amount.value, reason.value]
-  const inOrder = (amount: number) => money({ amount, currency: of.currency })
+  const requestContent = [kind.value, units.texts(), restock.value, amount.value, reason.value]
+  const formatAmount = (amount: number) => money({ amount, currency: order.currency })
   /** Asks again after other refunds changed what is refundable. */
-  async function confirmAgain(now: Order, seen: number, refused: Refused): Promise<boolean> {
-    const theirs = seen - refundableTotalOf(now)
-    const then = previewRefund(now, request)
-    if (then.problem) throw new Error(problemText(then, now))
-    setLeft(refundableTotalOf(now))
+  async function confirmAgain(current: Order, expected: number, error: Refused): Promise<boolean> {
+    const refundedByOthers = expected - refundableTotalOf(current)
+    const newPreview = previewRefund(current, request)
+    if (newPreview.problem) throw new Error(problemText(newPreview, current))
+    setExpectedRefundable(refundableTotalOf(current))
     // More is refundable because a refund failed: the total changes.
-    if (theirs < 0 && then.total !== preview.total) throw refused
-    if (theirs < 0) return true
+    if (refundedByOthers < 0 && newPreview.total !== preview.total) throw error
+    if (refundedByOthers < 0) return true
     return confirm({
-      title: t('refundedMeanwhile', { amount: inOrder(theirs) }),
+      title: t('refundedMeanwhile', { amount: formatAmount(refundedByOthers) }),
       body: <p>{t('refundBoth')}</p>,
-      action: t('refundNow', { amount: inOrder(then.total) }),
+      action: t('refundNow', { amount: formatAmount(newPreview.total) }),
       danger: true,
     })
   }
@@ -86,77 +86,79 @@ export function RefundDialog({ of, onClose, onDone }: OrderDialogProps) {
    * Sends a refund with the expected refundable total. Of two concurrent ones the API accepts one; the other asks
    * again.
    */
-  async function send(see: () => RefundBody): Promise<Schema<'Refund'> | undefined> {
-    const path = { orderId: of.id }
-    let sent: RefundBody | undefined
+  async function send(takeSnapshot: () => RefundBody): Promise<Schema<'Refund'> | undefined> {
+    const path = { orderId: order.id }
+    let sentBody: RefundBody | undefined
     try {
       return await sendOnce(
-        typedNow,
+        requestContent,
         (header, body) => {
-          sent = body
+          sentBody = body
           return ok(api.POST('/v2/orders/{orderId}/refunds', { params: { path, header }, body }))
         },
-        see,
+        takeSnapshot,
       )
     } catch (error) {
       // A running request under the same key answers with `Retry-After`.
-      if (!(sent && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
-      const now = await ok(api.GET('/v2/orders/{orderId}', { params: { path } }))
-      const { refundableTotal, ...rest } = sent
-      if (refundableTotalOf(now) === refundableTotal.amount) throw error
-      if (!(await confirmAgain(now, refundableTotal.amount, error))) return undefined
-      return send(() => ({ ...rest, refundableTotal: { ...refundableTotal, amount: refundableTotalOf(now) } }))
+      if (!(sentBody && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
+      const current = await ok(api.GET('/v2/orders/{orderId}', { params: { path } }))
+      const { refundableTotal, ...rest } = sentBody
+      if (refundableTotalOf(current) === refundableTotal.amount) throw error
+      if (!(await confirmAgain(current, refundableTotal.amount, error))) return undefined
+      return send(() => ({ ...rest, refundableTotal: { ...refundableTotal, amount: refundableTotalOf(current) } }))
     }
   }
   function readRequest(): RefundBody {
-    if (request.way === 'nothing' || preview.problem) throw new Error(problemText(preview, of))
-    return { ...refundBody(request, reason.value), refundableTotal: { amount: left, currency: of.currency } }
+    if (request.kind === 'nothing' || preview.problem) throw new Error(problemText(preview, order))
+    return { ...refundBody(request, reason.value), refundableTotal: { amount: expectedRefundable, currency: order.currency } }
   }
   async function refund(): Promise<void> {
     isSending.value = true
     try {
       // A retry sends the first body, although less can be refundable by then.
-      const made = await send(readRequest)
-      if (!made) return
-      notify(t(`refund.${made.status}`, { amount: money(made.amount) }))
+      const createdRefund = await send(readRequest)
+      if (!createdRefund) return
+      notify(t(`refund.${createdRefund.status}`, { amount: money(createdRefund.amount) }))
       await onDone()
     } finally {
       isSending.value = false
     }
   }
   return (
-    <FormDialog title={t('refundTitle', { number: `#${of.number}` })} onClose={onClose} wide>
+    <FormDialog title={t('refundTitle', { number: `#${order.number}` })} onClose={onClose} wide>
       <Form
         onSubmit={refund}
         danger
-        submit={preview.problem ? t('refund') : t('refundNow', { amount: inOrder(preview.total) })}
-        label={t('refundTitle', { number: `#${of.number}` })}
+        submit={preview.problem ? t('refund') : t('refundNow', { amount: formatAmount(preview.total) })}
+        label={t('refundTitle', { number: `#${order.number}` })}
         dirty={units.isDirty() || amount.value !== '' || reason.value !== ''}
       >
-        <div role="alert">{meanwhile > 0 && <Note tone="warn">{t('refundedMeanwhile', { amount: inOrder(meanwhile) })}</Note>}</div>
-        <RefundKindField bind={way} />
-        {way.value === 'lines' && (
+        <div role="alert">
+          {refundedMeanwhile > 0 && <Note tone="warn">{t('refundedMeanwhile', { amount: formatAmount(refundedMeanwhile) })}</Note>}
+        </div>
+        <RefundKindField bind={kind} />
+        {kind.value === 'lines' && (
           <>
             <ul class="picked-lines">
-              {typed.map(({ line, left, n }) => (
-                <RefundLine key={line.id} of={of} line={line} left={left} n={n} bind={units.of(line)} />
+              {lines.map(({ line, left, n }) => (
+                <RefundLine key={line.id} order={order} line={line} left={left} n={n} bind={units.fieldOf(line)} />
               ))}
             </ul>
             <CheckField bind={restock} label={t('restock')} hint={t('restockHint')} />
           </>
         )}
-        {way.value === 'amount' && (
+        {kind.value === 'amount' && (
           <MoneyField
             label={common('amount')}
-            currency={of.currency}
+            currency={order.currency}
             bind={amount}
-            hint={t('amountHint', { amount: money({ amount: preview.rest + preview.total, currency: of.currency }) })}
-            error={amount.value !== '' && preview.problem === 'notAmount' ? notAmount(of.currency) : undefined}
+            hint={t('amountHint', { amount: money({ amount: preview.remaining + preview.total, currency: order.currency }) })}
+            error={amount.value !== '' && preview.problem === 'notAmount' ? invalidAmountText(order.currency) : undefined}
             required
           />
         )}
         <TextField label={common('reason')} hint={t('reasonHint')} bind={reason} max={500} />
-        <RefundPreviewSection of={preview} order={of} />
+        <RefundPreviewSection preview={preview} order={order} />
       </Form>
     </FormDialog>
   )
@@ -175,64 +177,74 @@ const RefundKindField = ({ bind }: { bind: Signal<RefundKind> }) => (
 )
 
 function RefundLine({
-  of,
+  order,
   line,
   left,
   n,
   bind,
 }: {
-  of: Order
+  order: Order
   line: OrderLine
   left: number
   n: number | undefined
   bind: Signal<string>
 }) {
-  const { currency } = of
+  const { currency } = order
   if (left === 0)
     return (
       <li>
-        <OrderLineName of={line} />
+        <OrderLineName line={line} />
         <span class="faint">{t('allRefunded')}</span>
       </li>
     )
   return (
     <li>
-      <OrderLineName of={line} />
-      <NumberField label={common('quantity')} of={line.title} bind={bind} error={n === undefined ? t('atMost', { n: left }) : undefined} />
+      <OrderLineName line={line} />
+      <NumberField
+        label={common('quantity')}
+        rowLabel={line.title}
+        bind={bind}
+        error={n === undefined ? t('atMost', { n: left }) : undefined}
+      />
       <span class="faint">
         {t('ofLeft', { n: number(left) })}
-        {n !== undefined && n > 0 && ` · ${money({ amount: lineRefundAmount(of, line, n), currency })}`}
+        {n !== undefined && n > 0 && ` · ${money({ amount: lineRefundAmount(order, line, n), currency })}`}
       </span>
     </li>
   )
 }
 
 function problemText({ problem }: RefundPreview, { currency }: Order): string {
-  if (problem === 'notAmount') return notAmount(currency)
+  if (problem === 'notAmount') return invalidAmountText(currency)
   return problem === 'tooMuch' ? t('tooMuch') : t('nothingChosen')
 }
 
 /** Shows where the money goes and what remains. */
-function RefundPreviewSection({ of, order }: { of: RefundPreview; order: Order }) {
+function RefundPreviewSection({ preview, order }: { preview: RefundPreview; order: Order }) {
   const { currency } = order
-  const by = order.payments.find(({ captured }) => captured.amount > 0)
+  const payment = order.payments.find(({ captured }) => captured.amount > 0)
   return (
     <section class="foretold" aria-label={t('preview')} aria-live="polite">
-      {of.problem ? (
-        <p class="faint">{problemText(of, order)}</p>
+      {preview.problem ? (
+        <p class="faint">{problemText(preview, order)}</p>
       ) : (
         <>
           <TotalsList
-            of={[
-              ...(of.captured > 0
-                ? [[t('backBy', { processor: by ? processorName(by.processor) : '' }), { amount: of.captured, currency }] as const]
+            rows={[
+              ...(preview.captured > 0
+                ? [
+                    [
+                      t('backBy', { processor: payment ? processorName(payment.processor) : '' }),
+                      { amount: preview.captured, currency },
+                    ] as const,
+                  ]
                 : []),
-              ...(of.onCards > 0 ? [[t('backToCards'), { amount: of.onCards, currency }] as const] : []),
-              [t('refundTotal'), { amount: of.total, currency }, 'sum'],
-              [t('restAfter'), { amount: of.rest, currency }],
+              ...(preview.onCards > 0 ? [[t('backToCards'), { amount: preview.onCards, currency }] as const] : []),
+              [t('refundTotal'), { amount: preview.total, currency }, 'sum'],
+              [t('restAfter'), { amount: preview.remaining, currency }],
             ]}
           />
-          <Note>{t(by?.method === 'manual' && of.captured > 0 ? 'refundByHand' : 'refundNote')}</Note>
+          <Note>{t(payment?.method === 'manual' && preview.captured > 0 ? 'refundByHand' : 'refundNote')}</Note>
         </>
       )}
     </section>

@@ -6,7 +6,7 @@ import { serverNow } from '../../lib/format/server-clock.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -17,7 +17,7 @@ import { EmptyState, Page } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
-import { maySettle } from './refund.domain.ts'
+import { canSettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
 
 type Refund = Schema<'Refund'>
@@ -27,22 +27,22 @@ const statuses = ['MANUAL', 'CLAIMABLE', 'PENDING', 'SUCCEEDED', 'FAILED'] as co
 /** The shop's refunds. */
 export default function Refunds() {
   const query = useQuery()
-  const { status, do: doing, refund: refundId } = query.of
+  const { status, do: dialog, refund: refundId } = query.values
   const filters = { status: status as Refund['status'] | undefined }
   const refunds = useResource(JSON.stringify([filters, query.page]), (signal) =>
     ok(api.GET('/v2/refunds', { params: { query: { ...(status ? filters : {}), page: query.page } as object }, signal })),
   )
   useLiveReload(['order.*'], refunds.reload)
-  const close = () => query.set({ do: undefined, refund: undefined, page: query.of['page'] }, { replace: true })
+  const close = () => query.set({ do: undefined, refund: undefined, page: query.values['page'] }, { replace: true })
   // The dialog stays open if its refund leaves the list.
-  const opened = useRef<Refund | undefined>(undefined)
-  if (opened.current?.id !== refundId) opened.current = undefined
-  opened.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
-  const settled = doing === 'settle' && mayManage.value ? opened.current : undefined
+  const dialogRefund = useRef<Refund | undefined>(undefined)
+  if (dialogRefund.current?.id !== refundId) dialogRefund.current = undefined
+  dialogRefund.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
+  const refundToSettle = dialog === 'settle' && canManage.value ? dialogRefund.current : undefined
   const columns: readonly Column<Refund>[] = [
-    { title: common('amount'), main: true, cell: ({ amount }) => <Money of={amount} /> },
+    { title: common('amount'), main: true, cell: ({ amount }) => <Money amount={amount} /> },
     { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { title: common('status'), cell: ({ status: state }) => <StatusBadge of={state} /> },
+    { title: common('status'), cell: ({ status: refundStatus }) => <StatusBadge status={refundStatus} /> },
     {
       title: t('way'),
       cell: ({ processor, giftCardAmount }) => (processor ? processorName(processor) : giftCardAmount.amount > 0 ? t('backToCards') : ''),
@@ -54,21 +54,21 @@ export default function Refunds() {
         refund.settledReference ? (
           <bdi class="cut">{refund.settledReference}</bdi>
         ) : (
-          maySettle(refund, serverNow()) &&
-          mayManage.value && (
-            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.of['page'] })} text={t('settle')} />
+          canSettle(refund, serverNow()) &&
+          canManage.value && (
+            <ButtonLink href={query.href({ do: 'settle', refund: refund.id, page: query.values['page'] })} text={t('settle')} />
           )
         ),
     },
   ]
   return (
-    <Page title={common('refunds')} actions={mayManage.value && <CsvButton path="/v2/refunds" query={{ status }} name="refunds" />}>
+    <Page title={common('refunds')} actions={canManage.value && <CsvButton path="/v2/refunds" query={{ status }} name="refunds" />}>
       <Filters
         query={query}
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
       <ListTable
-        of={refunds}
+        resource={refunds}
         query={query}
         isFiltered={status !== undefined}
         empty={<EmptyState icon="money" title={t('refundsNone')} text={t('refundsNoneText')} />}
@@ -77,9 +77,9 @@ export default function Refunds() {
         columns={columns}
         href={({ orderId }) => shopPath('orders', orderId)}
       />
-      {settled && (
+      {refundToSettle && (
         <SettleDialog
-          refund={settled}
+          refund={refundToSettle}
           onClose={close}
           onDone={async () => {
             close()

@@ -9,4 +9,6 @@ const tones = { REQUESTED: 'warn', APPROVED: 'info', REJECTED: 'bad', RECEIVED: 
 export const returnStatusName = (status: ReturnStatus): string => t(`event.RETURN_${status}`)
 
 /** Shows the status of a return. */
-export const ReturnBadge = ({ of }: { of: ReturnStatus }) => <StatusBadge of={of} text={returnStatusName(of)} tone={tones[of]} />
+export const ReturnBadge = ({ status }: { status: ReturnStatus }) => (
+  <StatusBadge status={status} text={returnStatusName(status)} tone={tones[status]} />
+)

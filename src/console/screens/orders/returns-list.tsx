@@ -21,15 +21,15 @@ const statuses: readonly ReturnStatus[] = ['REQUESTED', 'APPROVED', 'RECEIVED', 
 const columns: readonly Column<Return>[] = [
   { title: common('order'), main: true, cell: ({ orderNumber }) => <span class="number">#{orderNumber}</span> },
   { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: common('status'), cell: ({ status }) => <ReturnBadge of={status} /> },
-  { title: common('quantity'), end: true, cell: ({ lines }) => number(lines.reduce((sum, { quantity }) => sum + quantity, 0)) },
+  { title: common('status'), cell: ({ status }) => <ReturnBadge status={status} /> },
+  { title: common('quantity'), lastPage: true, cell: ({ lines }) => number(lines.reduce((sum, { quantity }) => sum + quantity, 0)) },
   { title: common('reason'), cell: ({ lines }) => <bdi class="cut">{[...new Set(lines.map(({ reason }) => reason))].join(', ')}</bdi> },
 ]
 
 /** The returns of all orders. They are decided on the page of their order. */
 export default function Returns() {
   const query = useQuery()
-  const { status } = query.of
+  const { status } = query.values
   const returns = useResource(JSON.stringify([status, query.page]), (signal) =>
     // The URL's status is unchecked; the API refuses unknown ones.
     ok(api.GET('/v2/returns', { params: { query: { ...(status ? { status } : {}), page: query.page } as object }, signal })),
@@ -42,7 +42,7 @@ export default function Returns() {
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, returnStatusName(one)]) }]}
       />
       <ListTable
-        of={returns}
+        resource={returns}
         query={query}
         isFiltered={status !== undefined}
         empty={<EmptyState icon="money" title={t('noReturns')} text={t('returnsNoneText')} />}

@@ -7,7 +7,7 @@ import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { ButtonLink } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { CheckField, NumberField, TextField } from '../../ui/fields.tsx'
@@ -32,38 +32,41 @@ type Step = (typeof steps)[number]
 const stepsOf = ({ status }: Return): readonly Step[] =>
   status === 'REQUESTED' ? ['approve', 'reject'] : status === 'APPROVED' ? ['receive'] : []
 
-type Props = { of: Order; onChange: () => Promise<void>; query: Query }
+type ReturnsProps = { order: Order; onChange: () => Promise<void>; query: Query }
 
 /** Returns of an order of which something was sent, for roles that may decide them. */
-export const Returns = (props: Props) => (mayManage.value && (props.of.fulfilments ?? []).length > 0 ? <ReturnsSection {...props} /> : null)
+export const Returns = (props: ReturnsProps) =>
+  canManage.value && (props.order.fulfilments ?? []).length > 0 ? <ReturnsSection {...props} /> : null
 
-function ReturnsSection({ of, onChange, query }: Props) {
-  const path = { orderId: of.id }
-  const returns = useResource(of.id, (signal) => ok(api.GET('/v2/orders/{orderId}/returns', { params: { path }, signal })))
-  useLiveReload(['order.*'], returns.reload, ({ data }) => Object.values(data).includes(of.id))
-  const { do: doing, return: returnId } = query.of
+function ReturnsSection({ order, onChange, query }: ReturnsProps) {
+  const path = { orderId: order.id }
+  const returns = useResource(order.id, (signal) => ok(api.GET('/v2/orders/{orderId}/returns', { params: { path }, signal })))
+  useLiveReload(['order.*'], returns.reload, ({ data }) => Object.values(data).includes(order.id))
+  const { do: dialog, return: returnId } = query.values
   const close = () => query.set({ do: undefined, return: undefined }, { replace: true })
   async function finish(): Promise<void> {
     close()
     await Promise.all([returns.reload(), onChange()])
   }
-  const dialog = { of, onClose: close, onDone: finish }
-  const step = steps.find((one) => one === doing)
+  const dialogProps = { order, onClose: close, onDone: finish }
+  const step = steps.find((one) => one === dialog)
   return (
     <Section title={common('returns')} actions={<ButtonLink href={query.href({ do: 'return' })} text={t('askReturn')} />}>
-      <ResourceView of={returns}>
+      <ResourceView resource={returns}>
         {({ data, returnable }) => {
-          const chosen = data.find(({ id }) => id === returnId)
+          const selectedReturn = data.find(({ id }) => id === returnId)
           return (
             <>
               {data.length === 0 && <p class="faint">{t('noReturns')}</p>}
               <ol class="plain">
                 {data.map((one) => (
-                  <ReturnItem key={one.id} of={one} order={of} query={query} />
+                  <ReturnItem key={one.id} orderReturn={one} order={order} query={query} />
                 ))}
               </ol>
-              {doing === 'return' && <AskDialog {...dialog} returnable={returnable} />}
-              {step && chosen && stepsOf(chosen).includes(step) && <StepDialog {...dialog} chosen={chosen} step={step} />}
+              {dialog === 'return' && <RequestReturnDialog {...dialogProps} returnable={returnable} />}
+              {step && selectedReturn && stepsOf(selectedReturn).includes(step) && (
+                <ReturnStepDialog {...dialogProps} orderReturn={selectedReturn} step={step} />
+              )}
             </>
           )
         }}
@@ -72,17 +75,17 @@ function ReturnsSection({ of, onChange, query }: Props) {
   )
 }
 
-const ReturnItem = ({ of, order, query }: { of: Return; order: Order; query: Query }) => (
+const ReturnItem = ({ orderReturn, order, query }: { orderReturn: Return; order: Order; query: Query }) => (
   <li class="parcel">
     <header>
-      <ReturnBadge of={of.status} />
-      <Moment at={of.createdAt} />
-      {stepsOf(of).map((step) => (
-        <ButtonLink key={step} kind="quiet" href={query.href({ do: step, return: of.id })} text={t(`return.${step}`)} />
+      <ReturnBadge status={orderReturn.status} />
+      <Moment at={orderReturn.createdAt} />
+      {stepsOf(orderReturn).map((step) => (
+        <ButtonLink key={step} kind="quiet" href={query.href({ do: step, return: orderReturn.id })} text={t(`return.${step}`)} />
       ))}
     </header>
     <ul>
-      {of.lines.map(({ lineId, quantity, reason }) => (
+      {orderReturn.lines.map(({ lineId, quantity, reason }) => (
         <li key={lineId}>
           {number(quantity)} × <bdi>{order.lines.find(({ id }) => id === lineId)?.title ?? lineId}</bdi>
           {reason && (
@@ -94,39 +97,41 @@ const ReturnItem = ({ of, order, query }: { of: Return; order: Order; query: Que
         </li>
       ))}
     </ul>
-    {of.rejectionReason && (
+    {orderReturn.rejectionReason && (
       <p class="faint">
-        <bdi>{of.rejectionReason}</bdi>
+        <bdi>{orderReturn.rejectionReason}</bdi>
       </p>
     )}
-    {of.restocked && <p class="faint">{t('restocked')}</p>}
-    {of.refund && (
+    {orderReturn.restocked && <p class="faint">{t('restocked')}</p>}
+    {orderReturn.refund && (
       <p>
-        <StatusBadge of={of.refund.status} text={`${t('refund')}: ${stateName(of.refund.status)}`} />
+        <StatusBadge status={orderReturn.refund.status} text={`${t('refund')}: ${stateName(orderReturn.refund.status)}`} />
       </p>
     )}
   </li>
 )
 
 /** Requests a return for the shopper. */
-function AskDialog({ of, onClose, onDone, returnable }: OrderDialogProps & Pick<OrderReturns, 'returnable'>) {
-  const lines = of.lines.flatMap((line) => {
-    const left = returnable.find(({ lineId }) => lineId === line.id)?.quantity ?? 0
-    return left > 0 ? [{ ...line, left }] : []
+function RequestReturnDialog({ order, onClose, onDone, returnable }: OrderDialogProps & Pick<OrderReturns, 'returnable'>) {
+  const lines = order.lines.flatMap((line) => {
+    const available = returnable.find(({ lineId }) => lineId === line.id)?.quantity ?? 0
+    return available > 0 ? [{ ...line, available }] : []
   })
   const units = useUnits(lines, () => '')
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
-  async function ask(): Promise<void> {
+  async function requestReturn(): Promise<void> {
     const requestedLines = lines.map((line) => ({
       lineId: line.id,
-      quantity: parseUnits(units.of(line).value, line.left),
+      quantity: parseUnits(units.fieldOf(line).value, line.available),
       reason: reason.value.trim(),
     }))
     if (requestedLines.some(({ quantity }) => quantity === undefined)) throw new Error(t('quantityWrong'))
     const body = { lines: requestedLines.flatMap(({ quantity = 0, ...rest }) => (quantity > 0 ? [{ ...rest, quantity }] : [])) }
     if (body.lines.length === 0) throw new Error(t('parcelEmpty'))
-    await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/returns', { params: { path: { orderId: of.id }, header }, body })))
+    await sendOnce(body, (header) =>
+      ok(api.POST('/v2/orders/{orderId}/returns', { params: { path: { orderId: order.id }, header }, body })),
+    )
     notify(returnStatusName('REQUESTED'))
     await onDone()
   }
@@ -135,12 +140,12 @@ function AskDialog({ of, onClose, onDone, returnable }: OrderDialogProps & Pick<
       {lines.length === 0 ? (
         <p>{t('nothingReturnable')}</p>
       ) : (
-        <Form onSubmit={ask} submit={t('askReturn')} label={t('askReturn')} dirty={units.isDirty() || reason.value !== ''}>
+        <Form onSubmit={requestReturn} submit={t('askReturn')} label={t('askReturn')} dirty={units.isDirty() || reason.value !== ''}>
           <ul class="picked-lines">
             {lines.map((line) => (
               <li key={line.id}>
-                <OrderLineName of={line} />
-                <NumberField label={common('quantity')} hint={t('returnUpTo', { n: number(line.left) })} bind={units.of(line)} />
+                <OrderLineName line={line} />
+                <NumberField label={common('quantity')} hint={t('returnUpTo', { n: number(line.available) })} bind={units.fieldOf(line)} />
               </li>
             ))}
           </ul>
@@ -152,15 +157,15 @@ function AskDialog({ of, onClose, onDone, returnable }: OrderDialogProps & Pick<
 }
 
 /** Approves, rejects or receives a return. */
-function StepDialog({ of, onClose, onDone, chosen, step }: OrderDialogProps & { chosen: Return; step: Step }) {
+function ReturnStepDialog({ order, onClose, onDone, orderReturn, step }: OrderDialogProps & { orderReturn: Return; step: Step }) {
   const reason = useSignal('')
   const restock = useSignal(true)
   const refund = useSignal(true)
-  const preview = previewRefund(of, { way: 'lines', lines: chosen.lines.map((line) => ({ ...line, restock: false })) })
-  const amount = money({ amount: preview.total, currency: of.currency })
+  const preview = previewRefund(order, { kind: 'lines', lines: orderReturn.lines.map((line) => ({ ...line, restock: false })) })
+  const amount = money({ amount: preview.total, currency: order.currency })
   const sendOnce = useIdempotentSend()
   async function decide(): Promise<void> {
-    const path = { orderId: of.id, returnId: chosen.id }
+    const path = { orderId: order.id, returnId: orderReturn.id }
     const rejection = reason.value.trim() === '' ? {} : { reason: reason.value.trim() }
     const receipt = { restock: restock.value, refund: refund.value }
     const { status } = await sendOnce([step, rejection, receipt], (header) => {

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { documentsPath, hasCreditNote, hasInvoice } from './document-kinds.ts'
@@ -69,8 +69,8 @@ export function SelectionBar({
           <span role="status">{t('selected', { n: selected.length })}</span>
           <Button kind="primary" icon="truck" onPress={() => onFulfil(selected)} text={t('send')} />
           <ButtonLink href={documentsPath('packing-slips', selected)} text={t('packingSlips')} />
-          {mayManage.value && selected.every(hasInvoice) && <ButtonLink href={documentsPath('invoices', selected)} text={t('invoices')} />}
-          {mayManage.value && selected.some(hasCreditNote) && (
+          {canManage.value && selected.every(hasInvoice) && <ButtonLink href={documentsPath('invoices', selected)} text={t('invoices')} />}
+          {canManage.value && selected.some(hasCreditNote) && (
             <ButtonLink href={documentsPath('credit-notes', selected.filter(hasCreditNote))} text={t('creditNotes')} />
           )}
         </>

@@ -43,7 +43,7 @@ export function timelineOf({
   fromAbandonedCart,
   agent,
 }: Pick<Order, 'events' | 'notes' | 'fulfilments' | 'fromAbandonedCart' | 'agent'>): readonly TimelineEntry[] {
-  const happened = events.map(({ type, at, detail }, place): TimelineEntry => {
+  const eventEntries = events.map(({ type, at, detail }, index): TimelineEntry => {
     const money = [detail['amount'], detail['total']].find(isMoney)
     const details = shownDetails.flatMap((name) => {
       const value = detail[name]
@@ -52,16 +52,16 @@ export function timelineOf({
     })
     // Refunded before anything was sent.
     const isMailed = events.some((event) => event.type === 'GIFT_CARD_ISSUED')
-    const isNothingLeft = type === 'FULFILLED' && fulfilments?.length === 0 && !isMailed
+    const wasNothingSent = type === 'FULFILLED' && fulfilments?.length === 0 && !isMailed
     const isPlaced = type === 'PLACED'
-    const placed = agent ? 'PLACED_BY_AGENT' : fromAbandonedCart ? 'PLACED_FROM_CART' : type
-    const shown = isNothingLeft ? 'NOTHING_LEFT' : isPlaced ? placed : type
+    const placedType = agent ? 'PLACED_BY_AGENT' : fromAbandonedCart ? 'PLACED_FROM_CART' : type
+    const shownType = wasNothingSent ? 'NOTHING_LEFT' : isPlaced ? placedType : type
     if (isPlaced && agent?.profile) details.push(agent.profile)
-    return { kind: 'event', id: `${place}`, at, type: shown, details, ...(money ? { amount: money } : {}) }
+    return { kind: 'event', id: `${index}`, at, type: shownType, details, ...(money ? { amount: money } : {}) }
   })
-  const noted = notes.map(({ id, at, text, actor }): TimelineEntry => ({ kind: 'note', id, at, text, actor }))
-  return [...happened, ...noted]
-    .map((one, place) => ({ one, place }))
-    .sort((a, b) => Date.parse(b.one.at) - Date.parse(a.one.at) || b.place - a.place)
-    .map(({ one }) => one)
+  const noteEntries = notes.map(({ id, at, text, actor }): TimelineEntry => ({ kind: 'note', id, at, text, actor }))
+  return [...eventEntries, ...noteEntries]
+    .map((entry, index) => ({ entry, index }))
+    .sort((a, b) => Date.parse(b.entry.at) - Date.parse(a.entry.at) || b.index - a.index)
+    .map(({ entry }) => entry)
 }

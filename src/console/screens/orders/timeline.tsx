@@ -4,7 +4,7 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextAreaField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -19,51 +19,51 @@ import { type TimelineEntry, timelineOf } from './timeline.domain.ts'
 const pageSize = 30
 
 /** Events and notes of an order, newest first. */
-export function Timeline({ of, onChange }: { of: Order; onChange: () => Promise<void> }) {
-  const all = timelineOf(of)
-  const [isWhole, setWhole] = useState(false)
-  const shown = isWhole ? all : all.slice(0, pageSize)
-  const named = useStaffNames(shown.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
+export function Timeline({ order, onChange }: { order: Order; onChange: () => Promise<void> }) {
+  const entries = timelineOf(order)
+  const [isExpanded, setExpanded] = useState(false)
+  const shownEntries = isExpanded ? entries : entries.slice(0, pageSize)
+  const staffName = useStaffNames(shownEntries.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
   return (
     <Section title={t('timeline')}>
-      {mayManage.value && <NoteForm orderId={of.id} onChange={onChange} />}
+      {canManage.value && <NoteForm orderId={order.id} onChange={onChange} />}
       <ol class="timeline">
-        {shown.map((one) => (
+        {shownEntries.map((one) => (
           <li key={`${one.kind}${one.id}`}>
-            <TimelineItem of={one} named={named} />
+            <TimelineItem entry={one} staffName={staffName} />
           </li>
         ))}
       </ol>
-      {shown.length < all.length && <Button onPress={() => setWhole(true)} text={t('timelineAll', { n: all.length })} />}
+      {shownEntries.length < entries.length && <Button onPress={() => setExpanded(true)} text={t('timelineAll', { n: entries.length })} />}
     </Section>
   )
 }
 
-function TimelineItem({ of, named }: { of: TimelineEntry; named: ReturnType<typeof useStaffNames> }) {
-  if (of.kind === 'note')
+function TimelineItem({ entry, staffName }: { entry: TimelineEntry; staffName: ReturnType<typeof useStaffNames> }) {
+  if (entry.kind === 'note')
     return (
       <>
         <p class="note-text">
-          <bdi>{of.text}</bdi>
+          <bdi>{entry.text}</bdi>
         </p>
         <small class="faint">
-          {common('note')} <Moment at={of.at} /> · {named(of.actor)}
+          {common('note')} <Moment at={entry.at} /> · {staffName(entry.actor)}
         </small>
       </>
     )
-  const key = `event.${of.type}`
+  const key = `event.${entry.type}`
   return (
     <>
       <span>
-        {t.has(key) ? t(key) : of.type} {of.amount && <Money of={of.amount} />}
+        {t.has(key) ? t(key) : entry.type} {entry.amount && <Money amount={entry.amount} />}
       </span>
-      {of.details.map((text, place) => (
-        <small key={place} class="told">
+      {entry.details.map((text, index) => (
+        <small key={index}>
           <bdi>{text}</bdi>
         </small>
       ))}
       <small class="faint">
-        <Moment at={of.at} />
+        <Moment at={entry.at} />
       </small>
     </>
   )
@@ -72,7 +72,7 @@ function TimelineItem({ of, named }: { of: TimelineEntry; named: ReturnType<type
 function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Promise<void> }) {
   const text = useSignal('')
   const sendOnce = useIdempotentSend()
-  async function note(): Promise<void> {
+  async function addNote(): Promise<void> {
     const body = { text: text.value.trim() }
     await sendOnce(body, (header) => ok(api.POST('/v2/orders/{orderId}/notes', { params: { path: { orderId }, header }, body })))
     text.value = ''
@@ -80,7 +80,7 @@ function NoteForm({ orderId, onChange }: { orderId: string; onChange: () => Prom
     await onChange()
   }
   return (
-    <Form onSubmit={note} submit={t('noteAdd')} label={common('note')} dirty={text.value !== ''}>
+    <Form onSubmit={addNote} submit={t('noteAdd')} label={common('note')} dirty={text.value !== ''}>
       <TextAreaField label={common('note')} hint={t('noteHint')} bind={text} rows={2} max={1000} required />
     </Form>
   )

@@ -2,15 +2,15 @@ import type { Money as Amount } from '../../lib/format/format.ts'
 import { Money } from '../../ui/money.tsx'
 
 /** A list of amounts with their sum. */
-export const TotalsList = ({ of }: { of: readonly (readonly [name: string, amount: Amount, look?: 'sum' | 'minus'])[] }) => (
+export const TotalsList = ({ rows }: { rows: readonly (readonly [name: string, amount: Amount, kind?: 'sum' | 'minus'])[] }) => (
   <dl class="totals">
-    {of.map(([name, amount, look], place) => (
-      <div key={place} class={look === 'sum' ? 'sum' : undefined}>
+    {rows.map(([name, amount, kind], index) => (
+      <div key={index} class={kind === 'sum' ? 'sum' : undefined}>
         <dt>
           <bdi>{name}</bdi>
         </dt>
         <dd>
-          <Money of={look === 'minus' ? { ...amount, amount: -amount.amount } : amount} />
+          <Money amount={kind === 'minus' ? { ...amount, amount: -amount.amount } : amount} />
         </dd>
       </div>
     ))}

@@ -19,7 +19,7 @@ const columnNames = {
   carrier: ['carrier', 'shippingcarrier', 'trackingcompany', 'courier'],
 } as const
 
-const numberOf = (text: string): number | undefined => {
+const parseOrderNumber = (text: string): number | undefined => {
   const [, digits] = /^#?0*([1-9]\d{0,8})$/.exec(text) ?? []
   return digits === undefined ? undefined : Number(digits)
 }
@@ -30,21 +30,21 @@ const numberOf = (text: string): number | undefined => {
  */
 export function parseTracking(text: string): TrackingFile | undefined {
   const records = parseCsv(text).map((cells) => cells.map((cell) => unescaped(cell.trim())))
-  const head = (records[0] ?? []).map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
-  const columnOf = (names: readonly string[]) => head.findIndex((name) => names.includes(name))
-  const named = {
+  const header = (records[0] ?? []).map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
+  const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(name))
+  const headerColumns = {
     number: columnOf(columnNames.number),
     trackingNumber: columnOf(columnNames.trackingNumber),
     carrier: columnOf(columnNames.carrier),
   }
-  const hasHeader = named.number >= 0
-  if (!hasHeader && numberOf(records[0]?.[0] ?? '') === undefined) return undefined
-  const columns = hasHeader ? named : { number: 0, trackingNumber: 1, carrier: 2 }
+  const hasHeader = headerColumns.number >= 0
+  if (!hasHeader && parseOrderNumber(records[0]?.[0] ?? '') === undefined) return undefined
+  const columns = hasHeader ? headerColumns : { number: 0, trackingNumber: 1, carrier: 2 }
   const rows = new Map<number, TrackingRow>()
   const problems: { record: number; problem: TrackingProblem }[] = []
   records.forEach((cells, at) => {
     if (hasHeader && at === 0) return
-    const number = numberOf(cells[columns.number] ?? '')
+    const number = parseOrderNumber(cells[columns.number] ?? '')
     const trackingNumber = cells[columns.trackingNumber] ?? ''
     const carrier = cells[columns.carrier] ?? ''
     if (number === undefined) problems.push({ record: at + 1, problem: 'number' })

@@ -17,39 +17,39 @@ import { parseTracking, rowsMax, type TrackingFile, type TrackingRow } from './t
 
 const fileBytesMax = 1_048_576
 
-type Loaded = { readonly file: TrackingFile; readonly orders: ReadonlyMap<number, Order> }
-type Found = TrackingRow & { readonly order: Order }
+type LoadedFile = { readonly file: TrackingFile; readonly orders: ReadonlyMap<number, Order> }
+type MatchedRow = TrackingRow & { readonly order: Order }
 
 /** Fulfils orders with the tracking numbers of a CSV file. */
 export default function TrackingNumbers() {
-  const loaded = useSignal<Loaded | undefined>(undefined)
+  const loaded = useSignal<LoadedFile | undefined>(undefined)
   const results = useSignal<readonly BulkResult[] | undefined>(undefined)
   const failure = useSignal<unknown>(undefined)
   const sendOnce = useIdempotentSend()
-  async function take([file]: readonly File[]): Promise<void> {
+  async function loadFile([file]: readonly File[]): Promise<void> {
     results.value = undefined
     loaded.value = undefined
     failure.value = undefined
     if (!file) return
     try {
       if (file.size > fileBytesMax) throw new Error(t('trackingTooLarge', { n: rowsMax }))
-      const read = parseTracking(await file.text())
-      if (!read) throw new Error(t('trackingNoColumn'))
-      if (read.rows.length > rowsMax) throw new Error(t('trackingTooLarge', { n: rowsMax }))
-      loaded.value = { file: read, orders: await readByNumbers(read.rows.map(({ number }) => number)) }
+      const trackingFile = parseTracking(await file.text())
+      if (!trackingFile) throw new Error(t('trackingNoColumn'))
+      if (trackingFile.rows.length > rowsMax) throw new Error(t('trackingTooLarge', { n: rowsMax }))
+      loaded.value = { file: trackingFile, orders: await readByNumbers(trackingFile.rows.map(({ number }) => number)) }
     } catch (error) {
       failure.value = error
     }
   }
   const rows = loaded.value?.file.rows ?? []
-  const found: readonly Found[] = rows.flatMap((row) => {
+  const matchedRows: readonly MatchedRow[] = rows.flatMap((row) => {
     const order = loaded.value?.orders.get(row.number)
     return order ? [{ ...row, order }] : []
   })
   async function send(): Promise<void> {
     results.value = await fulfilAll(
       sendOnce,
-      found.map(({ order, trackingNumber, carrier }) => ({
+      matchedRows.map(({ order, trackingNumber, carrier }) => ({
         orderId: order.id,
         ...(trackingNumber && { trackingNumber }),
         ...(carrier && { carrier }),
@@ -59,24 +59,32 @@ export default function TrackingNumbers() {
   return (
     <Page title={t('trackingFile')} back={{ href: shopPath('orders'), text: common('orders') }}>
       <Section hint={t('trackingFileHint')}>
-        <FileField label={t('trackingChoose')} accept=".csv,text/csv" onFiles={take} />
+        <FileField label={t('trackingChoose')} accept=".csv,text/csv" onFiles={loadFile} />
         {failure.value !== undefined && <ErrorMessage error={failure.value} />}
       </Section>
       {results.value ? (
         <Section>
-          <BulkResults of={results.value} orders={found.map(({ order }) => order)} />
-          <Button onPress={() => void take([])} text={common('close')} />
+          <BulkResults results={results.value} orders={matchedRows.map(({ order }) => order)} />
+          <Button onPress={() => void loadFile([])} text={common('close')} />
         </Section>
       ) : (
-        loaded.value && <Preview of={loaded.value} found={found} onSend={send} />
+        loaded.value && <TrackingPreview loaded={loaded.value} matchedRows={matchedRows} onSend={send} />
       )}
     </Page>
   )
 }
 
-function Preview({ of, found, onSend }: { of: Loaded; found: readonly Found[]; onSend: () => Promise<void> }) {
-  const { rows, problems } = of.file
-  const missing = rows.filter(({ number }) => !of.orders.has(number))
+function TrackingPreview({
+  loaded,
+  matchedRows,
+  onSend,
+}: {
+  loaded: LoadedFile
+  matchedRows: readonly MatchedRow[]
+  onSend: () => Promise<void>
+}) {
+  const { rows, problems } = loaded.file
+  const missing = rows.filter(({ number }) => !loaded.orders.has(number))
   return (
     <Section>
       {missing.length > 0 && (
@@ -91,8 +99,8 @@ function Preview({ of, found, onSend }: { of: Loaded; found: readonly Found[]; o
           </ul>
         </Note>
       )}
-      {found.length > 0 && (
-        <Form onSubmit={onSend} submit={t('bulkTitle', { n: found.length })} label={t('trackingFile')} dirty>
+      {matchedRows.length > 0 && (
+        <Form onSubmit={onSend} submit={t('bulkTitle', { n: matchedRows.length })} label={t('trackingFile')} dirty>
           <Table
             caption={t('trackingFile')}
             columns={[
@@ -100,7 +108,7 @@ function Preview({ of, found, onSend }: { of: Loaded; found: readonly Found[]; o
               { title: t('trackingNumber'), cell: ({ trackingNumber }) => <bdi>{trackingNumber}</bdi> },
               { title: t('carrier'), cell: ({ carrier }) => <bdi>{carrier}</bdi> },
             ]}
-            rows={found}
+            rows={matchedRows}
             rowKey={({ number }) => number}
           />
         </Form>

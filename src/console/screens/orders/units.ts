@@ -1,22 +1,22 @@
 import { type Signal, signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 
-/** Holds the typed text of each line by id. A new line starts with `first`. */
-export function useUnits<Line extends { readonly id: string }>(lines: readonly Line[], first: (line: Line) => string) {
-  const kept = useRef(new Map<string, { readonly begun: string; readonly typed: Signal<string> }>()).current
-  function of(line: Line): Signal<string> {
-    const known = kept.get(line.id)
-    if (known) return known.typed
-    const begun = first(line)
-    const typed = signal(begun)
-    kept.set(line.id, { begun, typed })
-    return typed
+/** Returns the text fields of order lines, one signal per line. A new line starts with `initialText`. */
+export function useUnits<Line extends { readonly id: string }>(lines: readonly Line[], initialText: (line: Line) => string) {
+  const entries = useRef(new Map<string, { readonly initial: string; readonly text: Signal<string> }>()).current
+  function fieldOf(line: Line): Signal<string> {
+    const existing = entries.get(line.id)
+    if (existing) return existing.text
+    const initial = initialText(line)
+    const text = signal(initial)
+    entries.set(line.id, { initial, text })
+    return text
   }
-  for (const line of lines) of(line)
+  for (const line of lines) fieldOf(line)
   return {
-    of,
+    fieldOf,
     /** All texts, also of lines that are gone. */
-    typed: (): Readonly<Record<string, string>> => Object.fromEntries([...kept].map(([id, { typed }]) => [id, typed.value])),
-    isDirty: () => [...kept.values()].some(({ begun, typed }) => typed.value !== begun),
+    texts: (): Readonly<Record<string, string>> => Object.fromEntries([...entries].map(([id, { text }]) => [id, text.value])),
+    isDirty: () => [...entries.values()].some(({ initial, text }) => text.value !== initial),
   }
 }

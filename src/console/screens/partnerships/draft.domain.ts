@@ -17,9 +17,9 @@ export function findDuplicateShops(typed: readonly PartnershipText[]): readonly 
   const seen = new Map<string, { readonly text: string; times: number }>()
   for (const { shops } of typed)
     for (const { id, text } of shops) {
-      const known = seen.get(id) ?? { text, times: 0 }
-      known.times++
-      seen.set(id, known)
+      const entry = seen.get(id) ?? { text, times: 0 }
+      entry.times++
+      seen.set(id, entry)
     }
   return [...seen.values()].filter(({ times }) => times > 1).map(({ text }) => text)
 }
@@ -39,20 +39,20 @@ const byId: PartnershipNames = { processor: (id) => id, shop: (id) => id }
 /** Lists the differing partnerships of a conflict, by name. */
 export function differencesOf(
   mine: readonly Partnership[],
-  there: readonly Partnership[],
+  theirs: readonly Partnership[],
   names: PartnershipNames,
 ): [name: string, yours: string, theirs: string][] {
-  const both = [...new Set([...mine, ...there].map(({ name }) => name))]
-  const of = (list: readonly Partnership[], name: string, called: PartnershipNames) =>
+  const allNames = [...new Set([...mine, ...theirs].map(({ name }) => name))]
+  const describe = (list: readonly Partnership[], name: string, shownNames: PartnershipNames) =>
     list
       .filter((one) => one.name === name)
-      .map((one) => describePartnership(one, called))
+      .map((one) => describePartnership(one, shownNames))
       .join('; ')
   // Compares by id and shows ids only if the names are equal.
-  return both
-    .filter((name) => of(mine, name, byId) !== of(there, name, byId))
+  return allNames
+    .filter((name) => describe(mine, name, byId) !== describe(theirs, name, byId))
     .map((name) => {
-      const called = of(mine, name, names) === of(there, name, names) ? { ...names, shop: byId.shop } : names
-      return [name, of(mine, name, called), of(there, name, called)]
+      const shownNames = describe(mine, name, names) === describe(theirs, name, names) ? { ...names, shop: byId.shop } : names
+      return [name, describe(mine, name, shownNames), describe(theirs, name, shownNames)]
     })
 }

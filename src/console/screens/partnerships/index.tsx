@@ -33,76 +33,80 @@ const shopsReadMax = 60
 
 /**
  * Reads the names of the listed shops.
- * @param known names that are loaded already
+ * @param knownShops names that are loaded already
  */
-async function readShopNames(list: PartnershipList, known: VersionedList['shops'], signal?: AbortSignal): Promise<VersionedList['shops']> {
-  const unknown = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !known.has(id)).slice(0, shopsReadMax)
+async function readShopNames(
+  list: PartnershipList,
+  knownShops: VersionedList['shops'],
+  signal?: AbortSignal,
+): Promise<VersionedList['shops']> {
+  const missingIds = [...new Set(list.data.flatMap(({ shopIds }) => shopIds))].filter((id) => !knownShops.has(id)).slice(0, shopsReadMax)
   const read = (id: string): Promise<Schema<'AdminShop'>> =>
     ok(api.GET('/admin/shops/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
-  const found = await loadChoices(unknown, read, shopChoice)
-  return new Map([...known, ...found.map((one) => [one.id, one] as const)])
+  const choices = await loadChoices(missingIds, read, shopChoice)
+  return new Map([...knownShops, ...choices.map((one) => [one.id, one] as const)])
 }
-async function read(known: VersionedList['shops'] = new Map(), signal?: AbortSignal): Promise<VersionedList> {
+async function read(knownShops: VersionedList['shops'] = new Map(), signal?: AbortSignal): Promise<VersionedList> {
   const { data, etag } = await readVersioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
-  return { data, etag, shops: await readShopNames(data, known, signal) }
+  return { data, etag, shops: await readShopNames(data, knownShops, signal) }
 }
 
-/** Default card cardProcessors of shops, by partnership. */
+/** Default card processors of shops, by partnership. */
 export default function Partnerships() {
-  const current = useResource('partnerships', (signal) => read(undefined, signal))
+  const partnerships = useResource('partnerships', (signal) => read(undefined, signal))
   return (
     <Page title={common('partnerships')} subtitle={t('subtitle')}>
-      <ResourceView of={current}>{(of) => <PartnershipsForm of={of} current={current} />}</ResourceView>
+      <ResourceView resource={partnerships}>{(version) => <PartnershipsForm version={version} resource={partnerships} />}</ResourceView>
     </Page>
   )
 }
 
-const textsOf = ({ data, shops }: VersionedList): PartnershipText[] =>
+const valuesOf = ({ data, shops }: VersionedList): PartnershipText[] =>
   data.data.map(({ name, defaultCardProcessor, shopIds }) => ({
     name,
     processor: defaultCardProcessor,
     shops: shopIds.map((id) => shops.get(id) ?? { id, text: id }),
   }))
-let made = 0
+let lastKey = 0
 const createRow = ({ name, processor, shops }: PartnershipText): PartnershipRow => ({
-  key: ++made,
+  key: ++lastKey,
   ...{ name: signal(name), processor: signal(processor), shops: signal(shops) },
 })
 const readRows = (rows: readonly PartnershipRow[]): PartnershipText[] =>
   rows.map(({ name, processor, shops }) => ({ name: name.value, processor: processor.value, shops: shops.value }))
 
-function PartnershipsForm({ of, current }: { of: VersionedList; current: Resource<VersionedList> }) {
-  const [rows] = useState(() => signal<readonly PartnershipRow[]>(textsOf(of).map(createRow)))
+function PartnershipsForm({ version, resource }: { version: VersionedList; resource: Resource<VersionedList> }) {
+  const [rows] = useState(() => signal<readonly PartnershipRow[]>(valuesOf(version).map(createRow)))
   const typed = readRows(rows.value)
-  const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(of.data.data)
-  function show(now: VersionedList): void {
-    current.put(now)
-    rows.value = textsOf(now).map(createRow)
+  const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(version.data.data)
+  function showVersion(now: VersionedList): void {
+    resource.put(now)
+    rows.value = valuesOf(now).map(createRow)
   }
   async function save(): Promise<void> {
-    const twice = findDuplicateShops(typed)
-    if (twice.length > 0) throw new Error(t('twice', { names: twice.join(', ') }))
+    const duplicates = findDuplicateShops(typed)
+    if (duplicates.length > 0) throw new Error(t('twice', { names: duplicates.join(', ') }))
     const body = { data: bodyOf(typed) }
-    const known = new Map([...of.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
-    const saved = await saveVersioned(of.etag, {
+    const knownShops = new Map([...version.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
+    const saved = await saveVersioned(version.etag, {
       save: (version) => readVersioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
-      theirs: async () => {
-        const there = await read(known)
-        return { data: there, etag: there.etag }
+      readCurrent: async () => {
+        const theirs = await read(knownShops)
+        return { data: theirs, etag: theirs.etag }
       },
-      differences: (there) =>
-        differencesOf(body.data, there.data.data, {
+      differences: (theirs) =>
+        differencesOf(body.data, theirs.data.data, {
           processor: processorName,
-          shop: (id) => (there.shops.get(id) ?? known.get(id))?.text ?? id,
+          shop: (id) => (theirs.shops.get(id) ?? knownShops.get(id))?.text ?? id,
         }),
-      done: ({ data: { data, etag } }) => (JSON.stringify(data.data) === JSON.stringify(body.data) ? { data, etag } : undefined),
-      onTheirs: ({ data }) => show(data),
+      findSaved: ({ data: { data, etag } }) => (JSON.stringify(data.data) === JSON.stringify(body.data) ? { data, etag } : undefined),
+      onViewCurrent: ({ data }) => showVersion(data),
     })
     if (!saved) return
-    const now = { ...saved, shops: await readShopNames(saved.data, known) }
+    const now = { ...saved, shops: await readShopNames(saved.data, knownShops) }
     // Refills the form only if the API stored something else, so that the focus stays.
-    if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) current.put(now)
-    else show(now)
+    if (JSON.stringify(now.data.data) === JSON.stringify(body.data)) resource.put(now)
+    else showVersion(now)
     notify(common('saved'))
   }
   return (

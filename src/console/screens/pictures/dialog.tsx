@@ -10,40 +10,40 @@ import { Picture } from '../../ui/picture.tsx'
 import { t } from './i18n.ts'
 
 type Media = Schema<'Media'>
-const limit = 24
+const pageSize = 24
 
-export const sizeOf = ({ width, height }: Media): string => t('size', { width: number(width), height: number(height) })
+export const sizeText = ({ width, height }: Media): string => t('size', { width: number(width), height: number(height) })
 
 /** Selects pictures of the shop. Stays open for further ones unless `single`. */
 export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void; onChoose: (media: Media) => void; single?: boolean }) {
   const [page, setPage] = useState(1)
-  const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())
-  const media = useResource(String(page), (signal) => ok(api.GET('/media', { params: { query: { page, limit } }, signal })))
-  function choose(one: Media): void {
-    onChoose(one)
+  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set())
+  const media = useResource(String(page), (signal) => ok(api.GET('/media', { params: { query: { page, pageSize } }, signal })))
+  function choose(picture: Media): void {
+    onChoose(picture)
     if (single) onClose()
-    else setTaken(new Set([...taken, one.id]))
+    else setChosenIds(new Set([...chosenIds, picture.id]))
   }
   return (
     <Dialog title={t('choose')} onClose={onClose} wide>
-      <ResourceView of={media}>
+      <ResourceView resource={media}>
         {(list) =>
           list.data.length === 0 ? (
             <EmptyState icon="upload" title={t('none')} text={t('noneText')} />
           ) : (
             <>
               <ul class="gallery small">
-                {list.data.map((one) => (
-                  <li key={one.id}>
+                {list.data.map((picture) => (
+                  <li key={picture.id}>
                     <button
                       type="button"
                       class="pick-picture"
-                      aria-label={t('take', { at: moment(one.createdAt), size: sizeOf(one) })}
-                      aria-pressed={taken.has(one.id)}
-                      onClick={() => choose(one)}
+                      aria-label={t('take', { at: moment(picture.createdAt), size: sizeText(picture) })}
+                      aria-pressed={chosenIds.has(picture.id)}
+                      onClick={() => choose(picture)}
                     >
-                      <Picture url={one.url} large />
-                      {taken.has(one.id) && <span class="state good">{t('chosen')}</span>}
+                      <Picture url={picture.url} large />
+                      {chosenIds.has(picture.id) && <span class="state good">{t('chosen')}</span>}
                     </button>
                   </li>
                 ))}

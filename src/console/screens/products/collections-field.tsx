@@ -19,7 +19,7 @@ const shownMax = 100
 /** Adds a product to a collection, at the end, or removes it. Other changes of the collection stay. */
 async function setMembership(collection: Collection, productId: string, isIn: boolean, shop = shopHeader()): Promise<void> {
   const path = { id: collection.id }
-  for (let left = attempts; ; left--) {
+  for (let attemptsLeft = attempts; ; attemptsLeft--) {
     const { data, etag } = await readVersioned(api.GET('/collection-v2/{id}', { params: { path, header: shop } }))
     if (data.productIds.includes(productId) === isIn) return
     const productIds = isIn ? [...data.productIds, productId] : data.productIds.filter((id) => id !== productId)
@@ -28,7 +28,7 @@ async function setMembership(collection: Collection, productId: string, isIn: bo
       await api.PUT('/collection-v2/{id}/products', { params: { path, header }, body: { productIds } })
       return
     } catch (error) {
-      if (left <= 1 || !(error instanceof Refused) || error.status !== 412) throw error
+      if (attemptsLeft <= 1 || !(error instanceof Refused) || error.status !== 412) throw error
     }
   }
 }
@@ -59,7 +59,7 @@ export function CollectionsField({ productId }: { productId: string }) {
   }
   return (
     <Section title={common('collections')} hint={t('collectionsHint')}>
-      <ResourceView of={collections}>
+      <ResourceView resource={collections}>
         {({ data }) => (
           <>
             {data.length > 0 && (
@@ -79,8 +79,8 @@ export function CollectionsField({ productId }: { productId: string }) {
             <Picker
               label={t('addToCollection')}
               find={findCollections}
-              taken={({ id }) => data.some((one) => one.id === id)}
-              onPick={({ of }) => change(of, !data.some(({ id }) => id === of.id))}
+              isSelected={({ id }) => data.some((one) => one.id === id)}
+              onPick={({ record }) => change(record, !data.some(({ id }) => id === record.id))}
               single
             />
           </>

@@ -11,10 +11,10 @@ export type Product = Schema<'Product'>
 export const productStatuses = ['ACTIVE', 'DRAFT', 'ARCHIVED'] as const
 
 /** Shows the available stock. */
-function StockCell({ of }: { of: Product }) {
-  const { counted, free } = stockOf(of.variants)
-  if (counted === 0) return <span class="faint">{t('notCounted')}</span>
-  return <span class={free <= 0 ? 'state bad' : undefined}>{free <= 0 ? t('soldOut') : number(free)}</span>
+function StockCell({ product }: { product: Product }) {
+  const { tracked, available } = stockOf(product.variants)
+  if (tracked === 0) return <span class="faint">{t('notCounted')}</span>
+  return <span class={available <= 0 ? 'state bad' : undefined}>{available <= 0 ? t('soldOut') : number(available)}</span>
 }
 
 const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
@@ -31,9 +31,9 @@ export const columns = (): readonly Column<Product>[] => [
       </span>
     ),
   },
-  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge of={status} /> },
-  { title: t('stock'), name: 'stock', end: true, cell: (product) => <StockCell of={product} /> },
-  { title: common('price'), name: 'price', end: true, cell: price },
+  { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: t('stock'), name: 'stock', lastPage: true, cell: (product) => <StockCell product={product} /> },
+  { title: common('price'), name: 'price', lastPage: true, cell: price },
   { title: t('vendor'), name: 'vendor', words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
   { title: common('type'), name: 'type', words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

@@ -11,7 +11,7 @@ import {
   type VariantText,
 } from './draft.domain.ts'
 import { t } from './i18n.ts'
-import { rowName, valuesOf } from './options.domain.ts'
+import { rowName, toApiOptions } from './options.domain.ts'
 
 type Difference = readonly [name: string, yours: string, theirs: string]
 /** With the previous value; undefined if there was none. */
@@ -39,33 +39,38 @@ export function differencesOf(
     ['tags', common('tags')],
     ['status', common('status')],
     ['kind', t('kind')],
-    ['showing', t('showing')],
+    ['publication', t('showing')],
     ['publishedAt', t('publishedAt')],
     ['seoTitle', t('seoTitle')],
     ['seoDescription', t('seoDescription')],
   ]
-  const inWords = (text: BaseText, name: keyof BaseText) =>
+  const fieldText = (text: BaseText, name: keyof BaseText) =>
     name === 'status'
       ? stateName(text.status)
       : name === 'kind'
         ? t(`kind.${text.kind}`)
-        : name === 'showing'
-          ? t(`showing.${text.showing}`)
+        : name === 'publication'
+          ? t(`showing.${text.publication}`)
           : String(text[name])
-  const found: ComparedField[] = names.map(([name, title]) => [title, inWords(mine, name), inWords(theirs, name), inWords(before, name)])
+  const compared: ComparedField[] = names.map(([name, title]) => [
+    title,
+    fieldText(mine, name),
+    fieldText(theirs, name),
+    fieldText(before, name),
+  ])
   const options = (text: ProductText) =>
-    valuesOf(text.options)
+    toApiOptions(text.options)
       .map(({ name, values }) => `${name}: ${values.join(', ')}`)
       .join('; ')
-  found.push([t('options'), options(mine), options(theirs), options(before)])
+  compared.push([t('options'), options(mine), options(theirs), options(before)])
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
-  found.push([common('pictures'), pictures(mine), pictures(theirs), pictures(before)])
-  found.push(...compareRows(mine, before, theirs, currency))
-  const isOther = ([, yours, there, was]: ComparedField) => yours !== there && yours !== was && there !== was
-  return found
-    .filter(isOther)
+  compared.push([common('pictures'), pictures(mine), pictures(theirs), pictures(before)])
+  compared.push(...compareRows(mine, before, theirs, currency))
+  const isConflict = ([, yours, theirRow, was]: ComparedField) => yours !== theirRow && yours !== was && theirRow !== was
+  return compared
+    .filter(isConflict)
     .slice(0, shownMax)
-    .map(([name, yours, there]): Difference => [name, yours, there])
+    .map(([name, yours, theirRow]): Difference => [name, yours, theirRow])
 }
 
 /** Names a picture by alt text and end of URL, because alt texts repeat. */
@@ -73,13 +78,13 @@ const pictureName = ({ alt, url }: PictureText): string => [alt, url.slice(-12)]
 
 function compareRows(mine: ProductText, before: ProductText, theirs: ProductText, currency: string): ComparedField[] {
   const amount = (text: string) => {
-    const read = parseMoney(text, currency)
-    return read ? money(read) : text
+    const parsed = parseMoney(text, currency)
+    return parsed ? money(parsed) : text
   }
   const yesOrNo = (text: string) => common(text === 'true' ? 'yes' : 'no')
   const picture = (key: string) => {
-    const shown = [...mine.pictures, ...theirs.pictures].find((one) => one.key === key)
-    return shown ? pictureName(shown) : ''
+    const shownPicture = [...mine.pictures, ...theirs.pictures].find((one) => one.key === key)
+    return shownPicture ? pictureName(shownPicture) : ''
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [
     ['price', common('price'), amount],
@@ -96,14 +101,14 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
     ['lowStockAt', t('lowStockAt'), String],
     ['picture', common('picture'), picture],
   ]
-  const there = new Map(theirs.rows.map((row) => [row.id, row]))
-  const were = new Map(before.rows.map((row) => [row.id, row]))
-  const here = new Set(mine.rows.map(({ id }) => id))
+  const theirRow = new Map(theirs.rows.map((row) => [row.id, row]))
+  const previousRows = new Map(before.rows.map((row) => [row.id, row]))
+  const myIds = new Set(mine.rows.map(({ id }) => id))
   const title = (text: ProductText, row: RowText) => rowName(text.options, row) || t('variant')
   const changed = mine.rows.flatMap((row): ComparedField[] => {
-    const other = row.id === undefined ? undefined : there.get(row.id)
+    const other = row.id === undefined ? undefined : theirRow.get(row.id)
     if (!other) return [[title(mine, row), t('variant'), '–', undefined]]
-    const was = were.get(row.id)
+    const was = previousRows.get(row.id)
     return fields.map(([field, name, format]) => [
       `${title(mine, row)}: ${name}`,
       format(String(row[field])),
@@ -113,7 +118,7 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
   })
   // Variants that the other side added stay.
   const removed = theirs.rows
-    .filter(({ id }) => !here.has(id) && were.has(id))
+    .filter(({ id }) => !myIds.has(id) && previousRows.has(id))
     .map((row): ComparedField => [title(theirs, row), '–', t('variant'), undefined])
   return [...changed, ...removed]
 }

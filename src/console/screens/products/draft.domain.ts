@@ -6,7 +6,15 @@ import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 import { moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 import type { paths } from '../../lib/schema.d.ts'
-import { type OptionText, optionsOf, rowName, textsAt, type VariantPlacement, valuesOf, variantPlacements } from './options.domain.ts'
+import {
+  type OptionText,
+  rowName,
+  toApiOptions,
+  toOptionTexts,
+  type VariantCombination,
+  valueTexts,
+  variantCombinations,
+} from './options.domain.ts'
 
 type Product = Schema<'Product'>
 type Variant = Schema<'Variant'>
@@ -33,7 +41,7 @@ export type VariantText = {
   /** Key of a product picture; empty for none. */
   readonly picture: string
 }
-export type RowText = VariantPlacement & VariantText
+export type RowText = VariantCombination & VariantText
 /** @property key the image's id, or a local key for a new image */
 export type PictureText = {
   readonly key: string
@@ -54,7 +62,7 @@ export type BaseText = {
   readonly tags: readonly string[]
   readonly status: Product['status']
   readonly kind: 'STANDARD' | 'GIFT_CARD'
-  readonly showing: Publication
+  readonly publication: Publication
   /** `datetime-local` value in the shop's time zone. */
   readonly publishedAt: string
   readonly seoTitle: string
@@ -93,7 +101,7 @@ export const blankBase: BaseText = {
   tags: [],
   status: 'ACTIVE',
   kind: 'STANDARD',
-  showing: 'auto',
+  publication: 'auto',
   publishedAt: '',
   seoTitle: '',
   seoDescription: '',
@@ -128,16 +136,16 @@ const publicationOf = ({ publishedAt, status }: Pick<Product, 'publishedAt' | 's
  */
 export function textOf(product: Product, zone: string): ProductText {
   const { title, handle, descriptionHtml, vendor, type, tags, status, kind = 'STANDARD', publishedAt, seo, images } = product
-  const options = optionsOf(product.options)
-  const places = variantPlacements(options, product.variants)
+  const options = toOptionTexts(product.options)
+  const combinations = variantCombinations(options, product.variants)
   return {
     ...{ title, handle, descriptionHtml, vendor, type, tags, status, kind },
-    showing: publicationOf(product),
+    publication: publicationOf(product),
     publishedAt: wallTimeText(publishedAt, zone),
     seoTitle: seo.title ?? '',
     seoDescription: seo.description ?? '',
     options,
-    rows: product.variants.map((variant, at) => ({ ...(places[at] as VariantPlacement), ...variantText(variant) })),
+    rows: product.variants.map((variant, at) => ({ ...(combinations[at] as VariantCombination), ...variantText(variant) })),
     pictures: images.map(({ id, url, alt, width, height }) => ({ key: id, id, url, alt: alt ?? '', width, height })),
   }
 }
@@ -145,21 +153,21 @@ export function textOf(product: Product, zone: string): ProductText {
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
 
 /** Builds a variant's body without its options; reports errors by field. */
-function variantBody(text: VariantText, currency: string, note: (field: keyof VariantText, wrong: FieldErrors[string]) => void) {
+function variantBody(text: VariantText, currency: string, addError: (field: keyof VariantText, wrong: FieldErrors[string]) => void) {
   const money = (field: 'price' | 'compareAt' | 'cost') => {
     if (text[field].trim() === '') {
-      if (field === 'price') note(field, 'required')
+      if (field === 'price') addError(field, 'required')
       return null
     }
-    const read = parseMoney(text[field], currency)
-    if (!read) note(field, 'notAmount')
-    return read ?? null
+    const parsed = parseMoney(text[field], currency)
+    if (!parsed) addError(field, 'notAmount')
+    return parsed ?? null
   }
   const parseWhole = (field: 'weight' | 'lowStockAt' | 'onHand') => {
     if (text[field].trim() === '') return null
-    const read = wholeNumber(text[field])
-    if (read === undefined) note(field, 'notNumber')
-    return read ?? null
+    const parsed = wholeNumber(text[field])
+    if (parsed === undefined) addError(field, 'notNumber')
+    return parsed ?? null
   }
   const onHand = parseWhole('onHand')
   return {
@@ -181,21 +189,21 @@ function variantBody(text: VariantText, currency: string, note: (field: keyof Va
 
 /** Null: unpublished. Undefined: published when active, or unchanged. */
 function readPublication(
-  { showing, publishedAt }: BaseText,
+  { publication, publishedAt }: BaseText,
   zone: string,
-  note: (wrong: FieldErrors[string]) => void,
+  addError: (wrong: FieldErrors[string]) => void,
 ): string | null | undefined {
-  if (showing === 'auto') return undefined
-  if (showing === 'never') return null
+  if (publication === 'auto') return undefined
+  if (publication === 'never') return null
   const at = parseWallTime(publishedAt, zone)
   if (at) return at
-  note('notMoment')
+  addError('notMoment')
   return undefined
 }
 
 /** Returns the publication time for "when active": now for an active product; a past publication time stays. */
 function publishWhenActive({ status }: BaseText, before: BaseText, { zone, now }: ShopTerms): string | null | undefined {
-  const at = before.showing === 'at' ? parseWallTime(before.publishedAt, zone) : null
+  const at = before.publication === 'at' ? parseWallTime(before.publishedAt, zone) : null
   if (at && Date.parse(at) <= now) return undefined
   return status === 'ACTIVE' ? new Date(now).toISOString() : null
 }
@@ -205,38 +213,38 @@ function baseBody(text: ProductText) {
   return {
     ...{ title, descriptionHtml, vendor, type, tags: [...tags], status, kind },
     seo: { title: orNull(text.seoTitle), description: orNull(text.seoDescription) },
-    options: valuesOf(text.options),
+    options: toApiOptions(text.options),
     images: text.pictures.map(({ id, url, alt, width, height }) => ({ ...(id && { id }), url, alt: orNull(alt), width, height })),
   }
 }
 
 const hasPrice = ({ price }: VariantText): boolean => price.trim() !== ''
 
-type BodyResult<Body> = { readonly body: Body; readonly wrong: FieldErrors }
+type BodyResult<Body> = { readonly body: Body; readonly errors: FieldErrors }
 
 /** Returns the id of a stored picture. A new picture has none before the product is saved. */
 const savedPictureId = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
 
-function readRows(text: ProductText, currency: string, wrong: Record<string, FieldErrors[string]>) {
+function readRows(text: ProductText, currency: string, errors: Record<string, FieldErrors[string]>) {
   text.options.forEach((option, at) => {
-    if (option.values.length > 0 && option.name.trim() === '') wrong[`options.${option.key}.name`] = 'required'
+    if (option.values.length > 0 && option.name.trim() === '') errors[`options.${option.key}.name`] = 'required'
     if (text.options.slice(0, at).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase()))
-      wrong[`options.${option.key}.name`] = 'twice'
+      errors[`options.${option.key}.name`] = 'twice'
   })
-  for (const { key, values: ofOption } of text.options) {
-    const texts = ofOption.map((value) => value.text.trim())
-    if (texts.some((value) => value === '')) wrong[`options.${key}.values`] = 'empty'
-    if (new Set(texts).size < texts.length) wrong[`options.${key}.values`] = 'twice'
+  for (const { key, values: optionValues } of text.options) {
+    const texts = optionValues.map((value) => value.text.trim())
+    if (texts.some((value) => value === '')) errors[`options.${key}.values`] = 'empty'
+    if (new Set(texts).size < texts.length) errors[`options.${key}.values`] = 'twice'
   }
-  if (text.rows.length === 0) wrong['rows'] = 'required'
+  if (text.rows.length === 0) errors['rows'] = 'required'
   return text.rows.map((row) => ({
     row,
     body: {
       ...variantBody(row, currency, (field, what) => {
-        wrong[`rows.${row.key}.${field}`] = what
+        errors[`rows.${row.key}.${field}`] = what
       }),
       imageId: savedPictureId(text, row),
-      optionValues: [...textsAt(text.options, row)],
+      optionValues: [...valueTexts(text.options, row)],
     },
   }))
 }
@@ -246,11 +254,11 @@ export type ShopTerms = { readonly currency: string; readonly zone: string; read
 
 /** Builds the body of a new product. */
 export function createBody(text: ProductText, { currency, zone }: ShopTerms): BodyResult<CreateBody> {
-  const wrong: Record<string, FieldErrors[string]> = {}
-  if (text.title.trim() === '') wrong['title'] = 'required'
-  const rows = readRows(text, currency, wrong)
+  const errors: Record<string, FieldErrors[string]> = {}
+  if (text.title.trim() === '') errors['title'] = 'required'
+  const rows = readRows(text, currency, errors)
   const publishedAt = readPublication(text, zone, (what) => {
-    wrong['publishedAt'] = what
+    errors['publishedAt'] = what
   })
   const { handle } = text
   const body: CreateBody = {
@@ -259,7 +267,7 @@ export function createBody(text: ProductText, { currency, zone }: ShopTerms): Bo
     ...(publishedAt !== undefined && { publishedAt }),
     variants: rows.map(({ body: variant }) => variant),
   }
-  return { body, wrong }
+  return { body, errors }
 }
 
 /**
@@ -268,34 +276,34 @@ export function createBody(text: ProductText, { currency, zone }: ShopTerms): Bo
  */
 export function changeBody(text: ProductText, before: ProductText, terms: ShopTerms): BodyResult<ChangeBody> {
   const { currency, zone } = terms
-  const wrong: Record<string, FieldErrors[string]> = {}
-  if (text.title.trim() === '') wrong['title'] = 'required'
-  if (text.handle.trim() === '') wrong['handle'] = 'required'
-  const rows = readRows(text, currency, wrong)
+  const errors: Record<string, FieldErrors[string]> = {}
+  if (text.title.trim() === '') errors['title'] = 'required'
+  if (text.handle.trim() === '') errors['handle'] = 'required'
+  const rows = readRows(text, currency, errors)
   const requested = readPublication(text, zone, (what) => {
-    wrong['publishedAt'] = what
+    errors['publishedAt'] = what
   })
-  const publishedAt = text.showing === 'auto' ? publishWhenActive(text, before, terms) : requested
-  const isPublishedOtherwise = !isSameJson([text.showing, text.publishedAt], [before.showing, before.publishedAt])
-  const known = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
+  const publishedAt = text.publication === 'auto' ? publishWhenActive(text, before, terms) : requested
+  const hasOtherPublication = !isSameJson([text.publication, text.publishedAt], [before.publication, before.publishedAt])
+  const previousRows = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
   const variants = rows.map(({ row, body }): VariantChange => {
-    const was = row.id === undefined ? undefined : known.get(row.id)
-    if (!was || row.id === undefined) return body
-    const { price, ...others } = pickChanges(body, was.body)
-    const hadPrice = hasPrice(was.row)
+    const previous = row.id === undefined ? undefined : previousRows.get(row.id)
+    if (!previous || row.id === undefined) return body
+    const { price, ...others } = pickChanges(body, previous.body)
+    const hadPrice = hasPrice(previous.row)
     // A draft product can lack prices.
-    if (!hadPrice && !hasPrice(row) && text.status !== 'ACTIVE') delete wrong[`rows.${row.key}.price`]
+    if (!hadPrice && !hasPrice(row) && text.status !== 'ACTIVE') delete errors[`rows.${row.key}.price`]
     return { id: row.id, ...others, ...(hasPrice(row) && (price || !hadPrice) && { price: body.price }) }
   })
-  const ids = (of: ProductText) => of.rows.map(({ id }) => id)
+  const ids = (text: ProductText) => text.rows.map(({ id }) => id)
   const hasOtherVariants =
     variants.some((variant) => Object.keys(variant).some((name) => name !== 'id')) || !isSameJson(ids(text), ids(before))
   const body: ChangeBody = {
     ...pickChanges({ ...baseBody(text), handle: text.handle.trim() }, { ...baseBody(before), handle: before.handle }),
-    ...(isPublishedOtherwise && publishedAt !== undefined && { publishedAt }),
+    ...(hasOtherPublication && publishedAt !== undefined && { publishedAt }),
     ...(hasOtherVariants && { variants }),
   }
-  return { body, wrong }
+  return { body, errors }
 }
 
 /**
@@ -305,7 +313,7 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
  * @param body the whole change
  */
 export function addBeforeRemoveBody(body: ChangeBody, text: ProductText, before: ProductText): ChangeBody | undefined {
-  const [first, ...others] = valuesOf(text.options)
+  const [first, ...others] = toApiOptions(text.options)
   if (!first || text.rows.some(({ id }) => id !== undefined)) return undefined
   const values = [...first.values]
   const old = before.rows.flatMap(({ id, ...row }): VariantChange[] => {
@@ -320,20 +328,20 @@ export function addBeforeRemoveBody(body: ChangeBody, text: ProductText, before:
 /** Returns the variant of a row. */
 export function variantOf<One extends { readonly id: string; readonly optionValues: readonly string[] }>(
   { options }: Pick<ProductText, 'options'>,
-  row: VariantPlacement,
+  row: VariantCombination,
   variants: readonly One[],
 ): One | undefined {
   if (row.id !== undefined) return variants.find(({ id }) => id === row.id)
-  const named = JSON.stringify(textsAt(options, row))
-  return variants.find(({ optionValues }) => JSON.stringify(optionValues) === named)
+  const optionTexts = JSON.stringify(valueTexts(options, row))
+  return variants.find(({ optionValues }) => JSON.stringify(optionValues) === optionTexts)
 }
 
 /** Assigns new pictures to variants, after the pictures have ids. */
-export function pendingPictures(text: ProductText, now: Product): NonNullable<ChangeBody['variants']> {
-  const fresh = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? now.images[at]?.id : undefined]))
+export function pendingPictures(text: ProductText, product: Product): NonNullable<ChangeBody['variants']> {
+  const newPictureIds = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? product.images[at]?.id : undefined]))
   return text.rows.flatMap((row) => {
-    const imageId = fresh.get(row.picture)
-    const variant = imageId && variantOf(text, row, now.variants)
+    const imageId = newPictureIds.get(row.picture)
+    const variant = imageId && variantOf(text, row, product.variants)
     return imageId && variant ? [{ id: variant.id, imageId }] : []
   })
 }

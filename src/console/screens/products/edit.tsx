@@ -9,7 +9,7 @@ import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useEvents, useLiveReload } from '../../lib/live/live-events.ts'
 import { notify, showError } from '../../lib/live/toasts.ts'
-import { mayManage, shop, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shop, shopPath } from '../../lib/session/current-shop.ts'
 import { confirm } from '../../ui/dialog.tsx'
 import { Page, ResourceView } from '../../ui/page.tsx'
 import { saveVersioned } from '../../ui/save-versioned.tsx'
@@ -30,13 +30,13 @@ const fixFieldsText = () => t('fixFields', { n: 1 })
 
 /** Marks the wrong fields and reports their number. */
 async function withFieldErrors<Answer>(editor: ProductEditor, send: () => Promise<Answer>): Promise<Answer> {
-  editor.wrong.value = {}
+  editor.errors.value = {}
   try {
     return await send()
   } catch (error) {
     if (!(error instanceof InvalidFields)) throw error
-    editor.wrong.value = error.wrong
-    throw new Error('rows' in error.wrong ? t('noVariants') : t('fixFields', { n: Object.keys(error.wrong).length }))
+    editor.errors.value = error.errors
+    throw new Error('rows' in error.errors ? t('noVariants') : t('fixFields', { n: Object.keys(error.errors).length }))
   }
 }
 
@@ -49,57 +49,57 @@ function NewProduct() {
   const { route } = useLocation()
   const [editor] = useState(() => createProductEditor(undefined, timeZone()))
   const sendOnce = useIdempotentSend()
-  const none = useSignal<StockFigures>(new Map())
+  const noFigures = useSignal<StockFigures>(new Map())
   async function save(): Promise<void> {
     const text = editor.text.value
-    const { data, later } = await withFieldErrors(editor, () => createProduct(text, shopTerms(), sendOnce, fixFieldsText()))
+    const { data, pictureError } = await withFieldErrors(editor, () => createProduct(text, shopTerms(), sendOnce, fixFieldsText()))
     notify(t('created'))
-    if (later !== undefined) showError(later)
+    if (pictureError !== undefined) showError(pictureError)
     route(shopPath('products', data.id), true)
   }
   return (
     <Page title={t('new')} back={backLink()}>
-      <ProductForm editor={editor} figures={none} currency={shopTerms().currency} onSave={save} submit={t('new')} />
+      <ProductForm editor={editor} figures={noFigures} currency={shopTerms().currency} onSave={save} submit={t('new')} />
     </Page>
   )
 }
 
 function ExistingProduct({ id }: { id: string }) {
-  const known = useResource(id, (signal) => readProduct(id, signal))
+  const product = useResource(id, (signal) => readProduct(id, signal))
   const figures = useSignal<StockFigures>(new Map())
-  const of = known.data.value?.data
+  const current = product.data.value?.data
   useEffect(() => {
-    if (of) figures.value = new Map(of.variants.map(({ id: variant, onHand, reserved }) => [variant, { onHand, reserved }]))
-  }, [of])
-  const isOurs = ({ data }: { data: Readonly<Record<string, unknown>> }) => data['productId'] === id
-  useEvents(['stock.*'], (happened) => {
-    const { variantId, onHand, reserved } = happened.data
-    if (!isOurs(happened) || typeof variantId !== 'string' || typeof onHand !== 'number' || typeof reserved !== 'number') return
+    if (current) figures.value = new Map(current.variants.map(({ id: variant, onHand, reserved }) => [variant, { onHand, reserved }]))
+  }, [current])
+  const isOfProduct = ({ data }: { data: Readonly<Record<string, unknown>> }) => data['productId'] === id
+  useEvents(['stock.*'], (liveEvent) => {
+    const { variantId, onHand, reserved } = liveEvent.data
+    if (!isOfProduct(liveEvent) || typeof variantId !== 'string' || typeof onHand !== 'number' || typeof reserved !== 'number') return
     figures.value = new Map([...figures.value, [variantId, { onHand, reserved }]])
   })
-  useLiveReload(['import.finished'], known.reload)
-  const title = of ? of.title.trim() || t('notNamed') : common('product')
+  useLiveReload(['import.finished'], product.reload)
+  const title = current ? current.title.trim() || t('notNamed') : common('product')
   return (
     <Page
       title={truncate(title, 120)}
       back={backLink()}
-      subtitle={of && <StatusBadge of={of.status} />}
+      subtitle={current && <StatusBadge status={current.status} />}
       actions={
-        of &&
-        mayManage.value && (
+        current &&
+        canManage.value && (
           <>
-            <ViewInShop of={of} />
-            <ProductActions of={known.data.value as VersionedProduct} onChanged={known.put} />
+            <ViewInShop product={current} />
+            <ProductActions version={product.data.value as VersionedProduct} onChanged={product.put} />
           </>
         )
       }
     >
-      <ResourceView of={known}>
-        {(now) =>
-          mayManage.value ? (
-            <ExistingProductForm now={now} figures={figures} onChanged={known.put} />
+      <ResourceView resource={product}>
+        {(version) =>
+          canManage.value ? (
+            <ExistingProductForm current={version} figures={figures} onChanged={product.put} />
           ) : (
-            <ProductView of={now.data} figures={figures} />
+            <ProductView product={version.data} figures={figures} />
           )
         }
       </ResourceView>
@@ -108,70 +108,70 @@ function ExistingProduct({ id }: { id: string }) {
 }
 
 function ExistingProductForm({
-  now,
+  current,
   figures,
   onChanged,
 }: {
-  now: VersionedProduct
+  current: VersionedProduct
   figures: { value: StockFigures }
-  onChanged: (now: VersionedProduct) => void
+  onChanged: (current: VersionedProduct) => void
 }) {
-  const { id } = now.data
-  const [editor] = useState(() => createProductEditor(now.data, timeZone()))
+  const { id } = current.data
+  const [editor] = useState(() => createProductEditor(current.data, timeZone()))
   // Version of the filled fields. A newer version replaces them unless something is typed.
-  const filled = useRef(now.etag)
+  const formEtag = useRef(current.etag)
   const [isStale, setStale] = useState(false)
   useEffect(() => {
-    if (now.etag === filled.current) return
-    if (editor.isDirty.peek() && filled.current !== '') return setStale(true)
-    take(now)
-  }, [now.etag])
-  function take(fresh: VersionedProduct): void {
-    filled.current = fresh.etag
+    if (current.etag === formEtag.current) return
+    if (editor.isDirty.peek() && formEtag.current !== '') return setStale(true)
+    fillForm(current)
+  }, [current.etag])
+  function fillForm(version: VersionedProduct): void {
+    formEtag.current = version.etag
     setStale(false)
-    editor.load(fresh.data)
+    editor.load(version.data)
   }
   const sendOnce = useIdempotentSend()
   const differences = (theirs: VersionedProduct['data']) => differencesOf(editor.text.value, editor.before(), theirs, shopTerms())
 
   async function save(): Promise<void> {
     const { length } = editor.removed.value
-    const sure =
+    const isConfirmed =
       length === 0 ||
       (await confirm({ title: t('removeTitle', { n: length }), body: <p>{t('removeText')}</p>, action: t('removeAction'), danger: true }))
-    if (!sure) return
+    if (!isConfirmed) return
     const saved = await withFieldErrors(editor, () =>
-      saveVersioned<VersionedProduct, VersionedProduct['data']>(filled.current, {
+      saveVersioned<VersionedProduct, VersionedProduct['data']>(formEtag.current, {
         save(etag) {
-          const gone = editor.removed.value.flatMap((row) => row.id ?? [])
-          return changeProduct({ id, text: editor.text.value, before: editor.before(), gone }, shopTerms(), etag, {
+          const deletedIds = editor.removed.value.flatMap((row) => row.id ?? [])
+          return changeProduct({ id, text: editor.text.value, before: editor.before(), deletedIds }, shopTerms(), etag, {
             sendOnce,
             message: fixFieldsText(),
             // This step is saved, even if a later one fails.
             onStep(step, variantId) {
-              if (variantId !== undefined) editor.gone(variantId)
+              if (variantId !== undefined) editor.confirmDeleted(variantId)
               if (!step) return
-              filled.current = step.etag
-              editor.settle(step.data)
+              formEtag.current = step.etag
+              editor.markSaved(step.data)
               onChanged(step)
             },
           })
         },
-        async theirs() {
+        async readCurrent() {
           const theirs = await readProduct(id)
-          editor.meet(theirs.data)
+          editor.mergeTheirs(theirs.data)
           return theirs
         },
         differences,
         isSame: (theirs) => differences(theirs).length === 0,
-        onTheirs: (theirs) => {
-          take(theirs)
+        onViewCurrent: (theirs) => {
+          fillForm(theirs)
           onChanged(theirs)
         },
       }),
     )
     if (!saved) return
-    take(saved)
+    fillForm(saved)
     onChanged(saved)
     notify(common('saved'))
   }
@@ -182,7 +182,7 @@ function ExistingProductForm({
           {t('changedMeanwhile')}
         </div>
       )}
-      <ProductForm editor={editor} figures={figures} currency={shopTerms().currency} onSave={save} known={now.data} />
+      <ProductForm editor={editor} figures={figures} currency={shopTerms().currency} onSave={save} product={current.data} />
     </>
   )
 }

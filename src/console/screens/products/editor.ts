@@ -1,7 +1,7 @@
 /** The state of the product form: signals and their operations. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Schema } from '../../lib/api/api.ts'
-import { type Draft, draftOf, fill, textsOf } from '../../lib/forms/draft.ts'
+import { createDraft, type Draft, draftValues, setFields } from '../../lib/forms/draft.ts'
 import {
   type BaseText,
   blankBase,
@@ -14,19 +14,19 @@ import {
   variantOf,
 } from './draft.domain.ts'
 import {
-  freshKey,
+  combinationOfTexts,
   missingCombinations,
+  newKey,
   type OptionText,
   optionsMax,
-  placeByTexts,
   refitRows,
-  textsAt,
-  type VariantPlacement,
+  type VariantCombination,
+  valueTexts,
   variantsMax,
 } from './options.domain.ts'
 
 type Product = Schema<'Product'>
-export type VariantRow = VariantPlacement & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
+export type VariantRow = VariantCombination & { readonly draft: Draft<VariantText>; readonly isOpen: Signal<boolean> }
 type ProductPicture = Omit<PictureText, 'alt'> & { readonly alt: Signal<string> }
 
 export type ProductEditor = {
@@ -36,7 +36,7 @@ export type ProductEditor = {
   readonly pictures: Signal<readonly ProductPicture[]>
   /** Variants to delete on save. */
   readonly removed: ReadonlySignal<readonly VariantRow[]>
-  readonly wrong: Signal<FieldErrors>
+  readonly errors: Signal<FieldErrors>
   readonly text: ReadonlySignal<ProductText>
   readonly isDirty: ReadonlySignal<boolean>
   /** Values when the form was filled. */
@@ -49,89 +49,94 @@ export type ProductEditor = {
   addOption(): void
   addMissing(): void
   removeRow(key: string): void
-  takeBack(key: string): void
+  restoreRow(key: string): void
   /** A variant is deleted. */
-  gone(id: string): void
+  confirmDeleted(id: string): void
   /** Sets the saved product as the base and assigns ids to new rows. */
-  settle(product: Product): void
+  markSaved(product: Product): void
   /** Merges another person's version: deleted variants disappear, or become new ones if they were edited. */
-  meet(theirs: Product): void
+  mergeTheirs(theirs: Product): void
   addPicture(media: Pick<Schema<'Media'>, 'url' | 'width' | 'height'>): boolean
 }
 
 const variantJson = (row: ProductText['rows'][number] | undefined): string => {
-  const { key: _, id: __, places: ___, ...text } = row ?? { key: '', places: {} }
+  const { key: _, id: __, combination: ___, ...text } = row ?? { key: '', combination: {} }
   return JSON.stringify(text)
 }
-const picturesText = (of: ProductText['pictures']): string => JSON.stringify(of.map(({ key, alt }) => [key, alt]))
-const createRow = (placed: VariantPlacement, text: VariantText): VariantRow => ({ ...placed, draft: draftOf(text), isOpen: signal(false) })
+const picturesText = (pictures: ProductText['pictures']): string => JSON.stringify(pictures.map(({ key, alt }) => [key, alt]))
+const createRow = (row: VariantCombination, text: VariantText): VariantRow => ({ ...row, draft: createDraft(text), isOpen: signal(false) })
 
 /**
- * @param known undefined for a new product
+ * @param initialProduct undefined for a new product
  * @param zone the shop's time zone
  */
-export function createProductEditor(known: Product | undefined, zone: string): ProductEditor {
-  const base = draftOf<BaseText>(blankBase)
+export function createProductEditor(initialProduct: Product | undefined, zone: string): ProductEditor {
+  const base = createDraft<BaseText>(blankBase)
   const options = signal<readonly OptionText[]>([])
   const rows = signal<readonly VariantRow[]>([])
   const pictures = signal<readonly ProductPicture[]>([])
   const removed = signal<readonly VariantRow[]>([])
-  const wrong = signal<FieldErrors>({})
+  const errors = signal<FieldErrors>({})
   const before = signal<ProductText>({ ...blankBase, options: [], rows: [], pictures: [] })
 
   const text = computed<ProductText>(() => ({
-    ...textsOf(base),
+    ...draftValues(base),
     options: options.value,
-    rows: rows.value.map(({ key, id, places, draft }) => ({ key, ...(id !== undefined && { id }), places, ...textsOf(draft) })),
+    rows: rows.value.map(({ key, id, combination, draft }) => ({
+      key,
+      ...(id !== undefined && { id }),
+      combination,
+      ...draftValues(draft),
+    })),
     pictures: pictures.value.map(({ alt, ...rest }) => ({ ...rest, alt: alt.value })),
   }))
   const isDirty = computed(() => removed.value.length > 0 || JSON.stringify(text.value) !== JSON.stringify(before.value))
 
   function fillFields(now: ProductText): void {
-    fill(base, now)
+    setFields(base, now)
     options.value = now.options
-    rows.value = now.rows.map(({ key, id, places, ...rest }) => createRow({ key, id, places }, rest))
+    rows.value = now.rows.map(({ key, id, combination, ...rest }) => createRow({ key, id, combination }, rest))
     pictures.value = now.pictures.map(({ alt, ...rest }) => ({ ...rest, alt: signal(alt) }))
     removed.value = []
-    wrong.value = {}
+    errors.value = {}
     before.value = text.value
   }
   /** Copies the first variant, without its unique fields. */
-  function newRow(places: VariantPlacement['places']): VariantRow {
+  function createSimilarRow(combination: VariantCombination['combination']): VariantRow {
     const first = rows.value[0]
-    const like = first ? { ...textsOf(first.draft), sku: '', barcode: '', onHand: '', picture: '' } : blankVariant
-    return createRow({ key: freshKey(), places }, like)
+    const template = first ? { ...draftValues(first.draft), sku: '', barcode: '', onHand: '', picture: '' } : blankVariant
+    return createRow({ key: newKey(), combination }, template)
   }
   function fitRows(next: readonly OptionText[], all: readonly VariantRow[]): void {
-    const { rows: kept, gone } = refitRows(next, all)
+    const { rows: fittedRows, dropped } = refitRows(next, all)
     options.value = next
-    rows.value = kept
-    removed.value = [...removed.value, ...gone.filter(({ id }) => id !== undefined)]
+    rows.value = fittedRows
+    removed.value = [...removed.value, ...dropped.filter(({ id }) => id !== undefined)]
   }
-  function addRows(places: readonly VariantPlacement['places'][]): boolean {
-    if (rows.value.length + places.length > variantsMax) return false
-    fitRows(options.value, [...rows.value, ...places.map(newRow)])
+  function addRows(combinations: readonly VariantCombination['combination'][]): boolean {
+    if (rows.value.length + combinations.length > variantsMax) return false
+    fitRows(options.value, [...rows.value, ...combinations.map(createSimilarRow)])
     return true
   }
 
-  if (known) fillFields(textOf(known, zone))
-  else fillFields({ ...blankBase, options: [], rows: [{ key: freshKey(), places: {}, ...blankVariant }], pictures: [] })
+  if (initialProduct) fillFields(textOf(initialProduct, zone))
+  else fillFields({ ...blankBase, options: [], rows: [{ key: newKey(), combination: {}, ...blankVariant }], pictures: [] })
 
   return {
-    ...{ base, options, rows, pictures, removed, wrong, text, isDirty },
+    ...{ base, options, rows, pictures, removed, errors, text, isDirty },
     before: () => before.value,
     load: (product) => fillFields(textOf(product, zone)),
     setOptions: (next) => fitRows(next, rows.value),
     addValue(option, value) {
-      const key = freshKey()
+      const key = newKey()
       fitRows(
         options.value.map((one) => (one.key === option ? { ...one, values: [...one.values, { key, text: value }] } : one)),
         rows.value,
       )
-      return addRows(missingCombinations(options.value, rows.value).filter((places) => places[option] === key))
+      return addRows(missingCombinations(options.value, rows.value).filter((combination) => combination[option] === key))
     },
     addOption() {
-      if (options.value.length < optionsMax) options.value = [...options.value, { key: freshKey(), name: '', values: [] }]
+      if (options.value.length < optionsMax) options.value = [...options.value, { key: newKey(), name: '', values: [] }]
     },
     addMissing() {
       addRows(missingCombinations(options.value, rows.value).slice(0, variantsMax - rows.value.length))
@@ -141,47 +146,48 @@ export function createProductEditor(known: Product | undefined, zone: string): P
       rows.value = rows.value.filter((one) => one !== row)
       if (row?.id !== undefined) removed.value = [...removed.value, row]
     },
-    takeBack(key) {
+    restoreRow(key) {
       const row = removed.value.find((one) => one.key === key)
       if (!row) return
       removed.value = removed.value.filter((one) => one !== row)
-      const { options: had, rows: were } = before.value
-      const was = were.find(({ id }) => id === row.id)
+      const { options: optionsBefore, rows: rowsBefore } = before.value
+      const rowBefore = rowsBefore.find(({ id }) => id === row.id)
       // Restores removed option values; with other options the variant is placed anew.
-      const texts = was && had.length === options.value.length ? textsAt(had, was) : undefined
-      const placed = texts ? placeByTexts(options.value, texts) : { options: options.value, places: row.places }
-      fitRows(placed.options, [...rows.value, { ...row, places: placed.places }])
+      const texts = rowBefore && optionsBefore.length === options.value.length ? valueTexts(optionsBefore, rowBefore) : undefined
+      const restored = texts ? combinationOfTexts(options.value, texts) : { options: options.value, combination: row.combination }
+      fitRows(restored.options, [...rows.value, { ...row, combination: restored.combination }])
     },
-    gone(id) {
+    confirmDeleted(id) {
       removed.value = removed.value.filter((one) => one.id !== id)
     },
-    settle(product) {
-      const now = text.value
-      const taken = new Set([...rows.value, ...removed.value].map(({ id }) => id))
-      const fresh = product.variants.filter(({ id }) => !taken.has(id))
-      rows.value = rows.value.map((row) => (row.id === undefined ? { ...row, id: variantOf(now, row, fresh)?.id } : row))
+    markSaved(product) {
+      const values = text.value
+      const knownIds = new Set([...rows.value, ...removed.value].map(({ id }) => id))
+      const newVariants = product.variants.filter(({ id }) => !knownIds.has(id))
+      rows.value = rows.value.map((row) => (row.id === undefined ? { ...row, id: variantOf(values, row, newVariants)?.id } : row))
       before.value = textOf(product, zone)
     },
-    meet(theirs) {
+    mergeTheirs(theirs) {
       const now = textOf(theirs, zone)
-      const there = new Map([...now.rows, ...now.pictures].map((one) => [one.id, one]))
-      const isThere = ({ id }: { id?: string | undefined }) => id === undefined || there.has(id)
-      const { rows: were, pictures: shown } = before.value
-      if (picturesText(text.value.pictures) !== picturesText(shown))
-        pictures.value = pictures.value.map((one) => (isThere(one) ? one : { ...one, id: undefined }))
-      removed.value = removed.value.filter(isThere)
-      if (rows.value.every(isThere)) return
-      const isTyped = ({ id, draft }: VariantRow) => JSON.stringify(textsOf(draft)) !== variantJson(were.find((was) => was.id === id))
-      const kept = rows.value.filter((row) => isThere(row) || isTyped(row))
-      rows.value = (kept.length > 0 ? kept : rows.value).map((row) => (isThere(row) ? row : { ...row, id: undefined }))
-      const places = new Map(now.rows.map((row) => [row.id, row.places]))
-      // Places the previous rows among the present options, so that the body names each one's place.
-      const rowsThere = were.filter(isThere).map((row) => ({ ...row, places: places.get(row.id) ?? {} }))
-      before.value = { ...before.value, options: now.options, rows: rowsThere }
+      const theirsById = new Map([...now.rows, ...now.pictures].map((one) => [one.id, one]))
+      const exists = ({ id }: { id?: string | undefined }) => id === undefined || theirsById.has(id)
+      const { rows: rowsBefore, pictures: picturesBefore } = before.value
+      if (picturesText(text.value.pictures) !== picturesText(picturesBefore))
+        pictures.value = pictures.value.map((one) => (exists(one) ? one : { ...one, id: undefined }))
+      removed.value = removed.value.filter(exists)
+      if (rows.value.every(exists)) return
+      const isEdited = ({ id, draft }: VariantRow) =>
+        JSON.stringify(draftValues(draft)) !== variantJson(rowsBefore.find((row) => row.id === id))
+      const remainingRows = rows.value.filter((row) => exists(row) || isEdited(row))
+      rows.value = (remainingRows.length > 0 ? remainingRows : rows.value).map((row) => (exists(row) ? row : { ...row, id: undefined }))
+      const combinations = new Map(now.rows.map((row) => [row.id, row.combination]))
+      // Assigns the previous rows to the present options, so that the body names each one's combination.
+      const matchingRows = rowsBefore.filter(exists).map((row) => ({ ...row, combination: combinations.get(row.id) ?? {} }))
+      before.value = { ...before.value, options: now.options, rows: matchingRows }
     },
     addPicture({ url, width, height }) {
       if (pictures.value.some((one) => one.url === url)) return false
-      pictures.value = [...pictures.value, { key: freshKey(), url, width, height, alt: signal('') }]
+      pictures.value = [...pictures.value, { key: newKey(), url, width, height, alt: signal('') }]
       return true
     },
   }

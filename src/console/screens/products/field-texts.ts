@@ -1,4 +1,4 @@
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import type { ProductEditor } from './editor.ts'
 import { t } from './i18n.ts'
 
@@ -6,10 +6,10 @@ import { t } from './i18n.ts'
 export type StockFigures = ReadonlyMap<string, { readonly onHand: number; readonly reserved: number }>
 
 /** Returns a field's error as text. */
-export function fieldError(editor: ProductEditor, field: string, currency = ''): string | undefined {
-  const wrong = editor.wrong.value[field]
+export function fieldErrorText(editor: ProductEditor, field: string, currency = ''): string | undefined {
+  const wrong = editor.errors.value[field]
   if (wrong === undefined) return undefined
   if (wrong === 'notMoment' || wrong === 'twice') return t(wrong)
   if (wrong === 'empty') return t('emptyValue')
-  return wrong === 'notAmount' ? notAmount(currency) : common(wrong)
+  return wrong === 'notAmount' ? invalidAmountText(currency) : common(wrong)
 }

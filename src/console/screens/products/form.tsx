@@ -12,7 +12,7 @@ import { HtmlField } from '../../ui/rich-text/index.tsx'
 import { CollectionsField } from './collections-field.tsx'
 import { productStatuses } from './columns.tsx'
 import type { ProductEditor } from './editor.ts'
-import { fieldError, type StockFigures } from './field-texts.ts'
+import { fieldErrorText, type StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
 import { OptionsSection } from './options.tsx'
 import { PicturesField } from './pictures-field.tsx'
@@ -20,20 +20,20 @@ import { VariantsSection } from './variants.tsx'
 
 /**
  * The product form.
- * @param known undefined for a new product
+ * @param product undefined for a new product
  */
 export function ProductForm({
   editor,
   figures,
   currency,
-  known,
+  product,
   onSave,
   submit,
 }: {
   editor: ProductEditor
   figures: { readonly value: StockFigures }
   currency: string
-  known?: Schema<'Product'>
+  product?: Schema<'Product'>
   onSave: () => Promise<void>
   submit?: string
 }) {
@@ -45,12 +45,12 @@ export function ProductForm({
             <BasicsSection editor={editor} />
             <PicturesField editor={editor} />
             <OptionsSection editor={editor} />
-            <VariantsSection editor={editor} figures={figures} currency={currency} productId={known?.id} />
+            <VariantsSection editor={editor} figures={figures} currency={currency} productId={product?.id} />
           </div>
           <div class="stack">
             <VisibilitySection editor={editor} />
-            <OrganisationSection editor={editor} isKnown={known !== undefined} />
-            {known && <CollectionsField productId={known.id} />}
+            <OrganisationSection editor={editor} isExisting={product !== undefined} />
+            {product && <CollectionsField productId={product.id} />}
             <SeoSection editor={editor} />
           </div>
         </div>
@@ -64,7 +64,7 @@ function BasicsSection({ editor }: { editor: ProductEditor }) {
   const { title, descriptionHtml } = editor.base
   return (
     <Section title={t('basics')}>
-      <TextField label={common('title')} bind={title} max={255} required error={fieldError(editor, 'title')} />
+      <TextField label={common('title')} bind={title} max={255} required error={fieldErrorText(editor, 'title')} />
       <HtmlField label={common('descriptionHtml')} bind={descriptionHtml} max={65_536} hint={t('descriptionHint')} />
       <div class="row">
         <Button onPress={() => setPreview(!isPreview)} text={isPreview ? common('close') : common('preview')} />
@@ -78,12 +78,12 @@ const DescriptionPreview = ({ html }: { html: ReadonlySignal<string> }) =>
   html.value.trim() === '' ? <p class="faint">{t('noDescription')}</p> : <HtmlPreview html={html.value} label={common('preview')} />
 
 function VisibilitySection({ editor }: { editor: ProductEditor }) {
-  const { status, showing, publishedAt } = editor.base
+  const { status, publication, publishedAt } = editor.base
   const isActive = status.value === 'ACTIVE'
   // The API cannot store "never" for an inactive product.
   useEffect(() => {
-    if (!isActive && showing.peek() === 'never') showing.value = 'auto'
-  }, [isActive, showing.value])
+    if (!isActive && publication.peek() === 'never') publication.value = 'auto'
+  }, [isActive, publication.value])
   return (
     <Section title={common('status')}>
       <SelectField
@@ -94,23 +94,23 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
       />
       <SelectField
         label={t('showing')}
-        bind={showing}
+        bind={publication}
         options={[['auto', t('showing.auto')], ['at', t('showing.at')], ...(isActive ? [['never', t('showing.never')] as const] : [])]}
       />
-      {showing.value === 'at' && (
+      {publication.value === 'at' && (
         <TextField
           label={t('publishedAt')}
           bind={publishedAt}
           type="datetime-local"
           hint={common('publishedHint', { zone: timeZone() })}
-          error={fieldError(editor, 'publishedAt')}
+          error={fieldErrorText(editor, 'publishedAt')}
         />
       )}
     </Section>
   )
 }
 
-function OrganisationSection({ editor, isKnown }: { editor: ProductEditor; isKnown: boolean }) {
+function OrganisationSection({ editor, isExisting }: { editor: ProductEditor; isExisting: boolean }) {
   const { kind, vendor, type, handle } = editor.base
   return (
     <Section title={t('organisation')}>
@@ -128,8 +128,8 @@ function OrganisationSection({ editor, isKnown }: { editor: ProductEditor; isKno
         bind={handle}
         max={255}
         code
-        hint={isKnown ? t('handleKnownHint') : t('handleHint')}
-        error={fieldError(editor, 'handle')}
+        hint={isExisting ? t('handleKnownHint') : t('handleHint')}
+        error={fieldErrorText(editor, 'handle')}
       />
     </Section>
   )

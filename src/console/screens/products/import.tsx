@@ -35,7 +35,7 @@ export default function ImportProducts() {
         hint={t('importText')}
         options={[
           { name: 'overwrite', label: t('overwrite'), hint: t('overwriteHint') },
-          { name: 'stock', label: t('setStock'), hint: t('setStockHint'), beside: 'overwrite' },
+          { name: 'stock', label: t('setStock'), hint: t('setStockHint'), dependsOn: 'overwrite' },
         ]}
         facts={factsOf}
       />

@@ -3,7 +3,7 @@ import { useResource } from '../../lib/api/resource.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Filters } from '../../ui/filters.tsx'
@@ -16,26 +16,26 @@ import { FailedChanges, SelectCheckbox, SelectionActions, useProductSelection } 
 
 export default function Products() {
   const query = useQuery()
-  const { q, status, vendor, type, tag, sku } = query.of
+  const { q, status, vendor, type, tag, sku } = query.values
   const filters = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
   const isFiltered = Object.values(filters).some(Boolean)
   const products = useResource(JSON.stringify([filters, query.page]), (signal) =>
     ok(api.GET('/product-v2', { params: { query: { ...filters, page: query.page } as object }, signal })),
   )
-  const choosing = useProductSelection(() => products.reload())
+  const selection = useProductSelection(() => products.reload())
   useLiveReload(
     ['stock.*', 'import.finished'],
     products.reload,
     ({ event, data }) => event.startsWith('import.') || !!products.data.peek()?.data.some(({ id }) => id === data['productId']),
   )
-  const boxes: Column<Product>[] = mayManage.value
-    ? [{ title: t('pick'), cell: (product) => <SelectCheckbox product={product} chosen={choosing.chosen} /> }]
+  const selectColumns: Column<Product>[] = canManage.value
+    ? [{ title: t('pick'), cell: (product) => <SelectCheckbox product={product} chosen={selection.selected} /> }]
     : []
   return (
     <Page
       title={common('products')}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <>
             <CsvButton path="/product-v2" query={filters} name="products" />
             <ButtonLink icon="upload" href={shopPath('products', 'import')} text={t('import')} />
@@ -55,9 +55,9 @@ export default function Products() {
           { name: 'sku', label: t('sku') },
         ]}
       />
-      <FailedChanges of={choosing} />
+      <FailedChanges selection={selection} />
       <ListTable
-        of={products}
+        resource={products}
         query={query}
         isFiltered={isFiltered || query.page > 1}
         empty={
@@ -66,7 +66,7 @@ export default function Products() {
             title={t('none')}
             text={t('noneText')}
             action={
-              mayManage.value && (
+              canManage.value && (
                 <span class="row">
                   <CreateLink href={shopPath('products', 'new')} text={t('new')} />
                   <ButtonLink icon="upload" href={shopPath('products', 'import')} text={t('import')} />
@@ -76,9 +76,9 @@ export default function Products() {
           />
         }
         caption={common('products')}
-        columns={[...boxes, ...columns()]}
+        columns={[...selectColumns, ...columns()]}
         href={({ id }) => shopPath('products', id)}
-        above={(list) => mayManage.value && <SelectionActions of={choosing} here={list.data} />}
+        above={(list) => canManage.value && <SelectionActions selection={selection} shownProducts={list.data} />}
       />
     </Page>
   )

@@ -4,7 +4,7 @@ import { number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { ListView } from '../../ui/list-view.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
@@ -20,9 +20,13 @@ const columns = (): readonly Column<LowStockVariant>[] => [
   { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
   { title: t('variant'), cell: ({ variantTitle }) => variantTitle !== defaultTitle && <bdi class="cut">{variantTitle}</bdi> },
   { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-  { title: t('onHand'), end: true, cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span> },
-  { title: t('reserved'), end: true, cell: ({ reserved }) => number(reserved) },
-  { title: t('lowStockAt'), end: true, cell: ({ lowStockAt }) => number(lowStockAt) },
+  {
+    title: t('onHand'),
+    lastPage: true,
+    cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span>,
+  },
+  { title: t('reserved'), lastPage: true, cell: ({ reserved }) => number(reserved) },
+  { title: t('lowStockAt'), lastPage: true, cell: ({ lowStockAt }) => number(lowStockAt) },
 ]
 
 /** Variants with low stock, lowest first. */
@@ -36,9 +40,9 @@ export default function LowStock() {
     <Page
       title={t('lowTitle')}
       subtitle={t('lowText')}
-      actions={mayManage.value && <CsvButton path="/product-v2/low-stock" name="low-stock" />}
+      actions={canManage.value && <CsvButton path="/product-v2/low-stock" name="low-stock" />}
     >
-      <ListView of={low} query={query} empty={<EmptyState icon="check" title={t('noLow')} text={t('noLowText')} />}>
+      <ListView resource={low} query={query} empty={<EmptyState icon="check" title={t('noLow')} text={t('noLowText')} />}>
         {(list) => (
           <Table
             caption={t('lowTitle')}

@@ -9,114 +9,119 @@ export type OptionText = {
   readonly values: readonly { readonly key: string; readonly text: string }[]
 }
 /** The values of a variant by option key. */
-export type VariantPlacement = { readonly key: string; readonly id?: string | undefined; readonly places: Readonly<Record<string, string>> }
+export type VariantCombination = {
+  readonly key: string
+  readonly id?: string | undefined
+  readonly combination: Readonly<Record<string, string>>
+}
 
-let made = 0
+let lastKey = 0
 /** Creates a local key. */
-export const freshKey = (): string => `new-${++made}`
+export const newKey = (): string => `new-${++lastKey}`
 
 const optionsWithValues = (options: readonly OptionText[]) => options.filter(({ values }) => values.length > 0)
 
-export const optionsOf = (options: readonly { name: string; values: readonly string[] }[]): readonly OptionText[] =>
-  options.map(({ name, values }) => ({ key: freshKey(), name, values: values.map((text) => ({ key: freshKey(), text })) }))
+export const toOptionTexts = (options: readonly { name: string; values: readonly string[] }[]): readonly OptionText[] =>
+  options.map(({ name, values }) => ({ key: newKey(), name, values: values.map((text) => ({ key: newKey(), text })) }))
 
 /** Returns options for the API; drops those without values. */
-export const valuesOf = (options: readonly OptionText[]): { name: string; values: string[] }[] =>
+export const toApiOptions = (options: readonly OptionText[]): { name: string; values: string[] }[] =>
   optionsWithValues(options).map(({ name, values }) => ({ name: name.trim(), values: values.map(({ text }) => text.trim()) }))
 
 /** Returns the placement of each variant. */
-export const variantPlacements = (
+export const variantCombinations = (
   options: readonly OptionText[],
   variants: readonly { id: string; optionValues: readonly string[] }[],
-): readonly VariantPlacement[] =>
+): readonly VariantCombination[] =>
   variants.map(({ id, optionValues }) => ({
     key: id,
     id,
-    places: Object.fromEntries(
+    combination: Object.fromEntries(
       options.map(({ key, values }, at) => [key, values.find(({ text }) => text === optionValues[at])?.key ?? '']),
     ),
   }))
 
 /** Returns all combinations; the last option varies fastest. Without options there is one. */
-export function combinations(options: readonly OptionText[], max = Number.POSITIVE_INFINITY): readonly VariantPlacement['places'][] {
-  let found: VariantPlacement['places'][] = [{}]
+export function combinations(options: readonly OptionText[], max = Number.POSITIVE_INFINITY): readonly VariantCombination['combination'][] {
+  let found: VariantCombination['combination'][] = [{}]
   for (const { key, values } of optionsWithValues(options))
-    found = found.flatMap((places) => values.map((value) => ({ ...places, [key]: value.key }))).slice(0, max)
+    found = found.flatMap((combination) => values.map((value) => ({ ...combination, [key]: value.key }))).slice(0, max)
   return found
 }
 
-const combinationKey = (options: readonly OptionText[], places: VariantPlacement['places']): string =>
-  JSON.stringify(optionsWithValues(options).map(({ key }) => places[key] ?? null))
+const combinationKey = (options: readonly OptionText[], combination: VariantCombination['combination']): string =>
+  JSON.stringify(optionsWithValues(options).map(({ key }) => combination[key] ?? null))
 
-type FittedRows<Row> = { readonly rows: readonly Row[]; readonly gone: readonly Row[] }
+type FittedRows<Row> = { readonly rows: readonly Row[]; readonly dropped: readonly Row[] }
 
 /**
  * Fits variants to changed options. A new option gives its first value; a removed option merges equal variants; a
  * removed value removes variants. One variant always stays.
  */
-export function refitRows<Row extends VariantPlacement>(options: readonly OptionText[], rows: readonly Row[]): FittedRows<Row> {
-  const seen = new Map<string, Row>()
-  const gone: Row[] = []
+export function refitRows<Row extends VariantCombination>(options: readonly OptionText[], rows: readonly Row[]): FittedRows<Row> {
+  const fitted = new Map<string, Row>()
+  const dropped: Row[] = []
   // Stored variants take precedence over new ones.
   for (const row of [...rows].sort((a, b) => Number(a.id === undefined) - Number(b.id === undefined))) {
-    const places: Record<string, string> = {}
+    const combination: Record<string, string> = {}
     for (const { key, values } of optionsWithValues(options)) {
-      const current = row.places[key]
-      const place = current === undefined ? values[0]?.key : values.find((value) => value.key === current)?.key
-      if (place !== undefined) places[key] = place
+      const current = row.combination[key]
+      const valueKey = current === undefined ? values[0]?.key : values.find((value) => value.key === current)?.key
+      if (valueKey !== undefined) combination[key] = valueKey
     }
-    const name = combinationKey(options, places)
-    if (Object.keys(places).length < optionsWithValues(options).length || seen.has(name)) gone.push(row)
-    else seen.set(name, { ...row, places })
+    const name = combinationKey(options, combination)
+    if (Object.keys(combination).length < optionsWithValues(options).length || fitted.has(name)) dropped.push(row)
+    else fitted.set(name, { ...row, combination })
   }
-  const [first] = gone
-  const [place] = combinations(options, 1)
-  if (seen.size === 0 && first && place) {
-    seen.set(combinationKey(options, place), { ...first, places: place })
-    gone.shift()
+  const [first] = dropped
+  const [firstCombination] = combinations(options, 1)
+  if (fitted.size === 0 && first && firstCombination) {
+    fitted.set(combinationKey(options, firstCombination), { ...first, combination: firstCombination })
+    dropped.shift()
   }
   const order = new Map(combinationOrder(options))
-  const sorted = [...seen].sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).map(([, row]) => row)
-  return { rows: sorted, gone }
+  const sorted = [...fitted].sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).map(([, row]) => row)
+  return { rows: sorted, dropped }
 }
 
 /** Yields combination keys with their order. */
 function* combinationOrder(options: readonly OptionText[]): Generator<[string, number]> {
   // Three options of 250 values are too many; later combinations keep their order.
   let at = 0
-  for (const places of combinations(options, 20_000)) yield [combinationKey(options, places), at++]
+  for (const combination of combinations(options, 20_000)) yield [combinationKey(options, combination), at++]
 }
 
 /** Returns combinations without a variant. */
-export function missingCombinations<Row extends VariantPlacement>(
+export function missingCombinations<Row extends VariantCombination>(
   options: readonly OptionText[],
   rows: readonly Row[],
-): readonly VariantPlacement['places'][] {
-  const current = new Set(rows.map(({ places }) => combinationKey(options, places)))
-  return combinations(options, 20_000).filter((places) => !current.has(combinationKey(options, places)))
+): readonly VariantCombination['combination'][] {
+  const current = new Set(rows.map(({ combination }) => combinationKey(options, combination)))
+  return combinations(options, 20_000).filter((combination) => !current.has(combinationKey(options, combination)))
 }
 
 /** Places a variant by its value texts; restores missing values. */
-export function placeByTexts(
+export function combinationOfTexts(
   options: readonly OptionText[],
   texts: readonly string[],
-): { readonly options: readonly OptionText[]; readonly places: VariantPlacement['places'] } {
-  const places: Record<string, string> = {}
-  const left = [...texts]
+): { readonly options: readonly OptionText[]; readonly combination: VariantCombination['combination'] } {
+  const combination: Record<string, string> = {}
+  const remaining = [...texts]
   const withValues = options.map((option) => {
-    const text = option.values.length > 0 ? left.shift() : undefined
+    const text = option.values.length > 0 ? remaining.shift() : undefined
     if (text === undefined) return option
-    const known = option.values.find((value) => value.text.trim() === text)
-    const value = known ?? { key: freshKey(), text }
-    places[option.key] = value.key
-    return known ? option : { ...option, values: [...option.values, value] }
+    const existing = option.values.find((value) => value.text.trim() === text)
+    const value = existing ?? { key: newKey(), text }
+    combination[option.key] = value.key
+    return existing ? option : { ...option, values: [...option.values, value] }
   })
-  return { options: withValues, places }
+  return { options: withValues, combination }
 }
 
 /** Returns a variant's value texts. */
-export const textsAt = (options: readonly OptionText[], { places }: Pick<VariantPlacement, 'places'>): readonly string[] =>
-  optionsWithValues(options).map(({ key, values }) => (values.find((value) => value.key === places[key])?.text ?? '').trim())
+export const valueTexts = (options: readonly OptionText[], { combination }: Pick<VariantCombination, 'combination'>): readonly string[] =>
+  optionsWithValues(options).map(({ key, values }) => (values.find((value) => value.key === combination[key])?.text ?? '').trim())
 
 /** Returns a variant's name; empty without options. */
-export const rowName = (options: readonly OptionText[], row: Pick<VariantPlacement, 'places'>): string => textsAt(options, row).join(' / ')
+export const rowName = (options: readonly OptionText[], row: Pick<VariantCombination, 'combination'>): string =>
+  valueTexts(options, row).join(' / ')

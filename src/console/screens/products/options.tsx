@@ -4,7 +4,7 @@ import { common } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { ProductEditor } from './editor.ts'
-import { fieldError } from './field-texts.ts'
+import { fieldErrorText } from './field-texts.ts'
 import { t } from './i18n.ts'
 import { type OptionText, optionsMax, variantsMax } from './options.domain.ts'
 
@@ -29,44 +29,44 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
   const field = useRef<HTMLInputElement>(null)
   const [isFull, setFull] = useState(false)
   /** A typed value that exists already. */
-  const [twice, setTwice] = useState<string | undefined>(undefined)
+  const [duplicate, setDuplicate] = useState<string | undefined>(undefined)
   const { key, name, values } = option
-  const put = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
-  const called = name.trim() || t('option', { n: at + 1 })
-  const wrongName = fieldError(editor, `options.${key}.name`)
-  const wrongValues = fieldError(editor, `options.${key}.values`)
+  const replaceOption = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
+  const optionName = name.trim() || t('option', { n: at + 1 })
+  const nameError = fieldErrorText(editor, `options.${key}.name`)
+  const valuesError = fieldErrorText(editor, `options.${key}.values`)
   function add(): void {
     const text = field.current?.value.trim() ?? ''
     if (field.current) field.current.value = ''
     if (text === '') return
-    let fits = true
-    const known = new Set(values.map((value) => value.text.trim()))
-    let again: string | undefined
+    let hasRoom = true
+    const existingTexts = new Set(values.map((value) => value.text.trim()))
+    let repeated: string | undefined
     for (const one of text.split(',').map((part) => part.trim())) {
-      if (known.has(one)) again = one
+      if (existingTexts.has(one)) repeated = one
       else if (one !== '') {
-        known.add(one)
-        fits = editor.addValue(key, one) && fits
+        existingTexts.add(one)
+        hasRoom = editor.addValue(key, one) && hasRoom
       }
     }
-    setFull(!fits)
-    setTwice(again)
+    setFull(!hasRoom)
+    setDuplicate(repeated)
   }
   return (
     <fieldset class="option">
-      <legend class="unseen">{called}</legend>
+      <legend class="unseen">{optionName}</legend>
       <div class="option-name">
-        <label class={wrongName ? 'field wrong' : 'field'}>
+        <label class={nameError ? 'field wrong' : 'field'}>
           <span>{t('optionName')}</span>
           <input
             value={name}
             dir="auto"
             maxLength={255}
             list={`names-${key}`}
-            aria-invalid={wrongName ? true : undefined}
-            onInput={({ currentTarget }) => put({ ...option, name: currentTarget.value })}
+            aria-invalid={nameError ? true : undefined}
+            onInput={({ currentTarget }) => replaceOption({ ...option, name: currentTarget.value })}
           />
-          {wrongName && <span class="error">{wrongName}</span>}
+          {nameError && <span class="error">{nameError}</span>}
         </label>
         <datalist id={`names-${key}`}>
           {t('optionNames')
@@ -78,27 +78,30 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
         <Button
           kind="quiet"
           icon="close"
-          label={t('removeOption', { name: truncate(called) })}
+          label={t('removeOption', { name: truncate(optionName) })}
           onPress={() => editor.setOptions(editor.options.peek().filter((one) => one.key !== key))}
         />
       </div>
       <div class="option-values">
-        {values.map((value, nth) => (
+        {values.map((value, index) => (
           <span key={value.key} class="tag">
             <input
               value={value.text}
               size={Math.max(4, Math.min(24, value.text.length + 1))}
               maxLength={255}
               dir="auto"
-              aria-label={t('valueOf', { n: nth + 1, name: truncate(called) })}
+              aria-label={t('valueOf', { n: index + 1, name: truncate(optionName) })}
               onInput={({ currentTarget }) =>
-                put({ ...option, values: values.map((one) => (one.key === value.key ? { ...one, text: currentTarget.value } : one)) })
+                replaceOption({
+                  ...option,
+                  values: values.map((one) => (one.key === value.key ? { ...one, text: currentTarget.value } : one)),
+                })
               }
             />
             <button
               type="button"
               aria-label={t('removeValue', { name: truncate(value.text) })}
-              onClick={() => put({ ...option, values: values.filter((one) => one.key !== value.key) })}
+              onClick={() => replaceOption({ ...option, values: values.filter((one) => one.key !== value.key) })}
             >
               ×
             </button>
@@ -106,7 +109,7 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
         ))}
         <input
           ref={field}
-          aria-label={`${t('newValue')}: ${truncate(called)}`}
+          aria-label={`${t('newValue')}: ${truncate(optionName)}`}
           placeholder={t('newValue')}
           maxLength={255}
           dir="auto"
@@ -119,10 +122,10 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
         />
         <Button onPress={add} text={common('add')} />
       </div>
-      {wrongValues && <p class="error">{wrongValues}</p>}
-      {twice !== undefined && (
+      {valuesError && <p class="error">{valuesError}</p>}
+      {duplicate !== undefined && (
         <p class="note warn" role="alert">
-          {t('valueIsThere', { name: truncate(twice) })}
+          {t('valueIsThere', { name: truncate(duplicate) })}
         </p>
       )}
       {isFull && (

@@ -11,14 +11,20 @@ import { t } from './i18n.ts'
 import type { VersionedProduct } from './save.ts'
 
 /** Duplicates, archives (with an undo) and deletes a product. */
-export function ProductActions({ of: { data, etag }, onChanged }: { of: VersionedProduct; onChanged: (now: VersionedProduct) => void }) {
+export function ProductActions({
+  version: { data, etag },
+  onChanged,
+}: {
+  version: VersionedProduct
+  onChanged: (now: VersionedProduct) => void
+}) {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
   const { id, status } = data
   const path = { id }
-  const change = (to: typeof status, ofVersion: string): Promise<VersionedProduct> =>
+  const change = (to: typeof status, versionEtag: string): Promise<VersionedProduct> =>
     readVersioned(
-      api.PATCH('/product-v2/{id}', { params: { path, header: { ...shopHeader(), ...ifMatch(ofVersion) } }, body: { status: to } }),
+      api.PATCH('/product-v2/{id}', { params: { path, header: { ...shopHeader(), ...ifMatch(versionEtag) } }, body: { status: to } }),
     )
   /** Unsaved input would belong to an outdated version, or would be lost. */
   const whenSaved = (work: () => Promise<void>) => async () => (isDirty() ? notify(t('saveFirst')) : work())
@@ -34,8 +40,8 @@ export function ProductActions({ of: { data, etag }, onChanged }: { of: Versione
     notify(t('archived'), { undo: async () => onChanged(await change(status, now.etag)) })
   })
   const remove = whenSaved(async () => {
-    const sure = await confirm({ title: t('deleteTitle'), body: <p>{t('deleteText')}</p>, action: common('delete'), danger: true })
-    if (!sure) return
+    const isConfirmed = await confirm({ title: t('deleteTitle'), body: <p>{t('deleteText')}</p>, action: common('delete'), danger: true })
+    if (!isConfirmed) return
     const header = { ...shopHeader(), ...ifMatch(etag) }
     const now = await readVersioned(api.DELETE('/product-v2/{id}', { params: { path, header } }))
     notify(now.data.deleted ? t('deleted') : t('archivedInstead'))

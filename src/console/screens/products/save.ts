@@ -11,7 +11,7 @@ import {
   pendingPictures,
   type ShopTerms,
 } from './draft.domain.ts'
-import { valuesOf } from './options.domain.ts'
+import { toApiOptions } from './options.domain.ts'
 
 type Product = Schema<'Product'>
 export type VersionedProduct = { readonly data: Product; readonly etag: string }
@@ -19,15 +19,15 @@ export type VersionedProduct = { readonly data: Product; readonly etag: string }
 /** The form has wrong fields. */
 export class InvalidFields extends Error {
   constructor(
-    readonly wrong: FieldErrors,
+    readonly errors: FieldErrors,
     message: string,
   ) {
     super(message)
   }
 }
 
-const validBody = <Body>({ body, wrong }: { body: Body; wrong: FieldErrors }, message: string): Body => {
-  if (Object.keys(wrong).length > 0) throw new InvalidFields(wrong, message)
+const validBody = <Body>({ body, errors }: { body: Body; errors: FieldErrors }, message: string): Body => {
+  if (Object.keys(errors).length > 0) throw new InvalidFields(errors, message)
   return body
 }
 
@@ -57,8 +57,8 @@ async function assignPictures(sendOnce: IdempotentSend, text: ProductText, saved
   return variants.length === 0 ? saved : patch(sendOnce, saved.data.id, { variants }, saved.etag)
 }
 
-/** @property later error of the second request; the product exists */
-type CreatedProduct = VersionedProduct & { readonly later?: unknown }
+/** @property pictureError error of the second request; the product exists */
+type CreatedProduct = VersionedProduct & { readonly pictureError?: unknown }
 
 /**
  * @param message error text for wrong fields
@@ -78,34 +78,34 @@ export async function createProduct(
 /**
  * Deletes variants before the other changes, because the remaining ones would not fit other options. If all are
  * deleted, the new ones come first: a product always has one.
- * @param gone ids of deleted variants
+ * @param deletedIds ids of deleted variants
  * @param etag undefined overwrites any version
  * @param onStep called with each saved version and each deleted variant; a later step can fail
  * @throws InvalidFields, ApiError
  */
 export async function changeProduct(
-  { id, text, before, gone }: { id: string; text: ProductText; before: ProductText; gone: readonly string[] },
+  { id, text, before, deletedIds }: { id: string; text: ProductText; before: ProductText; deletedIds: readonly string[] },
   terms: ShopTerms,
   etag: string | undefined,
   {
     sendOnce,
     message,
     onStep,
-  }: { sendOnce: IdempotentSend; message: string; onStep: (saved: VersionedProduct | undefined, gone?: string) => void },
+  }: { sendOnce: IdempotentSend; message: string; onStep: (saved: VersionedProduct | undefined, deletedId?: string) => void },
 ): Promise<VersionedProduct> {
   let body = validBody(changeBody(text, before, terms), message)
   let saved: VersionedProduct | undefined
   const version = () => (saved ? saved.etag : etag)
-  const beside = gone.length > 0 ? addBeforeRemoveBody(body, text, before) : undefined
-  if (beside) {
-    saved = await patch(sendOnce, id, beside, etag)
+  const addBody = deletedIds.length > 0 ? addBeforeRemoveBody(body, text, before) : undefined
+  if (addBody) {
+    saved = await patch(sendOnce, id, addBody, etag)
     onStep(saved)
-    body = { options: valuesOf(text.options) }
+    body = { options: toApiOptions(text.options) }
   }
-  for (const variantId of gone) {
-    const without = await removeVariant(id, variantId, version())
-    saved = without ?? saved
-    onStep(without, variantId)
+  for (const variantId of deletedIds) {
+    const afterDelete = await removeVariant(id, variantId, version())
+    saved = afterDelete ?? saved
+    onStep(afterDelete, variantId)
   }
   if (Object.keys(body).length > 0) {
     saved = await patch(sendOnce, id, body, version())

@@ -34,7 +34,7 @@ export const SelectCheckbox = ({ product, chosen }: { product: Product; chosen: 
 
 /** The selection over all pages of a list, and its progress. */
 type ProductSelection = {
-  readonly chosen: Signal<SelectedProducts>
+  readonly selected: Signal<SelectedProducts>
   /** Progress text; empty when idle. */
   readonly progress: ReadonlySignal<string>
   readonly failed: Signal<readonly FailedChange[]>
@@ -46,15 +46,15 @@ type ProductSelection = {
 export function useProductSelection(onChanged: () => unknown): ProductSelection {
   const latest = useRef(onChanged)
   latest.current = onChanged
-  const isThere = useRef(true)
+  const isMounted = useRef(true)
   useEffect(
     () => () => {
-      isThere.current = false
+      isMounted.current = false
     },
     [],
   )
   return useMemo(() => {
-    const chosen = signal<SelectedProducts>(new Map())
+    const selected = signal<SelectedProducts>(new Map())
     const progress = signal('')
     const failed = signal<readonly FailedChange[]>([])
     // Fixes the shop, because another one can be shown before the end.
@@ -68,52 +68,58 @@ export function useProductSelection(onChanged: () => unknown): ProductSelection 
       products: readonly (ProductSummary & { readonly etag?: string })[],
       statusOf: (product: ProductSummary) => Product['status'],
     ): Promise<readonly ChangedProduct[]> {
-      const done: ChangedProduct[] = []
+      const changed: ChangedProduct[] = []
       failed.value = []
-      for (const [nth, product] of products.entries()) {
-        progress.value = t('working', { done: nth, total: products.length })
+      for (const [index, product] of products.entries()) {
+        progress.value = t('working', { done: index, total: products.length })
         try {
           const params = { path: { id: product.id }, header: ifMatch(product.etag) }
           const { etag } = await readVersioned(api.PATCH('/product-v2/{id}', { params, headers, body: { status: statusOf(product) } }))
-          done.push({ ...product, etag })
+          changed.push({ ...product, etag })
         } catch (error) {
           failed.value = [...failed.value, { product, error }]
         }
       }
       progress.value = ''
       const [first] = failed.value
-      if (isThere.current) await latest.current()
+      if (isMounted.current) await latest.current()
       // The list is no longer shown.
       else if (first) {
         const why = (first.error instanceof Error && first.error.message) || common('away')
         showError(new Error(t('leftAlone', { n: failed.value.length, name: truncate(first.product.title), why })))
       }
-      return done
+      return changed
     }
     async function set(status: Product['status']): Promise<void> {
-      const selected = [...chosen.value.values()]
-      const done = await setAll(
-        selected.filter((product) => product.status !== status),
+      const selectedProducts = [...selected.value.values()]
+      const changed = await setAll(
+        selectedProducts.filter((product) => product.status !== status),
         () => status,
       )
-      const refused = new Set(failed.value.map(({ product }) => product.id))
+      const failedIds = new Set(failed.value.map(({ product }) => product.id))
       // Keeps products that were selected meanwhile.
-      chosen.value = without(
-        chosen.value,
-        selected.map(({ id }) => id).filter((id) => !refused.has(id)),
+      selected.value = without(
+        selected.value,
+        selectedProducts.map(({ id }) => id).filter((id) => !failedIds.has(id)),
       )
-      if (done.length > 0)
-        notify(t('changed', { n: done.length, status: stateName(status) }), { undo: () => setAll(done, (product) => product.status) })
-      else if (refused.size === 0) notify(t('alreadySo', { n: selected.length, status: stateName(status) }))
+      if (changed.length > 0)
+        notify(t('changed', { n: changed.length, status: stateName(status) }), { undo: () => setAll(changed, (product) => product.status) })
+      else if (failedIds.size === 0) notify(t('alreadySo', { n: selectedProducts.length, status: stateName(status) }))
     }
-    return { chosen, progress, failed, set }
+    return { selected, progress, failed, set }
   }, [])
 }
 
 /** Selection and bulk actions with progress. */
-export function SelectionActions({ of: { chosen, progress, failed, set }, here }: { of: ProductSelection; here: readonly Product[] }) {
-  const isAll = here.every(({ id }) => chosen.value.has(id))
-  const count = chosen.value.size
+export function SelectionActions({
+  selection: { selected, progress, failed, set },
+  shownProducts,
+}: {
+  selection: ProductSelection
+  shownProducts: readonly Product[]
+}) {
+  const isAll = shownProducts.every(({ id }) => selected.value.has(id))
+  const count = selected.value.size
   return (
     <div class="chosen row" role="group" aria-label={t('chosenGroup')}>
       <label class="choice">
@@ -121,11 +127,11 @@ export function SelectionActions({ of: { chosen, progress, failed, set }, here }
           type="checkbox"
           checked={isAll}
           onChange={({ currentTarget: { checked } }) => {
-            chosen.value = checked
-              ? withAll(chosen.value, here)
+            selected.value = checked
+              ? withAll(selected.value, shownProducts)
               : without(
-                  chosen.value,
-                  here.map(({ id }) => id),
+                  selected.value,
+                  shownProducts.map(({ id }) => id),
                 )
           }}
         />
@@ -140,7 +146,7 @@ export function SelectionActions({ of: { chosen, progress, failed, set }, here }
           <Button
             kind="quiet"
             onPress={() => {
-              chosen.value = new Map()
+              selected.value = new Map()
               failed.value = []
             }}
             text={t('chooseNone')}
@@ -153,7 +159,7 @@ export function SelectionActions({ of: { chosen, progress, failed, set }, here }
 }
 
 /** Failed changes. */
-export function FailedChanges({ of: { failed } }: { of: ProductSelection }) {
+export function FailedChanges({ selection: { failed } }: { selection: ProductSelection }) {
   if (failed.value.length === 0) return null
   return (
     <div class="problem" role="alert">

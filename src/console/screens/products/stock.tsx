@@ -7,7 +7,7 @@ import { truncate } from '../../lib/format/truncate.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { FactList } from '../../ui/fact-list.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
@@ -21,12 +21,12 @@ import { StockForm } from './stock-form.tsx'
 type Change = Schema<'StockChange'>
 
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
-const columns = (named: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
+const columns = (staffName: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
   { title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
-  { title: common('change'), end: true, cell: ({ delta }) => signed(delta) },
-  { title: t('newQuantity'), end: true, cell: ({ onHand }) => number(onHand) },
+  { title: common('change'), lastPage: true, cell: ({ delta }) => signed(delta) },
+  { title: t('newQuantity'), lastPage: true, cell: ({ onHand }) => number(onHand) },
   { title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
-  { title: t('by'), cell: ({ actor }) => named(actor) },
+  { title: t('by'), cell: ({ actor }) => staffName(actor) },
 ]
 
 /** A variant's stock with its history. */
@@ -38,19 +38,19 @@ export default function Stock() {
   const history = useResource(`${variantId} ${query.page}`, (signal) =>
     ok(api.GET('/product-v2/{id}/variants/{variantId}/stock', { params: { path, query: { page: query.page } }, signal })),
   )
-  const named = useStaffNames((history.data.value?.data ?? []).map(({ actor }) => actor))
+  const staffName = useStaffNames((history.data.value?.data ?? []).map(({ actor }) => actor))
   const reload = () => Promise.all([product.reload(), history.reload()])
   useLiveReload(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
-  const of = product.data.value
-  const variant = of?.variants.find((one) => one.id === variantId)
-  const name = of && variant ? [of.title, of.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
+  const current = product.data.value
+  const variant = current?.variants.find((one) => one.id === variantId)
+  const name = current && variant ? [current.title, current.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
   return (
     <Page
       title={t('stockTitle')}
       subtitle={<bdi class="cut">{name}</bdi>}
-      back={{ href: shopPath('products', id), text: of ? truncate(of.title, 60) : common('product') }}
+      back={{ href: shopPath('products', id), text: current ? truncate(current.title, 60) : common('product') }}
       actions={
-        mayManage.value && (
+        canManage.value && (
           <Button
             icon="download"
             onPress={() => download(pathWith(`/product-v2/${id}/variants/${variantId}/stock`), 'stock-history.csv', 'text/csv')}
@@ -59,17 +59,17 @@ export default function Stock() {
         )
       }
     >
-      <ResourceView of={product}>
+      <ResourceView resource={product}>
         {({ variants }) => {
-          const shown = variants.find((one) => one.id === variantId)
-          if (!shown) return <EmptyState icon="products" title={t('noVariant')} text={t('noVariantText')} />
-          const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shown
+          const shownVariant = variants.find((one) => one.id === variantId)
+          if (!shownVariant) return <EmptyState icon="products" title={t('noVariant')} text={t('noVariantText')} />
+          const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shownVariant
           return (
             <div class="columns">
               <Section title={t('now')}>
                 <div aria-live="polite">
                   <FactList
-                    of={[
+                    facts={[
                       [t('onHand'), <strong>{number(onHand)}</strong>],
                       [t('reserved'), number(reserved)],
                       [t('free'), number(onHand - reserved)],
@@ -81,7 +81,7 @@ export default function Stock() {
                   />
                 </div>
               </Section>
-              {mayManage.value && (
+              {canManage.value && (
                 <Section title={t('changeStock')}>
                   <StockForm path={path} onChanged={reload} />
                 </Section>
@@ -93,11 +93,11 @@ export default function Stock() {
       {!product.error.value && (
         <Section title={common('history')} hint={t('historyHint')}>
           <ListTable
-            of={history}
+            resource={history}
             query={query}
             empty={<EmptyState icon="clock" title={t('noHistory')} text={t('noHistoryText')} />}
             caption={common('when')}
-            columns={columns(named)}
+            columns={columns(staffName)}
           />
         </Section>
       )}

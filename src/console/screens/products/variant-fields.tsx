@@ -3,15 +3,15 @@ import { common } from '../../lib/i18n/common.ts'
 import { CheckField, MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Picture } from '../../ui/picture.tsx'
 import type { ProductEditor, VariantRow } from './editor.ts'
-import { fieldError } from './field-texts.ts'
+import { fieldErrorText } from './field-texts.ts'
 import { t } from './i18n.ts'
 
 /** The further fields of a variant. */
 export function VariantFields({ row, editor, currency }: { row: VariantRow; editor: ProductEditor; currency: string }) {
   const { draft, key } = row
-  const wrong = (field: string) => fieldError(editor, `rows.${key}.${field}`, currency)
+  const errorOf = (field: string) => fieldErrorText(editor, `rows.${key}.${field}`, currency)
   const pictures = editor.pictures.value
-  const shown = pictures.find((one) => one.key === draft.picture.value)
+  const shownPicture = pictures.find((one) => one.key === draft.picture.value)
   return (
     <>
       <div class="fields">
@@ -21,23 +21,23 @@ export function VariantFields({ row, editor, currency }: { row: VariantRow; edit
           bind={draft.compareAt}
           max={20}
           hint={t('compareAtHint')}
-          error={wrong('compareAt')}
+          error={errorOf('compareAt')}
         />
-        <MoneyField label={t('cost')} currency={currency} bind={draft.cost} max={20} hint={t('costHint')} error={wrong('cost')} />
+        <MoneyField label={t('cost')} currency={currency} bind={draft.cost} max={20} hint={t('costHint')} error={errorOf('cost')} />
         <TextField label={t('barcode')} bind={draft.barcode} max={255} code />
-        <NumberField label={t('weight')} bind={draft.weight} max={9} error={wrong('weight')} />
+        <NumberField label={t('weight')} bind={draft.weight} max={9} error={errorOf('weight')} />
         <TextField label={t('taxClass')} bind={draft.taxClass} max={40} code hint={t('taxClassHint')} />
-        <NumberField label={t('lowStockAt')} bind={draft.lowStockAt} max={10} hint={t('lowStockHint')} error={wrong('lowStockAt')} />
+        <NumberField label={t('lowStockAt')} bind={draft.lowStockAt} max={10} hint={t('lowStockHint')} error={errorOf('lowStockAt')} />
         {pictures.length > 0 && (editor.rows.value.length > 1 || draft.picture.value !== '') && (
           <div class="named">
-            <Picture url={shown?.url} />
+            <Picture url={shownPicture?.url} />
             <SelectField
               label={common('picture')}
               bind={draft.picture}
               options={[
                 ['', t('noPicture')],
                 ...pictures.map(
-                  ({ key: picture, alt }, nth) => [picture, truncate(alt.value, 60) || t('picture', { n: nth + 1 })] as const,
+                  ({ key: picture, alt }, index) => [picture, truncate(alt.value, 60) || t('picture', { n: index + 1 })] as const,
                 ),
               ]}
             />

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TextField } from '../../ui/fields.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { ProductEditor, VariantRow } from './editor.ts'
-import { fieldError, type StockFigures } from './field-texts.ts'
+import { fieldErrorText, type StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
 import { missingCombinations, rowName, variantsMax } from './options.domain.ts'
 import { VariantFields } from './variant-fields.tsx'
@@ -24,16 +24,16 @@ export function VariantsSection(props: VariantsProps) {
   const { editor } = props
   const rows = editor.rows.value
   const options = editor.options.value
-  const lacking = missingCombinations(options, rows).length
-  const [only] = rows
-  const isOne = rows.length === 1 && only !== undefined && rowName(options, only) === ''
+  const missingCount = missingCombinations(options, rows).length
+  const [onlyRow] = rows
+  const isSingle = rows.length === 1 && onlyRow !== undefined && rowName(options, onlyRow) === ''
   return (
-    <Section title={isOne ? t('priceAndStock') : t('variants')}>
-      {'rows' in editor.wrong.value && rows.length === 0 && <p class="error">{t('noVariants')}</p>}
-      {isOne ? (
+    <Section title={isSingle ? t('priceAndStock') : t('variants')}>
+      {'rows' in editor.errors.value && rows.length === 0 && <p class="error">{t('noVariants')}</p>}
+      {isSingle ? (
         <>
-          <MainVariantFields row={only} {...props} />
-          <VariantFields row={only} {...props} />
+          <MainVariantFields row={onlyRow} {...props} />
+          <VariantFields row={onlyRow} {...props} />
         </>
       ) : (
         <>
@@ -45,9 +45,9 @@ export function VariantsSection(props: VariantsProps) {
           </div>
         </>
       )}
-      {lacking > 0 && options.length > 0 && rows.length < variantsMax && (
+      {missingCount > 0 && options.length > 0 && rows.length < variantsMax && (
         <div class="row">
-          <Button icon="plus" onPress={editor.addMissing} text={t('missing', { n: Math.min(lacking, variantsMax - rows.length) })} />
+          <Button icon="plus" onPress={editor.addMissing} text={t('missing', { n: Math.min(missingCount, variantsMax - rows.length) })} />
         </div>
       )}
       <RemovedVariants editor={editor} />
@@ -58,28 +58,28 @@ export function VariantsSection(props: VariantsProps) {
 /** Price, stock and SKU, which every row shows. */
 function MainVariantFields({ row, editor, currency, figures, productId }: VariantsProps & { row: VariantRow }) {
   const { draft, id, key } = row
-  const wrong = (field: string) => fieldError(editor, `rows.${key}.${field}`, currency)
-  const figure = id === undefined ? undefined : figures.value.get(id)
+  const errorOf = (field: string) => fieldErrorText(editor, `rows.${key}.${field}`, currency)
+  const stock = id === undefined ? undefined : figures.value.get(id)
   return (
     <div class="fields">
-      <MoneyField label={common('price')} currency={currency} bind={draft.price} max={20} required error={wrong('price')} />
+      <MoneyField label={common('price')} currency={currency} bind={draft.price} max={20} required error={errorOf('price')} />
       {id === undefined ? (
-        <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={wrong('onHand')} hint={t('firstStockHint')} />
+        <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={errorOf('onHand')} hint={t('firstStockHint')} />
       ) : (
         <div class="field">
           <span class="label">{t('onHand')}</span>
           <a class="stock-link" href={shopPath('products', productId ?? '', 'variants', id, 'stock')}>
-            <strong aria-live="polite">{draft.track.value ? number(figure?.onHand ?? 0) : t('notCounted')}</strong>{' '}
+            <strong aria-live="polite">{draft.track.value ? number(stock?.onHand ?? 0) : t('notCounted')}</strong>{' '}
             <span>{t('seeStock')}</span>
           </a>
-          {figure !== undefined && figure.reserved > 0 && (
+          {stock !== undefined && stock.reserved > 0 && (
             <span class="hint">
-              {t('reserved')}: {number(figure.reserved)}
+              {t('reserved')}: {number(stock.reserved)}
             </span>
           )}
         </div>
       )}
-      <TextField label={t('sku')} bind={draft.sku} max={255} code error={wrong('sku')} />
+      <TextField label={t('sku')} bind={draft.sku} max={255} code error={errorOf('sku')} />
     </div>
   )
 }
@@ -87,12 +87,12 @@ function MainVariantFields({ row, editor, currency, figures, productId }: Varian
 function VariantRowFields(props: VariantsProps & { row: VariantRow }) {
   const { row, editor } = props
   const name = rowName(editor.options.value, row)
-  const called = truncate(name)
+  const shortName = truncate(name)
   const isOpen = row.isOpen.value
   // Wrong rows are expanded.
-  const isWrong = Object.keys(editor.wrong.value).some((field) => field.startsWith(`rows.${row.key}.`))
+  const isInvalid = Object.keys(editor.errors.value).some((field) => field.startsWith(`rows.${row.key}.`))
   return (
-    <div class="variant" role="group" aria-label={called}>
+    <div class="variant" role="group" aria-label={shortName}>
       <div class="variant-head">
         <h3>
           <bdi class="cut">{name}</bdi>
@@ -101,17 +101,17 @@ function VariantRowFields(props: VariantsProps & { row: VariantRow }) {
           <button
             type="button"
             class="button quiet"
-            aria-expanded={isOpen || isWrong}
-            aria-label={isOpen ? t('less', { name: called }) : t('more', { name: called })}
+            aria-expanded={isOpen || isInvalid}
+            aria-label={isOpen ? t('less', { name: shortName }) : t('more', { name: shortName })}
             onClick={() => (row.isOpen.value = !isOpen)}
           >
             {isOpen ? '–' : '+'}
           </button>
-          <Button kind="quiet" icon="close" label={t('removeVariant', { name: called })} onPress={() => editor.removeRow(row.key)} />
+          <Button kind="quiet" icon="close" label={t('removeVariant', { name: shortName })} onPress={() => editor.removeRow(row.key)} />
         </span>
       </div>
       <MainVariantFields {...props} />
-      {(isOpen || isWrong) && <VariantFields {...props} />}
+      {(isOpen || isInvalid) && <VariantFields {...props} />}
     </div>
   )
 }
@@ -151,7 +151,7 @@ function RemovedVariants({ editor }: { editor: ProductEditor }) {
   const removed = editor.removed.value
   if (removed.length === 0) return null
   const before = editor.before()
-  const wasCalled = (id: string | undefined) => {
+  const previousName = (id: string | undefined) => {
     const was = before.rows.find((row) => row.id === id)
     return was ? rowName(before.options, was) : ''
   }
@@ -160,10 +160,10 @@ function RemovedVariants({ editor }: { editor: ProductEditor }) {
       <strong>{t('removedVariants', { n: removed.length })}</strong>
       <ul class="row">
         {removed.map((row) => {
-          const name = rowName(editor.options.value, row) || wasCalled(row.id)
+          const name = rowName(editor.options.value, row) || previousName(row.id)
           return (
             <li key={row.key}>
-              <Button onPress={() => editor.takeBack(row.key)} text={t('takeBack', { name: truncate(name, 60) })} />
+              <Button onPress={() => editor.restoreRow(row.key)} text={t('takeBack', { name: truncate(name, 60) })} />
             </li>
           )
         })}

@@ -14,8 +14,8 @@ import type { StockFigures } from './field-texts.ts'
 import { t } from './i18n.ts'
 
 /** A product for roles that cannot edit. */
-export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: { readonly value: StockFigures } }) {
-  const { title, descriptionHtml, images, variants, status, vendor, type, tags, handle, publishedAt } = of
+export function ProductView({ product, figures }: { product: Schema<'Product'>; figures: { readonly value: StockFigures } }) {
+  const { title, descriptionHtml, images, variants, status, vendor, type, tags, handle, publishedAt } = product
   return (
     <div class="columns">
       <div class="stack">
@@ -45,15 +45,15 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
             caption={t('priceAndStock')}
             rows={variants}
             rowKey={({ id }) => id}
-            href={(variant) => shopPath('products', of.id, 'variants', variant.id, 'stock')}
+            href={(variant) => shopPath('products', product.id, 'variants', variant.id, 'stock')}
             columns={[
               { title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
               { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-              { title: common('price'), end: true, cell: ({ price }) => <Money of={price} /> },
-              { title: t('cost'), end: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
+              { title: common('price'), lastPage: true, cell: ({ price }) => <Money amount={price} /> },
+              { title: t('cost'), lastPage: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
               {
                 title: t('onHand'),
-                end: true,
+                lastPage: true,
                 cell: ({ id, onHand, trackInventory }) =>
                   trackInventory ? number(figures.value.get(id)?.onHand ?? onHand) : t('notCounted'),
               },
@@ -63,8 +63,8 @@ export function ProductView({ of, figures }: { of: Schema<'Product'>; figures: {
       </div>
       <Section title={t('organisation')}>
         <FactList
-          of={[
-            [common('status'), <StatusBadge of={status} />],
+          facts={[
+            [common('status'), <StatusBadge status={status} />],
             [t('showing'), publishedAt === null ? t('showing.never') : <Moment at={publishedAt} />],
             [t('vendor'), <bdi>{vendor}</bdi>],
             [common('type'), <bdi>{type}</bdi>],

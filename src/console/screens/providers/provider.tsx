@@ -45,35 +45,35 @@ const backLink = () => ({ href: operatorPath('providers'), text: t('providers') 
 function NewProvider() {
   const { route } = useLocation()
   const sendOnce = useIdempotentSend()
-  const [made, setMade] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
+  const [created, setCreated] = useState<Schema<'CreatedServiceProvider'> | undefined>(undefined)
   const draft = useDraft<ProviderText>('new', { displayName: '', archetype: 'generic', wallets: [] })
   async function create(): Promise<void> {
-    const { wallets, ...rest } = draft.now()
+    const { wallets, ...rest } = draft.values()
     const body = { ...rest, wallets: walletBodies(wallets, t('badMoment')) }
     const provider = await sendOnce(body, (header) => ok(api.POST('/admin/service-providers', { params: { header }, body })))
-    draft.reset(draft.now())
-    setMade(provider)
+    draft.reset(draft.values())
+    setCreated(provider)
   }
-  if (made)
+  if (created)
     return (
-      <Page key="made" title={made.displayName} back={backLink()} subtitle={<StatusBadge of={made.status} />}>
+      <Page key="made" title={created.displayName} back={backLink()} subtitle={<StatusBadge status={created.status} />}>
         <SecretOnce
           title={t('secret')}
           text={t('secretOnce')}
-          secret={made.webhookSecret}
-          kept={t('goOn')}
-          onKept={() => route(operatorPath('providers', made.id), true)}
+          secret={created.webhookSecret}
+          confirmText={t('goOn')}
+          onConfirm={() => route(operatorPath('providers', created.id), true)}
         />
-        <IngestionUrl id={made.id} />
+        <IngestionUrl id={created.id} />
       </Page>
     )
   return (
     <Page key="new" title={t('newProvider')} back={backLink()}>
       <Section>
-        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
-          <TextField label={common('name')} bind={draft.of.displayName} max={200} required hint={t('beginsPending')} />
-          <SelectField label={t('archetype')} bind={draft.of.archetype} options={archetypeOptions()} />
-          <WalletsField bind={draft.of.wallets} />
+        <Form onSubmit={create} submit={t('register')} dirty={draft.isDirty}>
+          <TextField label={common('name')} bind={draft.fields.displayName} max={200} required hint={t('beginsPending')} />
+          <SelectField label={t('archetype')} bind={draft.fields.archetype} options={archetypeOptions()} />
+          <WalletsField bind={draft.fields.wallets} />
         </Form>
       </Section>
     </Page>
@@ -95,11 +95,11 @@ function ExistingProvider({ id }: { id: string }) {
     <Page
       title={current?.data.displayName ?? t('provider')}
       back={backLink()}
-      subtitle={current && <StatusBadge of={current.data.status} />}
+      subtitle={current && <StatusBadge status={current.data.status} />}
       actions={
         current && (
           <StatusActions
-            of="provider"
+            registry="provider"
             status={current.data.status}
             name={current.data.displayName}
             onMove={async (status) => !!(await saveRecord(provider, current.etag, saveOptions(current, { status })))}
@@ -107,7 +107,7 @@ function ExistingProvider({ id }: { id: string }) {
         )
       }
     >
-      <ResourceView of={provider}>{(of) => <ProviderForm of={of} provider={provider} />}</ResourceView>
+      <ResourceView resource={provider}>{(version) => <ProviderForm current={version} provider={provider} />}</ResourceView>
     </Page>
   )
 }
@@ -141,35 +141,35 @@ const textOf = ({ displayName, archetype, wallets }: Provider): ProviderText => 
   wallets: wallets.map(walletRow),
 })
 
-function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resource<VersionedProvider> }) {
-  const { data, etag } = of
+function ProviderForm({ current, provider }: { current: VersionedProvider; provider: Resource<VersionedProvider> }) {
+  const { data, etag } = current
   const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)
-  const editor = useRecordEditor(provider, of, textOf)
+  const editor = useRecordEditor(provider, current, textOf)
   async function save(): Promise<void> {
-    const { wallets, ...rest } = editor.now()
-    const isOther = JSON.stringify(wallets) !== JSON.stringify(textOf(editor.base().data).wallets)
-    const change = { ...rest, ...(isOther ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
+    const { wallets, ...rest } = editor.values()
+    const hasOtherWallets = JSON.stringify(wallets) !== JSON.stringify(textOf(editor.base().data).wallets)
+    const change = { ...rest, ...(hasOtherWallets ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
     if (await editor.save(saveOptions(editor.base(), change))) notify(common('saved'))
   }
   async function rotate(): Promise<void> {
-    const sure = await confirm({
+    const isConfirmed = await confirm({
       title: t('rotateOf', { name: truncate(data.displayName) }),
       body: <p>{t('rotateText')}</p>,
       action: t('rotate'),
       danger: true,
     })
-    if (!sure) return
+    if (!isConfirmed) return
     // A repeated request would invalidate the first secret, so the key does not depend on the version.
     try {
-      const fresh = await sendOnce('secret', (header) =>
+      const newSecret = await sendOnce('secret', (header) =>
         ok(
           api.POST('/admin/service-providers/{id}/webhook-secret', {
             params: { path: { id: data.id }, header: { ...header, ...ifMatch(etag) } },
           }),
         ),
       )
-      setRotated(fresh)
+      setRotated(newSecret)
     } finally {
       // After a version conflict the present record is shown.
       await provider.reload()
@@ -183,23 +183,23 @@ function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resou
           title={t('secret')}
           text={`${t('secretOnce')} ${t('previousUntil', { at: moment(rotated.previousUntil) })}`}
           secret={rotated.webhookSecret}
-          kept={t('goOn')}
-          onKept={() => setRotated(undefined)}
+          confirmText={t('goOn')}
+          onConfirm={() => setRotated(undefined)}
         />
       )}
       <div class="columns">
         <Section title={t('record')}>
-          <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
-            <TextField label={common('name')} bind={editor.of.displayName} max={200} required />
-            <SelectField label={t('archetype')} bind={editor.of.archetype} options={archetypeOptions()} />
-            <WalletsField bind={editor.of.wallets} />
+          <Form onSubmit={save} dirty={editor.isDirty} isEditableWhileSending>
+            <TextField label={common('name')} bind={editor.fields.displayName} max={200} required />
+            <SelectField label={t('archetype')} bind={editor.fields.archetype} options={archetypeOptions()} />
+            <WalletsField bind={editor.fields.wallets} />
           </Form>
         </Section>
         <div class="stack">
           <IngestionUrl id={data.id} />
           <Section title={t('messages')} actions={<Button onPress={rotate} text={t('rotate')} />}>
             <FactList
-              of={[
+              facts={[
                 [t('messages'), number(data.successfulIngestionCount)],
                 [t('lastMessage'), data.lastSuccessfulIngestionAt && <Moment at={data.lastSuccessfulIngestionAt} />],
                 ['ID', <CopyableText key="id" text={data.id} label="ID" />],
@@ -209,7 +209,7 @@ function ProviderForm({ of, provider }: { of: VersionedProvider; provider: Resou
               <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
             </div>
           </Section>
-          <StatusHistory of={data.statusHistory} />
+          <StatusHistory history={data.statusHistory} />
         </div>
       </div>
     </>

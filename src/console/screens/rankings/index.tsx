@@ -28,7 +28,7 @@ const reloadDelayMs = 5_000
 const pollMs = 60_000
 
 type Dates = ReturnType<typeof rangeDates>
-const queryDates = (of: Query['of']): Dates => rangeDates(parseDateRange(of, dayChoices))
+const queryDates = (values: Query['values']): Dates => rangeDates(parseDateRange(values, dayChoices))
 
 /** Reads a ranking with its reading time. */
 function useRanking<Of>(
@@ -36,23 +36,26 @@ function useRanking<Of>(
   limit: number,
   read: (parameters: Dates & { limit: number; mode: SalesMode }, signal: AbortSignal) => Promise<Of>,
 ) {
-  const top: Resource<Of & { readAt: string; isTest: boolean }> = useResource(`${rangeQuery(query.of)} ${limit}`, async (signal) => {
-    const mode = await salesMode(signal)
-    const of = await read({ ...queryDates(query.of), limit, mode }, signal)
-    return { ...of, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
-  })
-  useLiveReload(['order.confirmed'], top.reload, undefined, reloadDelayMs)
-  useVisibleInterval(pollMs, top.reload)
-  return top
+  const ranking: Resource<Of & { readAt: string; isTest: boolean }> = useResource(
+    `${rangeQuery(query.values)} ${limit}`,
+    async (signal) => {
+      const mode = await salesMode(signal)
+      const response = await read({ ...queryDates(query.values), limit, mode }, signal)
+      return { ...response, isTest: mode === 'TEST', readAt: new Date(serverNow()).toISOString() }
+    },
+  )
+  useLiveReload(['order.confirmed'], ranking.reload, undefined, reloadDelayMs)
+  useVisibleInterval(pollMs, ranking.reload)
+  return ranking
 }
 
 /** Best-selling products and merchants of affiliates. */
 export default function Rankings() {
   const query = useQuery()
-  const shown = parseDateRange(query.of, dayChoices)
-  const limit = limits.find((one) => String(one) === query.of['limit']) ?? 10
-  const byProduct = query.of['top'] === 'products'
-  const path = byProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
+  const range = parseDateRange(query.values, dayChoices)
+  const limit = limits.find((one) => String(one) === query.values['limit']) ?? 10
+  const isByProduct = query.values['top'] === 'products'
+  const path = isByProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
   return (
     <Page
       title={common('rankings')}
@@ -62,7 +65,7 @@ export default function Rankings() {
           icon="download"
           onPress={async () =>
             download(
-              pathWith(path, { ...queryDates(query.of), limit, mode: await salesMode() }),
+              pathWith(path, { ...queryDates(query.values), limit, mode: await salesMode() }),
               `${path.split('/').at(-1)}.csv`,
               'text/csv',
             )
@@ -71,16 +74,16 @@ export default function Rankings() {
         />
       }
     >
-      <DateRangeFilter query={query} shown={shown} offered={dayChoices} />
+      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
       <Tabs
         label={t('kind')}
-        of={[
-          { href: query.href({ top: undefined }), text: t('merchants'), current: !byProduct },
-          { href: query.href({ top: 'products' }), text: common('products'), current: byProduct },
+        tabs={[
+          { href: query.href({ top: undefined }), text: t('merchants'), current: !isByProduct },
+          { href: query.href({ top: 'products' }), text: common('products'), current: isByProduct },
         ]}
       />
       <LimitFilter query={query} limit={limit} />
-      {byProduct ? <TopProducts query={query} limit={limit} /> : <TopMerchants query={query} limit={limit} />}
+      {isByProduct ? <TopProducts query={query} limit={limit} /> : <TopMerchants query={query} limit={limit} />}
     </Page>
   )
 }
@@ -101,7 +104,7 @@ const LimitFilter = ({ query, limit }: { query: Query; limit: number }) => (
 )
 
 type RankingReading = { startDate: string; endDate: string; readAt: string; isTest: boolean }
-const RankingDates = ({ of: { startDate, endDate, readAt, isTest } }: { of: RankingReading }) => (
+const RankingDates = ({ reading: { startDate, endDate, readAt, isTest } }: { reading: RankingReading }) => (
   <>
     <p class="faint">
       {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
@@ -114,26 +117,26 @@ const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('non
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { title: t('rank'), cell: ({ rank }) => number(rank) },
   { title: common('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
-  { title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
-  { title: common('orders'), end: true, cell: ({ orders }) => number(orders) },
+  { title: t('gmv'), lastPage: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('orders'), lastPage: true, cell: ({ orders }) => number(orders) },
 ]
 
 function TopMerchants({ query, limit }: { query: Query; limit: number }) {
-  const top = useRanking(query, limit, (parameters, signal) =>
+  const ranking = useRanking(query, limit, (parameters, signal) =>
     ok(api.GET('/admin/affiliate/top-merchants', { params: { query: parameters }, signal })),
   )
   return (
-    <ResourceView of={top}>
-      {(of) => (
+    <ResourceView resource={ranking}>
+      {(reading) => (
         <>
-          <RankingDates of={of} />
-          {of.data.length === 0 ? (
+          <RankingDates reading={reading} />
+          {reading.data.length === 0 ? (
             <NoRanking />
           ) : (
             <Table
               caption={t('merchants')}
               columns={merchantColumns()}
-              rows={of.data}
+              rows={reading.data}
               rowKey={({ merchantId }) => merchantId}
               href={({ shopName }) => pathWith(operatorPath('shops'), { q: shopName })}
             />
@@ -155,23 +158,23 @@ const productColumns = (): readonly Column<Product>[] => [
       </a>
     ),
   },
-  { title: common('units'), end: true, cell: ({ unitsSold }) => number(unitsSold) },
-  { title: t('gmv'), end: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('units'), lastPage: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { title: t('gmv'), lastPage: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
 function TopProducts({ query, limit }: { query: Query; limit: number }) {
-  const top = useRanking(query, limit, (parameters, signal) =>
+  const ranking = useRanking(query, limit, (parameters, signal) =>
     ok(api.GET('/admin/affiliate/top-products', { params: { query: parameters }, signal })),
   )
   return (
-    <ResourceView of={top}>
-      {(of) => (
+    <ResourceView resource={ranking}>
+      {(reading) => (
         <>
-          <RankingDates of={of} />
-          {of.data.length === 0 ? (
+          <RankingDates reading={reading} />
+          {reading.data.length === 0 ? (
             <NoRanking />
           ) : (
-            <Table caption={common('products')} columns={productColumns()} rows={of.data} rowKey={({ productId }) => productId} />
+            <Table caption={common('products')} columns={productColumns()} rows={reading.data} rowKey={({ productId }) => productId} />
           )}
         </>
       )}

@@ -30,7 +30,7 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
   read,
   empty,
   above,
-  isNarrowed = false,
+  hasOtherFilters = false,
 }: {
   /** The registry whose statuses can be filtered. */
   registry?: Of
@@ -44,11 +44,11 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
   empty: { title: string; text: string }
   above?: ComponentChildren
   /** Whether other filters are set. */
-  isNarrowed?: boolean
+  hasOtherFilters?: boolean
 }) {
   const statuses = registry ? statusesOf(registry) : []
-  const status = statuses.find((one) => one === query.of['status'])
-  const list = useResource(JSON.stringify([query.of, query.page]), (signal) =>
+  const status = statuses.find((one) => one === query.values['status'])
+  const list = useResource(JSON.stringify([query.values, query.page]), (signal) =>
     read({ page: query.page, ...(status && { status }) }, signal),
   )
   // Registries send no events.
@@ -63,12 +63,12 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
       )}
       {above}
       <ListTable
-        of={list}
+        resource={list}
         caption={title}
         columns={columns}
         href={href}
         query={query}
-        isFiltered={!!status || isNarrowed}
+        isFiltered={!!status || hasOtherFilters}
         empty={
           <EmptyState
             icon="book"

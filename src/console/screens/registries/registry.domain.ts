@@ -2,36 +2,39 @@
 import { parseWallTime, wallTimeText } from '../../lib/format/zoned-time.ts'
 
 type Wallet = { readonly address: string; readonly from: string; readonly to: string | null }
-/** `datetime-local` values in UTC. `was`: the stored wallet, whose timestamps are more precise. */
-export type WalletRow = { readonly address: string; readonly from: string; readonly to: string; readonly was?: Wallet }
+/** `datetime-local` values in UTC. `stored`: the stored wallet, whose timestamps are more precise. */
+export type WalletRow = { readonly address: string; readonly from: string; readonly to: string; readonly stored?: Wallet }
 type WalletBody = { address: string; from?: string; to?: string | null }
 
 /** Blocks are counted in UTC. */
 const zone = 'UTC'
 
 export const blankWallet: WalletRow = { address: '', from: '', to: '' }
-export const walletRow = (was: Wallet): WalletRow => ({
-  address: was.address,
-  from: wallTimeText(was.from, zone),
-  to: wallTimeText(was.to, zone),
-  was,
+export const walletRow = (stored: Wallet): WalletRow => ({
+  address: stored.address,
+  from: wallTimeText(stored.from, zone),
+  to: wallTimeText(stored.to, zone),
+  stored,
 })
 
 /**
  * Parses a timestamp; an unchanged text keeps the stored one.
- * @throws Error with `said` if invalid
+ * @throws Error with `errorText` if invalid
  */
-function parseMoment(text: string, was: string | null | undefined, errorText: string): string | null {
-  if (was !== undefined && text === wallTimeText(was, zone)) return was
+function parseMoment(text: string, stored: string | null | undefined, errorText: string): string | null {
+  if (stored !== undefined && text === wallTimeText(stored, zone)) return stored
   const moment = parseWallTime(text, zone)
   if (moment === undefined) throw new Error(errorText)
   return moment
 }
 
-/** @param said error text */
-export function walletBody({ address, from, to, was }: WalletRow, errorText: string): WalletBody {
-  const since = parseMoment(from, was?.from, errorText)
-  return { address: address.trim(), ...(since === null ? {} : { from: since }), to: parseMoment(to, was?.to, errorText) }
+/**
+ * Builds the body of a wallet.
+ * @param errorText text of the error for an invalid time
+ */
+export function walletBody({ address, from, to, stored }: WalletRow, errorText: string): WalletBody {
+  const since = parseMoment(from, stored?.from, errorText)
+  return { address: address.trim(), ...(since === null ? {} : { from: since }), to: parseMoment(to, stored?.to, errorText) }
 }
 
 /** Builds the wallets; drops empty rows. */
@@ -47,9 +50,9 @@ export const statusMoves = {
 export type Registry = keyof typeof statusMoves
 export type StatusOf<Of extends Registry> = keyof (typeof statusMoves)[Of] & string
 
-export const statusesOf = <Of extends Registry>(of: Of) => Object.keys(statusMoves[of]) as StatusOf<Of>[]
-export const movesFrom = <Of extends Registry>(of: Of, status: StatusOf<Of>): readonly StatusOf<Of>[] =>
-  (statusMoves[of] as unknown as Record<string, readonly StatusOf<Of>[]>)[status] ?? []
+export const statusesOf = <Of extends Registry>(registry: Of) => Object.keys(statusMoves[registry]) as StatusOf<Of>[]
+export const movesFrom = <Of extends Registry>(registry: Of, status: StatusOf<Of>): readonly StatusOf<Of>[] =>
+  (statusMoves[registry] as unknown as Record<string, readonly StatusOf<Of>[]>)[status] ?? []
 
 /** Statuses without a way back. */
 const finalStatuses = new Set(['ARCHIVED', 'SUPERSEDED', 'REVOKED'])

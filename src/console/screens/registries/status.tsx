@@ -21,20 +21,20 @@ const moveName = (to: string): string => {
  * @param onMove returns whether it was saved
  */
 export function StatusActions<Of extends Registry>({
-  of,
+  registry,
   status,
   name,
   onMove,
 }: {
-  of: Of
+  registry: Of
   status: StatusOf<Of>
   name: string
   onMove: (to: StatusOf<Of>) => Promise<boolean>
 }) {
   async function move(to: StatusOf<Of>): Promise<void> {
-    const key = `${of}.${to}`
+    const key = `${registry}.${to}`
     const verb = moveName(to)
-    const sure = await confirm({
+    const isConfirmed = await confirm({
       title: t('moveOf', { move: verb, name: truncate(name) }),
       body: (
         <>
@@ -45,11 +45,11 @@ export function StatusActions<Of extends Registry>({
       action: verb,
       danger: to !== 'ACTIVE',
     })
-    if (sure && (await onMove(to))) notify(t('moved', { name: truncate(name), state: stateName(to) }))
+    if (isConfirmed && (await onMove(to))) notify(t('moved', { name: truncate(name), state: stateName(to) }))
   }
   return (
     <>
-      {movesFrom(of, status).map((to) => (
+      {movesFrom(registry, status).map((to) => (
         <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)} text={moveName(to)} />
       ))}
     </>
@@ -57,13 +57,17 @@ export function StatusActions<Of extends Registry>({
 }
 
 /** The status history. */
-export const StatusHistory = ({ of }: { of: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory'] }) => (
+export const StatusHistory = ({
+  history,
+}: {
+  history: Schema<'AdminLender'>['statusHistory'] | Schema<'ServiceProvider'>['statusHistory']
+}) => (
   <Section title={t('history')}>
     <ol class="timeline">
-      {of.toReversed().map(({ status, at, actor }) => (
+      {history.toReversed().map(({ status, at, actor }) => (
         <li key={`${at} ${status}`}>
           <span class="row tight">
-            <StatusBadge of={status} /> <Moment at={at} />
+            <StatusBadge status={status} /> <Moment at={at} />
           </span>
           <small class="faint">
             <AccountLink id={actor} />

@@ -8,8 +8,8 @@ import { blankWallet, type WalletRow } from './registry.domain.ts'
 /** The wallets of an attester, each with its validity. */
 export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
   const id = useId()
-  const change = (at: number, part: Partial<WalletRow>) => {
-    bind.value = bind.value.map((row, one) => (one === at ? { ...row, ...part } : row))
+  const change = (at: number, change: Partial<WalletRow>) => {
+    bind.value = bind.value.map((row, index) => (index === at ? { ...row, ...change } : row))
   }
   return (
     <fieldset class="field">
@@ -46,7 +46,7 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
             kind="quiet"
             icon="close"
             label={`${common('remove')}: ${t('addressNr', { n: at + 1 })}`}
-            onPress={() => (bind.value = bind.value.filter((_, one) => one !== at))}
+            onPress={() => (bind.value = bind.value.filter((_, index) => index !== at))}
           />
         </div>
       ))}

@@ -39,13 +39,13 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
     cell: ({ outcome, source }) => (
       <span class="lines">
         <span>
-          <StatusBadge of={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
+          <StatusBadge status={outcome} text={outcomeName(outcome)} tone={tones[outcome]} />
         </span>
         <small class="faint">{t(`source.${source}`)}</small>
       </span>
     ),
   },
-  { title: common('amount'), end: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { title: common('amount'), lastPage: true, cell: ({ amountUsd }) => usd(amountUsd) },
   { title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
   { title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
   {
@@ -75,7 +75,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
         <ButtonLink
           kind="quiet"
           label={t('reverseOf', { loan: truncate(loanRef) })}
-          href={query.href({ do: 'reverse', id, page: query.of['page'] })}
+          href={query.href({ do: 'reverse', id, page: query.values['page'] })}
           text={t('reverse')}
         />
       ),
@@ -85,8 +85,8 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
 /** Repayments of merchants, which raise their credit tiers. */
 export default function Repayments() {
   const query = useQuery()
-  const { merchantId, lenderId, loanRef, do: doing } = query.of
-  const outcome = outcomes.find((one) => one === query.of['outcome'])
+  const { merchantId, lenderId, loanRef, do: dialog } = query.values
+  const outcome = outcomes.find((one) => one === query.values['outcome'])
   const filters = {
     ...(merchantId && { merchantId }),
     ...(lenderId && { lenderId }),
@@ -103,7 +103,7 @@ export default function Repayments() {
     async (signal) => new Map((await readLenders(signal)).map(({ id, displayName }) => [id, displayName])),
   )
   const names = lenders.data.value ?? new Map<string, string>()
-  const close = () => query.set({ do: undefined, id: undefined, page: query.of['page'] }, { replace: true })
+  const close = () => query.set({ do: undefined, id: undefined, page: query.values['page'] }, { replace: true })
   /** Remounts the credit tier after each change. */
   const [changes, setChanges] = useState(0)
   async function reload(): Promise<void> {
@@ -114,7 +114,8 @@ export default function Repayments() {
     close()
     return reload()
   }
-  const reversed = doing === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.of['id'] && !reversal) : undefined
+  const repaymentToReverse =
+    dialog === 'reverse' ? list.data.value?.data.find(({ id, reversal }) => id === query.values['id'] && !reversal) : undefined
   return (
     <Page
       title={common('repayments')}
@@ -126,7 +127,7 @@ export default function Repayments() {
         </>
       }
     >
-      {doing === 'tape' && <LoanTapeImport onDone={reload} onClose={close} />}
+      {dialog === 'tape' && <LoanTapeImport onDone={reload} onClose={close} />}
       <Filters
         query={query}
         filters={[
@@ -137,7 +138,7 @@ export default function Repayments() {
         ]}
       />
       <ListTable
-        of={list}
+        resource={list}
         query={query}
         isFiltered={isFiltered}
         empty={<EmptyState icon="money" title={t('empty')} text={t('emptyText')} />}
@@ -146,8 +147,8 @@ export default function Repayments() {
         columns={columns(query, names)}
       />
       {merchantId && <CreditTier key={changes} merchantId={merchantId} query={query} />}
-      {doing === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={finish} />}
-      {reversed && <ReverseDialog of={reversed} onClose={close} onDone={finish} />}
+      {dialog === 'record' && <RecordDialog merchantId={merchantId} onClose={close} onDone={finish} />}
+      {repaymentToReverse && <ReverseDialog repayment={repaymentToReverse} onClose={close} onDone={finish} />}
     </Page>
   )
 }

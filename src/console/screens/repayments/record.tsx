@@ -6,7 +6,7 @@ import { outcomeName, outcomes } from '../../lib/format/lending-names.ts'
 import { daysAgo } from '../../lib/format/server-clock.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
 import { useDraft } from '../../lib/forms/use-draft.ts'
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { CloseButton } from '../../ui/close-button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -35,21 +35,21 @@ export function RecordDialog({
   const lender = useSignal<readonly Choice[]>([])
   const findLenders = useMemo(lenderFinder, [])
   const draft = useDraft('repayment', blankRepayment)
-  const wrong = useSignal<FieldErrors>({})
+  const errors = useSignal<FieldErrors>({})
   const sendOnce = useIdempotentSend()
-  const { of } = draft
+  const { fields } = draft
   async function record(): Promise<void> {
-    const read = bodyOf(draft.now(), { merchantId: merchant.value[0]?.id, lenderId: lender.value[0]?.id })
-    wrong.value = 'wrong' in read ? read.wrong : {}
-    if ('wrong' in read) throw new Error(t('look'))
-    const { body } = read
+    const result = bodyOf(draft.values(), { merchantId: merchant.value[0]?.id, lenderId: lender.value[0]?.id })
+    errors.value = 'errors' in result ? result.errors : {}
+    if ('errors' in result) throw new Error(t('look'))
+    const { body } = result
     await sendOnce(body, (header) => ok(api.POST('/admin/repayments', { params: { header }, body })))
     notify(t('isRecorded'))
     onDone()
   }
   const errorOf = (name: keyof FieldErrors) => {
-    const what = wrong.value[name]
-    return what === undefined ? undefined : what === 'amount' ? notAmount('USD') : common('required')
+    const error = errors.value[name]
+    return error === undefined ? undefined : error === 'amount' ? invalidAmountText('USD') : common('required')
   }
   return (
     <FormDialog title={t('record')} onClose={onClose} wide>
@@ -57,7 +57,7 @@ export function RecordDialog({
       <Form
         onSubmit={record}
         submit={t('record')}
-        dirty={draft.dirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
+        dirty={draft.isDirty || lender.value.length > 0 || merchant.value[0]?.id !== (merchantId || undefined)}
         label={t('record')}
         actions={<CloseButton />}
       >
@@ -71,11 +71,18 @@ export function RecordDialog({
         />
         <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={errorOf('lender')} />
         <div class="fields">
-          <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={of.loanRef} max={128} required error={errorOf('loanRef')} />
-          <SelectField label={t('outcome')} bind={of.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
-          <MoneyField label={common('amount')} currency="USD" bind={of.amount} required error={errorOf('amount')} />
-          <TextField label={t('due')} type="date" bind={of.due} hint={t('notAfter', { day: daysAgo(0) })} required error={errorOf('due')} />
-          <TextField label={t('settled')} type="date" bind={of.settled} hint={t('settledHint')} error={errorOf('settled')} />
+          <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={fields.loanRef} max={128} required error={errorOf('loanRef')} />
+          <SelectField label={t('outcome')} bind={fields.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
+          <MoneyField label={common('amount')} currency="USD" bind={fields.amount} required error={errorOf('amount')} />
+          <TextField
+            label={t('due')}
+            type="date"
+            bind={fields.due}
+            hint={t('notAfter', { day: daysAgo(0) })}
+            required
+            error={errorOf('due')}
+          />
+          <TextField label={t('settled')} type="date" bind={fields.settled} hint={t('settledHint')} error={errorOf('settled')} />
         </div>
       </Form>
     </FormDialog>

@@ -25,25 +25,25 @@ const startOfDay = (day: string): string => `${day}T00:00:00.000Z`
 
 export function bodyOf(
   typed: RepaymentText,
-  of: { merchantId?: string | undefined; lenderId?: string | undefined },
-): { body: Body } | { wrong: FieldErrors } {
+  parties: { merchantId?: string | undefined; lenderId?: string | undefined },
+): { body: Body } | { errors: FieldErrors } {
   const amountUsd = parseUsd(typed.amount)
   const loanRef = typed.loanRef.trim()
   const isSettled = typed.settled !== ''
-  const wrong: FieldErrors = {
-    ...(!of.merchantId && { merchant: 'required' }),
-    ...(!of.lenderId && { lender: 'required' }),
+  const errors: FieldErrors = {
+    ...(!parties.merchantId && { merchant: 'required' }),
+    ...(!parties.lenderId && { lender: 'required' }),
     ...(loanRef === '' && { loanRef: 'required' }),
     ...((amountUsd === undefined || amountUsd === 0) && { amount: 'amount' }),
     ...(typed.due === '' && { due: 'required' }),
     // A default has no settlement date.
     ...(!isSettled && typed.outcome !== 'DEFAULT' && { settled: 'required' }),
   }
-  if (Object.keys(wrong).length > 0 || !of.merchantId || !of.lenderId || amountUsd === undefined) return { wrong }
+  if (Object.keys(errors).length > 0 || !parties.merchantId || !parties.lenderId || amountUsd === undefined) return { errors }
   return {
     body: {
-      merchantId: of.merchantId,
-      lenderId: of.lenderId,
+      merchantId: parties.merchantId,
+      lenderId: parties.lenderId,
       loanRef,
       outcome: typed.outcome,
       amountUsd,

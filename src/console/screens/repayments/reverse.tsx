@@ -14,19 +14,21 @@ import { t } from './i18n.ts'
 import type { Repayment } from './repayment.domain.ts'
 
 /** Reverses a repayment by a new entry. */
-export function ReverseDialog({ of, onClose, onDone }: { of: Repayment; onClose: () => void; onDone: () => void }) {
+export function ReverseDialog({ repayment, onClose, onDone }: { repayment: Repayment; onClose: () => void; onDone: () => void }) {
   const reason = useSignal('')
   const sendOnce = useIdempotentSend()
   async function reverse(): Promise<void> {
     const body = { reason: reason.value.trim() }
-    await sendOnce(body, (header) => ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: of.id }, header }, body })))
+    await sendOnce(body, (header) =>
+      ok(api.POST('/admin/repayments/{id}/reverse', { params: { path: { id: repayment.id }, header }, body })),
+    )
     notify(t('isReversed'))
     onDone()
   }
   return (
-    <FormDialog title={t('reverseOf', { loan: truncate(of.loanRef) })} onClose={onClose}>
+    <FormDialog title={t('reverseOf', { loan: truncate(repayment.loanRef) })} onClose={onClose}>
       <p>
-        {outcomeName(of.outcome)}, {usd(of.amountUsd)}
+        {outcomeName(repayment.outcome)}, {usd(repayment.amountUsd)}
       </p>
       <p>{t('reverseWhat')}</p>
       <Form onSubmit={reverse} submit={t('reverse')} danger dirty={reason.value !== ''} label={t('reverse')} actions={<CloseButton />}>

@@ -25,81 +25,81 @@ type ImportOutcome = { readonly report: Report } | { readonly error: unknown } |
 /** Imports a loan tape. A repeated import changes nothing, so an interrupted one is simply sent again. */
 export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const file = useSignal<File | undefined>(undefined)
-  const under = useSignal<{ phase: 'sending' | 'working'; part?: number } | undefined>(undefined)
-  const ended = useSignal<ImportOutcome | undefined>(undefined)
-  const stopping = useRef<AbortController | undefined>(undefined)
+  const progress = useSignal<{ phase: 'sending' | 'working'; fraction?: number } | undefined>(undefined)
+  const outcome = useSignal<ImportOutcome | undefined>(undefined)
+  const controllerRef = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
 
-  useDirty(under.value !== undefined, 'on its way')
-  useEffect(() => () => stopping.current?.abort(), [])
+  useDirty(progress.value !== undefined, 'on its way')
+  useEffect(() => () => controllerRef.current?.abort(), [])
   useEffect(() => {
-    if (ended.value) result.current?.focus()
-  }, [ended.value])
+    if (outcome.value) result.current?.focus()
+  }, [outcome.value])
 
-  async function send(of: File): Promise<void> {
-    const mine = new AbortController()
-    stopping.current = mine
-    ended.value = undefined
-    under.value = { phase: 'sending', part: 0 }
+  async function send(csvFile: File): Promise<void> {
+    const controller = new AbortController()
+    controllerRef.current = controller
+    outcome.value = undefined
+    progress.value = { phase: 'sending', fraction: 0 }
     try {
-      if (of.size > mbMax * 1024 * 1024)
+      if (csvFile.size > mbMax * 1024 * 1024)
         throw new ApiError(413, common('tooLarge', { max: bytes(mbMax * 1_000_000) }), undefined, null, null)
-      const report = await upload<Report>('/admin/repayments/import', of, {
+      const report = await upload<Report>('/admin/repayments/import', csvFile, {
         type: 'text/csv',
-        signal: mine.signal,
-        onProgress: (part) => (under.value = part >= 1 ? { phase: 'working' } : { phase: 'sending', part }),
+        signal: controller.signal,
+        onProgress: (fraction) => (progress.value = fraction >= 1 ? { phase: 'working' } : { phase: 'sending', fraction }),
       })
-      ended.value = { report }
+      outcome.value = { report }
     } catch (error) {
-      ended.value = mine.signal.aborted || (error instanceof ApiError && error.status === 0) ? { text: t('tapeBroke') } : { error }
+      outcome.value = controller.signal.aborted || (error instanceof ApiError && error.status === 0) ? { text: t('tapeBroke') } : { error }
     } finally {
-      under.value = undefined
+      progress.value = undefined
       onDone()
     }
   }
-  function take([fresh]: readonly File[]): void {
-    file.value = fresh
-    ended.value = undefined
+  function selectFile([newFile]: readonly File[]): void {
+    file.value = newFile
+    outcome.value = undefined
   }
-  const chosen = file.value
+  const selectedFile = file.value
   return (
-    <Section title={t('tape')} hint={t('tapeHint')} actions={!under.value && <Button onPress={onClose} text={common('close')} />}>
+    <Section title={t('tape')} hint={t('tapeHint')} actions={!progress.value && <Button onPress={onClose} text={common('close')} />}>
       <p class="hint">
         <code>{tapeColumns.join(',')}</code>
       </p>
-      {!chosen && <FileField label={common('choose')} accept=".csv,text/csv" onFiles={take} />}
-      {chosen && (
+      {!selectedFile && <FileField label={common('choose')} accept=".csv,text/csv" onFiles={selectFile} />}
+      {selectedFile && (
         <p class="row">
-          <bdi>{chosen.name}</bdi> <span class="faint">{bytes(chosen.size)}</span>
+          <bdi>{selectedFile.name}</bdi> <span class="faint">{bytes(selectedFile.size)}</span>
         </p>
       )}
-      {chosen && !under.value && (
+      {selectedFile && !progress.value && (
         <div class="form-actions">
-          <Button kind="primary" onPress={() => void send(chosen)} text={t(ended.value ? 'tapeAgain' : 'tapeSend')} />
-          <Button onPress={() => take([])} text={t('tapeOther')} />
+          <Button kind="primary" onPress={() => void send(selectedFile)} text={t(outcome.value ? 'tapeAgain' : 'tapeSend')} />
+          <Button onPress={() => selectFile([])} text={t('tapeOther')} />
         </div>
       )}
-      {under.value && <ImportProgressView of={under.value} onStop={() => stopping.current?.abort()} />}
+      {progress.value && <ImportProgressView progress={progress.value} onStop={() => controllerRef.current?.abort()} />}
       <div ref={result} tabIndex={-1} class="form-problem loaded">
-        {ended.value && 'text' in ended.value && <Note tone="warn">{ended.value.text}</Note>}
-        {ended.value && 'error' in ended.value && <ErrorMessage error={ended.value.error} />}
-        {ended.value && 'report' in ended.value && <LoanTapeReport of={ended.value.report} />}
+        {outcome.value && 'text' in outcome.value && <Note tone="warn">{outcome.value.text}</Note>}
+        {outcome.value && 'error' in outcome.value && <ErrorMessage error={outcome.value.error} />}
+        {outcome.value && 'report' in outcome.value && <LoanTapeReport report={outcome.value.report} />}
       </div>
     </Section>
   )
 }
 
-const LoanTapeReport = ({ of }: { of: Report }) => (
+const LoanTapeReport = ({ report }: { report: Report }) => (
   <>
-    <Note tone={of.failed > 0 ? 'warn' : 'good'}>{t('tapeDone', { n: of.recorded })}</Note>
+    <Note tone={report.failed > 0 ? 'warn' : 'good'}>{t('tapeDone', { n: report.recorded })}</Note>
     <FactList
-      of={[
-        [t('rows'), number(of.rows)],
-        [t('recorded'), number(of.recorded)],
-        [t('known'), number(of.known)],
-        [t('failed'), number(of.failed)],
+      facts={[
+        [t('rows'), number(report.rows)],
+        [t('recorded'), number(report.recorded)],
+        [t('known'), number(report.known)],
+        [t('failed'), number(report.failed)],
       ]}
     />
-    <ImportRows title={t('failedRows')} of={of.errors} capped={of.errorsTruncated} />
+    <ImportRows title={t('failedRows')} messages={report.errors} isTruncated={report.errorsTruncated} />
   </>
 )

@@ -26,23 +26,23 @@ type VersionedSettings = { data: AgentSettings; etag: string }
 export default function Agents() {
   return (
     <Page title={common('agents')} subtitle={t('subtitle')}>
-      {session.value?.features.includes('AGENTS') ? <AgentsOfShop /> : <EmptyState title={t('offTitle')} text={t('offText')} />}
+      {session.value?.features.includes('AGENTS') ? <ShopAgents /> : <EmptyState title={t('offTitle')} text={t('offText')} />}
     </Page>
   )
 }
 
-function AgentsOfShop() {
+function ShopAgents() {
   const settings = useResource('', (signal) => readVersioned(api.GET('/shops/v2/agents', { signal })))
   return (
-    <ResourceView of={settings} lines={8}>
+    <ResourceView resource={settings} lines={8}>
       {(current) => (
         <>
           <SettingsForm current={current} resource={settings} />
           {current.data.enabled && (
             <>
-              <Addresses of={current.data} />
-              <Offers of={current.data} />
-              <Keys of={current.data} onRotated={settings.reload} />
+              <Addresses settings={current.data} />
+              <Offers settings={current.data} />
+              <Keys settings={current.data} onRotated={settings.reload} />
             </>
           )}
         </>
@@ -52,16 +52,16 @@ function AgentsOfShop() {
 }
 
 /** Returns the settings as rows, for conflicts. */
-const settingRows = (of: AgentTexts): readonly (readonly [string, string])[] => [
-  [t('enabled'), t(of.enabled ? 'offered' : 'notOffered')],
-  [t('access'), t(`access.${of.access}`)],
-  ...policyTypes.map((type) => [t(`policy.${type}`), of[type]] as const),
+const settingRows = (values: AgentTexts): readonly (readonly [string, string])[] => [
+  [t('enabled'), t(values.enabled ? 'offered' : 'notOffered')],
+  [t('access'), t(`access.${values.access}`)],
+  ...policyTypes.map((type) => [t(`policy.${type}`), values[type]] as const),
 ]
 
 function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
   const editor = useRecordEditor(resource, current, textsOfAgents)
   async function save(): Promise<void> {
-    const typed = editor.now()
+    const typed = editor.values()
     const body = agentsBody(typed, editor.base().data)
     const saved = await editor.save({
       save: (version) => readVersioned<AgentSettings>(api.PUT('/shops/v2/agents', { params: { header: ifMatch(version) }, body })),
@@ -69,13 +69,13 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
     })
     if (saved) notify(common('saved'))
   }
-  const { of } = editor
+  const { fields } = editor
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={common('agents')} keepsTyping>
+    <Form onSubmit={save} dirty={editor.isDirty} label={common('agents')} isEditableWhileSending>
       <Section title={t('sale')} hint={t('saleHint')}>
-        <CheckField bind={of.enabled} label={t('enabled')} />
+        <CheckField bind={fields.enabled} label={t('enabled')} />
         <SelectField
-          bind={of.access}
+          bind={fields.access}
           label={t('access')}
           hint={t('accessHint')}
           options={(['SIGNED', 'OPEN'] as const).map((access) => [access, t(`access.${access}`)])}
@@ -86,8 +86,8 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
           {policyTypes.map((type, at) => (
             <TextField
               key={type}
-              bind={of[type]}
-              name={`policies.${policyTypes.slice(0, at).filter((before) => of[before].value.trim() !== '').length}.url`}
+              bind={fields[type]}
+              name={`policies.${policyTypes.slice(0, at).filter((earlier) => fields[earlier].value.trim() !== '').length}.url`}
               label={t(`policy.${type}`)}
               type="url"
               max={2_000}
@@ -100,10 +100,10 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
   )
 }
 
-const Addresses = ({ of: { mcp, profile } }: { of: AgentSettings }) => (
+const Addresses = ({ settings: { mcp, profile } }: { settings: AgentSettings }) => (
   <Section title={t('addresses')} hint={t('addressesHint')}>
     <FactList
-      of={[
+      facts={[
         [t('mcp'), <CopyableText key="mcp" text={mcp} label={t('mcp')} />],
         [t('profile'), profile === null ? '–' : <CopyableText key="profile" text={profile} label={t('profile')} />],
       ]}
@@ -120,10 +120,10 @@ const Addresses = ({ of: { mcp, profile } }: { of: AgentSettings }) => (
 )
 
 /** Shows what the served profile offers. The page may only read it from its own host. */
-function Offers({ of: { profile } }: { of: AgentSettings }) {
+function Offers({ settings: { profile } }: { settings: AgentSettings }) {
   if (profile === null) return null
   return new URL(profile).origin === location.origin ? (
-    <OffersOf profile={profile} />
+    <ProfileOffers profile={profile} />
   ) : (
     <Section title={t('offers')} hint={t('elsewhere')}>
       <a href={profile} rel="noreferrer" target="_blank">
@@ -133,17 +133,17 @@ function Offers({ of: { profile } }: { of: AgentSettings }) {
   )
 }
 
-function OffersOf({ profile }: { profile: string }) {
+function ProfileOffers({ profile }: { profile: string }) {
   const served = useResource(profile, async (signal) => (await fetch(profile, { signal })).json() as Promise<Record<string, unknown>>)
   return (
     <Section title={t('offers')}>
-      <ResourceView of={served} lines={4}>
+      <ResourceView resource={served} lines={4}>
         {(document) => {
-          const offered = offersIn(document)
+          const offeredNames = offersIn(document)
           return (
             <>
-              <FactList of={offers.map((offer) => [t(`offer.${offer}`), t(offered.includes(offer) ? 'offered' : 'notOffered')])} />
-              {!offered.includes('checkout') && (
+              <FactList facts={offers.map((offer) => [t(`offer.${offer}`), t(offeredNames.includes(offer) ? 'offered' : 'notOffered')])} />
+              {!offeredNames.includes('checkout') && (
                 <>
                   <Note tone="warn">{t('noCheckout')}</Note>
                   <div class="row">
@@ -164,7 +164,7 @@ function OffersOf({ profile }: { profile: string }) {
   )
 }
 
-function Keys({ of: { keys }, onRotated }: { of: AgentSettings; onRotated: () => Promise<void> }) {
+function Keys({ settings: { keys }, onRotated }: { settings: AgentSettings; onRotated: () => Promise<void> }) {
   const sendOnce = useIdempotentSend()
   async function rotate(): Promise<void> {
     if (!(await confirm({ title: t('rotateTitle'), body: <p>{t('rotateText')}</p>, action: t('rotate') }))) return

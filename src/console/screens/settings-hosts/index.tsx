@@ -5,7 +5,7 @@ import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
-import { mayManage } from '../../lib/session/current-shop.ts'
+import { canManage } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { confirm } from '../../ui/dialog.tsx'
@@ -28,8 +28,8 @@ export default function Hosts() {
   )
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      {mayManage.value && <AddHost onAdded={hosts.reload} />}
-      <ListView of={hosts} query={query} empty={<EmptyState icon="server" title={t('none')} text={t('noneText')} />}>
+      {canManage.value && <AddHost onAdded={hosts.reload} />}
+      <ListView resource={hosts} query={query} empty={<EmptyState icon="server" title={t('none')} text={t('noneText')} />}>
         {(list) => (
           <>
             {list.data.map((host) => (
@@ -60,15 +60,15 @@ function AddHost({ onAdded }: { onAdded: () => Promise<void> }) {
 }
 
 function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: { host: Host; hosts: Resource<{ data: Host[] }> }) {
-  const [seen, setSeen] = useState<unknown>(undefined)
+  const [verifyError, setVerifyError] = useState<unknown>(undefined)
   const path = { host }
   async function verify(): Promise<void> {
-    setSeen(undefined)
+    setVerifyError(undefined)
     try {
       await api.POST('/shops/v2/hosts/{host}/verify', { params: { path } })
-    } catch (refusal) {
+    } catch (error) {
       // The DNS records that were found stay beside the expected one.
-      setSeen(refusal)
+      setVerifyError(error)
       return
     }
     await hosts.reload()
@@ -77,9 +77,9 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
   async function remove(): Promise<void> {
     // The state can have changed, because the DNS is checked regularly.
     await hosts.reload()
-    const now = hosts.data.value?.data.find((one) => one.host === host)
-    if (!now) return
-    const text = now.verifiedAt ? t('removeVerified') : t('removeUnverified')
+    const current = hosts.data.value?.data.find((one) => one.host === host)
+    if (!current) return
+    const text = current.verifiedAt ? t('removeVerified') : t('removeUnverified')
     if (!(await confirm({ title: t('removeTitle', { host }), body: <p>{text}</p>, action: common('remove'), danger: true }))) return
     await api.DELETE('/shops/v2/hosts/{host}', { params: { path } })
     await hosts.reload()
@@ -90,7 +90,7 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
       title={host}
       actions={
         <>
-          {verifiedAt ? <StatusBadge of="OK" text={t('counts')} /> : <StatusBadge of="PENDING" text={t('waits')} />}
+          {verifiedAt ? <StatusBadge status="OK" text={t('counts')} /> : <StatusBadge status="PENDING" text={t('waits')} />}
           <Button kind={verifiedAt ? 'plain' : 'primary'} onPress={verify} text={t('verify')} />
           <Button kind="danger" onPress={remove} text={common('remove')} />
         </>
@@ -98,14 +98,14 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
       hint={verifiedAt ? t('keepHint') : t('writeHint')}
     >
       <FactList
-        of={[
+        facts={[
           [common('type'), <code key="type">TXT</code>],
           [common('name'), <CopyableText key="name" text={txtName} label={common('name')} />],
           [common('value'), <CopyableText key="value" text={txtValue} label={common('value')} />],
           [t('since'), verifiedAt ? <Moment key="since" at={verifiedAt} /> : '–'],
         ]}
       />
-      {seen !== undefined && <ErrorMessage error={seen} />}
+      {verifyError !== undefined && <ErrorMessage error={verifyError} />}
     </Section>
   )
 }

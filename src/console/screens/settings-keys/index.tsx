@@ -27,19 +27,19 @@ type GracePeriod = `${(typeof gracePeriods)[number]}`
 type ShownKey = { readonly key: string; readonly previousUntil?: string | null }
 
 export default function Keys() {
-  const [shown, setShown] = useState<ShownKey | undefined>(undefined)
+  const [shownKey, setShownKey] = useState<ShownKey | undefined>(undefined)
   return (
     <Page
       title={common('keys')}
       subtitle={
         <>
-          <StatusBadge of={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}
+          <StatusBadge status={shop.value?.mode ?? 'TEST'} /> {t('subtitle')}
         </>
       }
     >
       <PublishableKey />
-      <SecretKey shown={shown} setShown={setShown} />
-      <RotateKey onRotated={setShown} />
+      <SecretKey shownKey={shownKey} setShownKey={setShownKey} />
+      <RotateKey onRotated={setShownKey} />
     </Page>
   )
 }
@@ -47,7 +47,7 @@ export default function Keys() {
 function PublishableKey() {
   const name = shopName.value ?? ''
   // Going live replaces the keys.
-  const found = useResource(`${name} ${shop.value?.mode}`, (signal) =>
+  const publicShop = useResource(`${name} ${shop.value?.mode}`, (signal) =>
     ok(api.GET('/shops/v2/public/name/{shopName}', { params: { path: { shopName: name } }, signal })),
   )
   return (
@@ -55,7 +55,7 @@ function PublishableKey() {
       {shop.value?.status === 'SUSPENDED' ? (
         <p>{t('suspended')}</p>
       ) : (
-        <ResourceView of={found} lines={1}>
+        <ResourceView resource={publicShop} lines={1}>
           {({ publishableKey }) =>
             publishableKey ? <CopyableText text={publishableKey} label={t('publishable')} /> : <p>{common('none')}</p>
           }
@@ -65,7 +65,7 @@ function PublishableKey() {
   )
 }
 
-function SecretKey({ shown, setShown }: { shown: ShownKey | undefined; setShown: (shown: ShownKey | undefined) => void }) {
+function SecretKey({ shownKey, setShownKey }: { shownKey: ShownKey | undefined; setShownKey: (shownKey: ShownKey | undefined) => void }) {
   const [error, setError] = useState<unknown>(undefined)
   async function show(): Promise<void> {
     const isSure = await confirm({ title: t('showTitle'), body: <p>{t('showText')}</p>, action: t('show') })
@@ -73,42 +73,42 @@ function SecretKey({ shown, setShown }: { shown: ShownKey | undefined; setShown:
     setError(undefined)
     try {
       const { privateKey } = await ok(api.GET('/shops/v2/private-key', { cache: 'no-store' }))
-      setShown({ key: privateKey })
-    } catch (refusal) {
-      setError(refusal)
+      setShownKey({ key: privateKey })
+    } catch (cause) {
+      setError(cause)
     }
   }
   return (
     <Section title={t('secret')} hint={t('secretHint')}>
       <div role="status" class="stack">
-        {shown && sessionStatus.value !== 'locked' && (
+        {shownKey && sessionStatus.value !== 'locked' && (
           <>
-            {shown.previousUntil !== undefined && (
+            {shownKey.previousUntil !== undefined && (
               <Note tone="warn">
                 {t('rotated')}{' '}
-                {shown.previousUntil === null ? (
+                {shownKey.previousUntil === null ? (
                   t('previousOver')
                 ) : (
                   <>
-                    {t('previousUntil')} <Moment at={shown.previousUntil} />
+                    {t('previousUntil')} <Moment at={shownKey.previousUntil} />
                   </>
                 )}
               </Note>
             )}
-            <CopyableText text={shown.key} label={t('secret')} />
+            <CopyableText text={shownKey.key} label={t('secret')} />
           </>
         )}
       </div>
       {error !== undefined && <ErrorMessage error={error} />}
       {error instanceof ApiError && error.status === 429 && <p class="hint">{t('tenAnHour')}</p>}
       <div class="row">
-        {shown ? <Button onPress={() => setShown(undefined)} text={t('hide')} /> : <Button onPress={show} text={t('show')} />}
+        {shownKey ? <Button onPress={() => setShownKey(undefined)} text={t('hide')} /> : <Button onPress={show} text={t('show')} />}
       </div>
     </Section>
   )
 }
 
-function RotateKey({ onRotated }: { onRotated: (shown: ShownKey) => void }) {
+function RotateKey({ onRotated }: { onRotated: (newKey: ShownKey) => void }) {
   const grace = useSignal<GracePeriod>('3600')
   // A repeated request would invalidate the first new key.
   const sendOnce = useIdempotentSend()

@@ -29,13 +29,13 @@ export default function Mail() {
   const settings = useResource('', (signal) => readVersioned(api.GET('/shops/v2/mail', { signal })))
   return (
     <Page title={common('mail')} subtitle={t('subtitle')}>
-      <ResourceView of={settings} lines={8}>
+      <ResourceView resource={settings} lines={8}>
         {(current) => (
           <>
             {!current.data.sending && <Note tone="warn">{t('off')}</Note>}
-            <MailLimits of={current.data} />
+            <MailLimits settings={current.data} />
             <SettingsForm current={current} resource={settings} />
-            <MailPreview version={current.etag} usual={current.data.language} />
+            <MailPreview version={current.etag} shopLanguage={current.data.language} />
           </>
         )}
       </ResourceView>
@@ -44,7 +44,7 @@ export default function Mail() {
 }
 
 /** Warns about limited, delayed or refused mails. */
-const MailLimits = ({ of: { sending, limits } }: { of: MailSettings }) =>
+const MailLimits = ({ settings: { sending, limits } }: { settings: MailSettings }) =>
   sending ? (
     <>
       {limits.onlyStaff && <Note tone="warn">{t('onlyStaff')}</Note>}
@@ -54,61 +54,61 @@ const MailLimits = ({ of: { sending, limits } }: { of: MailSettings }) =>
   ) : null
 
 /** Returns the settings as rows, for conflicts. */
-const settingRows = (of: MailTexts): readonly (readonly [string, string])[] => [
-  [t('senderName'), of.senderName],
-  [t('replyTo'), of.replyTo],
-  [t('language'), languages[of.language]],
-  [t('orderMails'), of.orderMails.join(', ')],
-  [t('carts'), of.mailsCarts ? t('cartsAfter', { n: Number(of.cartHours) }) : common('no')],
-  [t('accent'), of.ownAccent ? of.accent : t('usual')],
-  [t('background'), of.ownBackground ? of.background : t('usual')],
+const settingRows = (values: MailTexts): readonly (readonly [string, string])[] => [
+  [t('senderName'), values.senderName],
+  [t('replyTo'), values.replyTo],
+  [t('language'), languages[values.language]],
+  [t('orderMails'), values.orderMails.join(', ')],
+  [t('carts'), values.mailsCarts ? t('cartsAfter', { n: Number(values.cartHours) }) : common('no')],
+  [t('accent'), values.hasOwnAccent ? values.accent : t('usual')],
+  [t('background'), values.hasOwnBackground ? values.background : t('usual')],
 ]
 
 function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
   const { effective } = current.data
   const editor = useRecordEditor(resource, current, textsOfMail)
   async function save(): Promise<void> {
-    const typed = editor.now()
+    const typed = editor.values()
     const differences = (theirs: MailSettings) => diffRows(settingRows(typed), settingRows(textsOfMail(theirs)))
     const saved = await editor.save({
       save: (version) =>
         readVersioned<MailSettings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
       differences,
-      done: (now) => (differences(now.data).length === 0 ? now : undefined),
+      findSaved: (now) => (differences(now.data).length === 0 ? now : undefined),
     })
     if (saved) notify(common('saved'))
   }
-  const { of } = editor
+  const { fields } = editor
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={common('mail')} keepsTyping>
+    <Form onSubmit={save} dirty={editor.isDirty} label={common('mail')} isEditableWhileSending>
       <Section title={t('sender')} hint={effective.address ? t('from', { address: effective.address }) : undefined}>
         <div class="fields">
           <TextField
-            bind={of.senderName}
+            bind={fields.senderName}
             label={t('senderName')}
             max={100}
             hint={t('senderHint', { name: truncate(shop.value?.title ?? '', 100) })}
           />
-          <TextField bind={of.replyTo} label={t('replyTo')} type="email" max={254} hint={t('replyHint')} code />
-          <SelectField bind={of.language} label={t('language')} options={languageOptions} />
-          <TagsField bind={of.orderMails} label={t('orderMails')} hint={t('orderMailsHint')} max={5} code />
+          <TextField bind={fields.replyTo} label={t('replyTo')} type="email" max={254} hint={t('replyHint')} code />
+          <SelectField bind={fields.language} label={t('language')} options={languageOptions} />
+          <TagsField bind={fields.orderMails} label={t('orderMails')} hint={t('orderMailsHint')} max={5} code />
         </div>
       </Section>
       <Section title={t('carts')} hint={t('cartsHint')}>
-        <CheckField bind={of.mailsCarts} label={t('cartsOn')} />
-        {of.mailsCarts.value && (
-          <SelectField bind={of.cartHours} label={t('cartHours')} options={hourOptions(current.data.abandonedCartMail.afterHours)} />
+        <CheckField bind={fields.mailsCarts} label={t('cartsOn')} />
+        {fields.mailsCarts.value && (
+          <SelectField bind={fields.cartHours} label={t('cartHours')} options={hourOptions(current.data.abandonedCartMail.afterHours)} />
         )}
       </Section>
       <Section title={t('look')} hint={t('lookHint')}>
         <div class="fields">
           <div>
-            <CheckField bind={of.ownAccent} label={t('ownAccent')} />
-            {of.ownAccent.value && <TextField bind={of.accent} label={t('accent')} type="color" />}
+            <CheckField bind={fields.hasOwnAccent} label={t('ownAccent')} />
+            {fields.hasOwnAccent.value && <TextField bind={fields.accent} label={t('accent')} type="color" />}
           </div>
           <div>
-            <CheckField bind={of.ownBackground} label={t('ownBackground')} />
-            {of.ownBackground.value && <TextField bind={of.background} label={t('background')} type="color" />}
+            <CheckField bind={fields.hasOwnBackground} label={t('ownBackground')} />
+            {fields.hasOwnBackground.value && <TextField bind={fields.background} label={t('background')} type="color" />}
           </div>
         </div>
       </Section>

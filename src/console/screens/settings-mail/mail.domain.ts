@@ -14,9 +14,9 @@ export type MailTexts = {
   /** Hours, as text. */
   cartHours: string
   /** Whether an own colour is set; a colour field always has a value. */
-  ownAccent: boolean
+  hasOwnAccent: boolean
   accent: string
-  ownBackground: boolean
+  hasOwnBackground: boolean
   background: string
 }
 
@@ -27,9 +27,9 @@ export const textsOfMail = ({ senderName, replyTo, language, orderMails, abandon
   orderMails,
   mailsCarts: abandonedCartMail.enabled,
   cartHours: String(abandonedCartMail.afterHours),
-  ownAccent: colours.accent !== null,
+  hasOwnAccent: colours.accent !== null,
   accent: colours.accent ?? effective.colours.accent,
-  ownBackground: colours.background !== null,
+  hasOwnBackground: colours.background !== null,
   background: colours.background ?? effective.colours.background,
 })
 
@@ -41,8 +41,8 @@ export const mailBody = ({ senderName, replyTo, language, orderMails, mailsCarts
   orderMails: [...orderMails],
   abandonedCartMail: { enabled: mailsCarts, afterHours: Number(cartHours) },
   colours: {
-    accent: colours.ownAccent ? colours.accent : null,
-    background: colours.ownBackground ? colours.background : null,
+    accent: colours.hasOwnAccent ? colours.accent : null,
+    background: colours.hasOwnBackground ? colours.background : null,
   },
 })
 
@@ -63,6 +63,6 @@ export const isEdited = ({ subject, intro, closing }: Texts): boolean => [subjec
 
 /** Builds the body of the texts' PUT. Empty and unchanged texts stay souk's. */
 export function templateTextsBody({ subject, intro, closing }: TemplateTexts, defaults: Texts['defaults']) {
-  const ownText = (text: string, byDefault: string) => (text.trim() === '' || text === byDefault ? null : text)
-  return { subject: ownText(subject, defaults.subject), intro: ownText(intro, defaults.intro), closing: ownText(closing, '') }
+  const customText = (text: string, defaultText: string) => (text.trim() === '' || text === defaultText ? null : text)
+  return { subject: customText(subject, defaults.subject), intro: customText(intro, defaults.intro), closing: customText(closing, '') }
 }

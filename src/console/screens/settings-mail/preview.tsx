@@ -13,7 +13,7 @@ import type { Template } from './mail.domain.ts'
 import { TextsDialog } from './texts-editor.tsx'
 
 /** All templates. The type fails if one is missing or removed. */
-const all: Readonly<Record<Template, true>> = {
+const templateFlags: Readonly<Record<Template, true>> = {
   'order-confirmed': true,
   'payment-instructions': true,
   new_order: true,
@@ -32,21 +32,22 @@ const all: Readonly<Record<Template, true>> = {
   invitation: true,
   test: true,
 }
-const templates = Object.keys(all) as readonly Template[]
+const templates = Object.keys(templateFlags) as readonly Template[]
 const widths = ['desk', 'phone'] as const
 
-const oneOf = <T extends string>(of: readonly T[], text: string | undefined, usual: T): T => of.find((one) => one === text) ?? usual
+const oneOf = <T extends string>(values: readonly T[], text: string | undefined, fallback: T): T =>
+  values.find((one) => one === text) ?? fallback
 
 /**
  * Shows a mail as HTML and text.
  * @param version reloads after the settings changed
- * @param usual the shop's language
+ * @param shopLanguage the shop's language
  */
-export function MailPreview({ version, usual }: { version: string; usual: Language }) {
+export function MailPreview({ version, shopLanguage }: { version: string; shopLanguage: Language }) {
   const query = useQuery()
-  const template = oneOf(templates, query.of['mail'], 'order-confirmed')
-  const language = oneOf(Object.keys(languages) as Language[], query.of['in'], usual)
-  const width = oneOf(widths, query.of['width'], 'desk')
+  const template = oneOf(templates, query.values['mail'], 'order-confirmed')
+  const language = oneOf(Object.keys(languages) as Language[], query.values['in'], shopLanguage)
+  const width = oneOf(widths, query.values['width'], 'desk')
   const [isEditing, setEditing] = useState(false)
   const mail = useResource(`${template} ${language} ${version}`, (signal) =>
     ok(api.GET('/shops/v2/mail/preview/{template}', { params: { path: { template }, query: { language } }, signal })),
@@ -71,9 +72,9 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
         </label>
         <Tabs
           label={common('language')}
-          of={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
+          tabs={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
         />
-        <Tabs label={t('width')} of={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
+        <Tabs label={t('width')} tabs={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
       </div>
       {isEditing && (
         <TextsDialog
@@ -86,7 +87,7 @@ export function MailPreview({ version, usual }: { version: string; usual: Langua
           }}
         />
       )}
-      <ResourceView of={mail} lines={10}>
+      <ResourceView resource={mail} lines={10}>
         {({ subject, html, text }) => (
           <>
             <p>

@@ -26,7 +26,7 @@ export function TextsDialog({ template, language, onClose, onDone }: Subject & {
   const texts = useResource(`${template} ${language}`, (signal) => readVersioned(api.GET(route, { params: { path }, signal })))
   return (
     <FormDialog title={t('editTextsOf', { mail: t(`of.${template}`), language: languages[language] })} onClose={onClose} wide>
-      <ResourceView of={texts} lines={8}>
+      <ResourceView resource={texts} lines={8}>
         {(current) => <TextsForm current={current} resource={texts} path={path} onDone={onDone} />}
       </ResourceView>
     </FormDialog>
@@ -53,20 +53,20 @@ function TextsForm({
 }) {
   const { data } = current
   const editor = useRecordEditor(resource, current, textsOfTemplate)
-  const first = useRef<HTMLDivElement>(null)
+  const firstField = useRef<HTMLDivElement>(null)
   // The dialog opened before the field existed.
-  useEffect(() => first.current?.querySelector('input')?.focus(), [])
+  useEffect(() => firstField.current?.querySelector('input')?.focus(), [])
   async function reset(): Promise<void> {
     if (await confirm({ title: t('resetTitle'), action: t('reset'), danger: true })) await save(true)
   }
-  /** @param resets deletes the shop's texts instead of storing the typed ones */
-  async function save(resets: boolean): Promise<void> {
-    const typed = editor.now()
+  /** @param isReset deletes the shop's texts instead of storing the typed ones */
+  async function save(isReset: boolean): Promise<void> {
+    const typed = editor.values()
     const params = (version: string | undefined) => ({ params: { path, header: ifMatch(version) } })
     const saved = await editor.save({
       save: (version) =>
         readVersioned<MailTexts>(
-          resets
+          isReset
             ? api.DELETE(route, params(version))
             : api.PUT(route, { ...params(version), body: templateTextsBody(typed, data.defaults) }),
         ),
@@ -76,22 +76,22 @@ function TextsForm({
     notify(common('saved'))
     onDone()
   }
-  const { of } = editor
+  const { fields } = editor
   return (
     <Form
       onSubmit={() => save(false)}
-      dirty={editor.dirty}
+      dirty={editor.isDirty}
       label={t('editTexts')}
       actions={isEdited(data) && <Button onPress={reset} text={t('reset')} />}
     >
       <p class="hint">
         {t('placeholders')} <code dir="ltr">{data.placeholders.map((name) => `{{${name}}}`).join(' ')}</code>
       </p>
-      <div ref={first}>
-        <TextField bind={of.subject} label={t('subject')} max={200} />
+      <div ref={firstField}>
+        <TextField bind={fields.subject} label={t('subject')} max={200} />
       </div>
-      <TextAreaField bind={of.intro} label={t('intro')} max={5_000} hint={t('introHint')} />
-      <TextAreaField bind={of.closing} label={t('closing')} max={5_000} hint={t('closingHint')} />
+      <TextAreaField bind={fields.intro} label={t('intro')} max={5_000} hint={t('introHint')} />
+      <TextAreaField bind={fields.closing} label={t('closing')} max={5_000} hint={t('closingHint')} />
     </Form>
   )
 }

@@ -8,11 +8,11 @@ type Body = Schema<'ProcessorAccountInput'>
 
 /** Builds the body of the filled fields. */
 export function accountBody({ fields, takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Body {
-  const given = fields.flatMap(({ name }) => {
+  const filled = fields.flatMap(({ name }) => {
     const text = typed[name]?.trim() ?? ''
     return text === '' ? [] : [[name, text] as const]
   })
-  return { ...Object.fromEntries(given), ...(takesMode ? { mode } : {}) }
+  return { ...Object.fromEntries(filled), ...(takesMode ? { mode } : {}) }
 }
 
 /** Returns the mode of the account that is replaced, for `If-Match`, as far as the keys show it. */

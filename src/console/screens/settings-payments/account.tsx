@@ -38,33 +38,33 @@ const readAccount = (path: Path, mode: Mode, signal?: AbortSignal) =>
 export default function ProcessorAccount() {
   const { params } = useRoute()
   const name = params['processor'] ?? ''
-  const found = useResource(name, async (signal) => {
+  const account = useResource(name, async (signal) => {
     const { data } = await ok(api.GET('/shops/v2/processor-accounts', { signal }))
     const kind = data.find(({ processor }) => processor === name)
-    const own = await Promise.all((kind?.accounts ?? []).map(({ mode, processor }) => readAccount({ processor }, mode, signal)))
-    return { kind, own }
+    const ownAccounts = await Promise.all((kind?.accounts ?? []).map(({ mode, processor }) => readAccount({ processor }, mode, signal)))
+    return { kind, ownAccounts }
   })
   return (
     <Page title={processorName(name)} back={{ href: shopPath('settings', 'payments'), text: common('payments') }}>
-      <ResourceView of={found}>
-        {({ kind, own }) =>
+      <ResourceView resource={account}>
+        {({ kind, ownAccounts }) =>
           kind ? (
             <>
-              {own.length === 0 && (
+              {ownAccounts.length === 0 && (
                 <Section title={t('noAccount')}>
-                  <p>{hasInstance(kind) ? t('byInstance') : t('byNobody')}</p>
-                  {hasInstance(kind) && (
+                  <p>{hasInstanceAccount(kind) ? t('byInstance') : t('byNobody')}</p>
+                  {hasInstanceAccount(kind) && (
                     <div class="form-actions">
                       <ConnectionTest processor={kind.processor} body={{}} />
                     </div>
                   )}
                 </Section>
               )}
-              {own.map((one) => (
-                <AccountSection key={one.data.mode} own={one} kind={kind} onChanged={found.reload} />
+              {ownAccounts.map((ownAccount) => (
+                <AccountSection key={ownAccount.data.mode} account={ownAccount} kind={kind} onChanged={account.reload} />
               ))}
-              <SetupSection of={kind} />
-              <AccountForm kind={kind} own={own} onSaved={found.reload} />
+              <SetupSection kind={kind} />
+              <AccountForm kind={kind} ownAccounts={ownAccounts} onSaved={account.reload} />
             </>
           ) : (
             <EmptyState title={common('missing')} text={common('missingText')} />
@@ -76,10 +76,18 @@ export default function ProcessorAccount() {
 }
 
 /** Whether the shop's payments can use the administrator's account. */
-const hasInstance = ({ instance }: Kind): boolean => instance[shop.value?.mode ?? 'TEST']
+const hasInstanceAccount = ({ instance }: Kind): boolean => instance[shop.value?.mode ?? 'TEST']
 const setFieldsText = ({ set }: Account): string => set.map(fieldName).join(', ')
 
-function AccountSection({ own: { data, etag }, kind, onChanged }: { own: VersionedAccount; kind: Kind; onChanged: () => Promise<void> }) {
+function AccountSection({
+  account: { data, etag },
+  kind,
+  onChanged,
+}: {
+  account: VersionedAccount
+  kind: Kind
+  onChanged: () => Promise<void>
+}) {
   const { processor, mode, set, checkedAt } = data
   async function remove(): Promise<void> {
     const title = t('removeTitle', { name: processorName(processor), mode: t(mode) })
@@ -92,13 +100,13 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
           await api.DELETE('/shops/v2/processor-accounts/{processor}', { params: { path, query: { mode }, header: ifMatch(version) } })
           return true
         },
-        theirs: () => readAccount(path, mode),
+        readCurrent: () => readAccount(path, mode),
         differences: (now) => [
           [t('fields'), setFieldsText(data), setFieldsText(now)],
           [t('checkedAt'), moment(checkedAt), moment(now.checkedAt)],
         ],
-        onTheirs: () => undefined,
-        removes: true,
+        onViewCurrent: () => undefined,
+        isDelete: true,
       })
       if (isRemoved) notify(t('removed'))
     } finally {
@@ -112,8 +120,8 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
       actions={<Button kind="danger" onPress={remove} text={t('disconnect')} />}
     >
       <FactList
-        of={[
-          [common('mode'), <StatusBadge key="mode" of={mode} />],
+        facts={[
+          [common('mode'), <StatusBadge key="mode" status={mode} />],
           [t('checkedAt'), <Moment key="checkedAt" at={checkedAt} />],
           ...kind.fields.map(({ name }) => [fieldName(name), set.includes(name) ? t('isSet') : t('isNotSet')] as const),
         ]}
@@ -125,7 +133,15 @@ function AccountSection({ own: { data, etag }, kind, onChanged }: { own: Version
   )
 }
 
-function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly VersionedAccount[]; onSaved: () => Promise<void> }) {
+function AccountForm({
+  kind,
+  ownAccounts,
+  onSaved,
+}: {
+  kind: Kind
+  ownAccounts: readonly VersionedAccount[]
+  onSaved: () => Promise<void>
+}) {
   const { processor, fields, takesMode } = kind
   const draft = useMemo(
     () => ({ mode: signal<Mode>(shop.value?.mode ?? 'TEST'), values: Object.fromEntries(fields.map(({ name }) => [name, signal('')])) }),
@@ -136,17 +152,17 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
   async function save(): Promise<void> {
     const body = accountBody(kind, values, draft.mode.value)
     const mode = expectedMode(kind, values, draft.mode.value)
-    const stored = own.find(({ data }) => data.mode === mode)
+    const stored = ownAccounts.find(({ data }) => data.mode === mode)
     const path = { processor }
     const saved = await saveVersioned(stored?.etag ?? '', {
       save: (version) =>
         readVersioned<Account>(api.PUT('/shops/v2/processor-accounts/{processor}', { params: { path, header: ifMatch(version) }, body })),
-      theirs: () => readAccount(path, mode ?? draft.mode.value),
+      readCurrent: () => readAccount(path, mode ?? draft.mode.value),
       differences: (now) => [
         [t('fields'), Object.keys(body).map(fieldName).join(', '), setFieldsText(now)],
         [t('checkedAt'), '–', moment(now.checkedAt)],
       ],
-      onTheirs: onSaved,
+      onViewCurrent: onSaved,
     })
     if (!saved) return
     for (const value of Object.values(draft.values)) value.value = ''
@@ -154,7 +170,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
     notify(t('accountSaved'))
   }
   return (
-    <Section title={own.length === 0 ? t('put') : t('replace')} hint={t('putHint')}>
+    <Section title={ownAccounts.length === 0 ? t('put') : t('replace')} hint={t('putHint')}>
       <Form
         onSubmit={save}
         dirty={isTyped}
@@ -162,7 +178,7 @@ function AccountForm({ kind, own, onSaved }: { kind: Kind; own: readonly Version
         actions={<ConnectionTest processor={processor} body={accountBody(kind, values, draft.mode.value)} disabled={!isTyped} />}
         label={t('put')}
       >
-        {own.length > 0 && <Note>{t('replaceHint')}</Note>}
+        {ownAccounts.length > 0 && <Note>{t('replaceHint')}</Note>}
         <div class="fields">
           {fields.map(({ name, secret, required }) => {
             const bind = draft.values[name]

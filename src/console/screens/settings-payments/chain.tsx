@@ -14,20 +14,20 @@ const icons: Readonly<Record<ResolverLink['outcome'], IconName>> = {
 }
 
 /** Shows the steps of the payment resolver for a method. */
-export function ResolverChain({ of: { method, links, chosen }, currency }: { of: MethodResolution; currency: string }) {
-  const end = chosen === undefined ? t('offeredNot') : t('offeredBy', { name: processorName(chosen) })
+export function ResolverChain({ resolution: { method, links, selected }, currency }: { resolution: MethodResolution; currency: string }) {
+  const endText = selected === undefined ? t('offeredNot') : t('offeredBy', { name: processorName(selected) })
   // A rule without a processor decides nothing. Wallets say what they need.
-  const shown = links.filter(({ outcome }) => outcome !== 'NO_MATCH' || method === 'wallet')
+  const shownLinks = links.filter(({ outcome }) => outcome !== 'NO_MATCH' || method === 'wallet')
   return (
     <section class="way" aria-label={t(method)}>
       <h3>{t(method)}</h3>
       <ol class="chain">
-        {shown.map((link, at) => (
+        {shownLinks.map((link, at) => (
           <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
-            <ResolverStep of={link} currency={currency} />
+            <ResolverStep link={link} currency={currency} />
           </li>
         ))}
-        <ChainEnd text={end} isActive={chosen !== undefined} />
+        <ChainEnd text={endText} isActive={selected !== undefined} />
       </ol>
     </section>
   )
@@ -54,8 +54,8 @@ export const ActiveMethod = ({ name, text }: { name: string; text: string }) => 
   </div>
 )
 
-function ResolverStep({ of: { method, step, candidate, outcome }, currency }: { of: ResolverLink; currency: string }) {
-  const what =
+function ResolverStep({ link: { method, step, candidate, outcome }, currency }: { link: ResolverLink; currency: string }) {
+  const outcomeText =
     method === 'wallet' && outcome === 'NO_MATCH' ? t('walletNoMatch') : t(outcome, { currency, mode: t(shop.value?.mode ?? 'TEST') })
   return (
     <div>
@@ -63,7 +63,7 @@ function ResolverStep({ of: { method, step, candidate, outcome }, currency }: { 
       <strong>{candidate === null ? '–' : processorName(candidate)}</strong>
       <span class="outcome">
         <Icon name={icons[outcome]} />
-        {what}
+        {outcomeText}
       </span>
     </div>
   )

@@ -22,16 +22,19 @@ export function ConnectionTest({
   body: Schema<'ProcessorAccountInput'>
   disabled?: boolean
 }) {
-  const about = JSON.stringify(body)
-  const [tested, setTested] = useState<{ about: string; result: Result } | undefined>(undefined)
+  const bodyKey = JSON.stringify(body)
+  const [testResult, setTestResult] = useState<{ bodyKey: string; result: Result } | undefined>(undefined)
   const test = async (): Promise<void> => {
-    setTested(undefined)
+    setTestResult(undefined)
     const path = { processor }
     try {
-      setTested({ about, result: await ok(api.POST('/shops/v2/processor-accounts/{processor}/test', { params: { path }, body })) })
+      setTestResult({ bodyKey, result: await ok(api.POST('/shops/v2/processor-accounts/{processor}/test', { params: { path }, body })) })
     } catch (error) {
       if (!(error instanceof ApiError) || error.field === undefined) throw error
-      setTested({ about, result: { result: 'REJECTED', fields: error.field.split(', '), message: error.message.replace(/^[^:]*: /, '') } })
+      setTestResult({
+        bodyKey,
+        result: { result: 'REJECTED', fields: error.field.split(', '), message: error.message.replace(/^[^:]*: /, '') },
+      })
     }
   }
   return (
@@ -39,13 +42,13 @@ export function ConnectionTest({
       <Button onPress={test} disabled={disabled} text={t('test')} />
       {/* A result is about the keys that were tested, not about those typed since. */}
       <div class="test-result" role="status">
-        {tested?.about === about && <ResultNote of={tested.result} name={processorName(processor)} />}
+        {testResult?.bodyKey === bodyKey && <ResultNote result={testResult.result} name={processorName(processor)} />}
       </div>
     </>
   )
 }
 
-function ResultNote({ of: { result, fields, message }, name }: { of: Result; name: string }) {
+function ResultNote({ result: { result, fields, message }, name }: { result: Result; name: string }) {
   if (result === 'CONNECTED') return <Note tone="good">{t('testConnected', { name })}</Note>
   if (result === 'NO_ANSWER') return <Note tone="warn">{t('testNoAnswer', { name })}</Note>
   return (

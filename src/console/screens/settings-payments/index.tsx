@@ -30,15 +30,15 @@ export default function Payments() {
   const resolved = useResource(name, (signal) =>
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
-  const said = useResource('', readMethodsOf)
+  const settings = useResource('', readMethodsOf)
   const query = useQuery()
-  const { manual, new: isNew } = query.of
+  const { manual, new: isNew } = query.values
   useLiveReload(['shop.*'], resolved.reload)
   if (manual !== undefined || isNew !== undefined)
     return (
       <Page title={t('manual')} back={{ href: shopPath('settings', 'payments'), text: common('payments') }}>
-        <ResourceView of={said}>
-          {(current) => <EditManual key={manual ?? ''} code={manual} current={current} resource={said} />}
+        <ResourceView resource={settings}>
+          {(current) => <EditManual key={manual ?? ''} code={manual} current={current} resource={settings} />}
         </ResourceView>
       </Page>
     )
@@ -48,15 +48,17 @@ export default function Payments() {
         {shop.value?.status === 'SUSPENDED' ? (
           <Note tone="warn">{t('suspended')}</Note>
         ) : (
-          <ResourceView of={resolved}>
-            {(answer) => <ResolvedMethods of={answer} manual={said.data.value?.data.manual ?? []} />}
+          <ResourceView resource={resolved}>
+            {(response) => <ResolvedMethods resolved={response} manual={settings.data.value?.data.manual ?? []} />}
           </ResourceView>
         )}
       </Section>
-      <ResourceView of={said}>{(current) => <ManualMethods current={current} resource={said} />}</ResourceView>
+      <ResourceView resource={settings}>{(current) => <ManualMethods current={current} resource={settings} />}</ResourceView>
       {isOwner.value && <ProcessorAccounts />}
       <Section title={t('choices')} hint={t('choicesHint')}>
-        <ResourceView of={said}>{(current) => <MethodsForm current={current} resource={said} onSaved={resolved.reload} />}</ResourceView>
+        <ResourceView resource={settings}>
+          {(current) => <MethodsForm current={current} resource={settings} onSaved={resolved.reload} />}
+        </ResourceView>
       </Section>
       {shop.value?.mode === 'TEST' && <TestPayments />}
     </Page>
@@ -83,13 +85,13 @@ function TestPayments() {
 }
 
 /** @param manual of the settings, which a change updates before the resolver's response */
-function ResolvedMethods({ of, manual }: { of: Resolved; manual: NonNullable<Methods['manual']> }) {
-  const { kybCohort, partnership, skippedByBreaker } = of.meta
+function ResolvedMethods({ resolved, manual }: { resolved: Resolved; manual: NonNullable<Methods['manual']> }) {
+  const { kybCohort, partnership, skippedByBreaker } = resolved.meta
   return (
     <div class="stack">
       {skippedByBreaker.length > 0 && <Note tone="warn">{t('breakers', { names: skippedByBreaker.map(processorName).join(', ') })}</Note>}
-      {resolutionsOf(of).map((way) => (
-        <ResolverChain key={way.method} of={way} currency={of.currency} />
+      {resolutionsOf(resolved).map((resolution) => (
+        <ResolverChain key={resolution.method} resolution={resolution} currency={resolved.currency} />
       ))}
       {manual.map(({ code, title }) => (
         <ActiveMethod key={code} name={title} text={t('activeManual')} />
@@ -111,17 +113,17 @@ function MethodsForm({
 }) {
   const { data } = current
   const editor = useRecordEditor(resource, current, textsOfMethods)
-  const { of: draft } = editor
-  const typed = editor.now()
+  const { fields: draft } = editor
+  const typed = editor.values()
   const body = methodsOf(typed)
-  const said = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
+  const settingText = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
     (methods as readonly string[]).includes(name) ? t(value as MethodSetting) : value
 
   async function save(): Promise<void> {
     const differences = (theirs: Methods): readonly (readonly [string, string, string])[] => {
-      const there = textsOfMethods(theirs)
-      const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== there[name])
-      return names.map((name) => [t(name), said(name, typed), said(name, there)])
+      const theirTexts = textsOfMethods(theirs)
+      const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== theirTexts[name])
+      return names.map((name) => [t(name), settingText(name, typed), settingText(name, theirTexts)])
     }
     const saved = await editor.save({
       async save(version) {
@@ -131,14 +133,14 @@ function MethodsForm({
         return putMethods({ ...body, ...(manual && { manual }) }, version)
       },
       differences,
-      done: (now) => (differences(now.data).length === 0 ? now : undefined),
+      findSaved: (now) => (differences(now.data).length === 0 ? now : undefined),
     })
     if (!saved) return
     onSaved()
     notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={t('choices')}>
+    <Form onSubmit={save} dirty={editor.isDirty} label={t('choices')}>
       {data.warnings.map(({ method, message }) => (
         <Note key={`${method} ${message}`} tone="warn">
           <strong>{t(method)}:</strong> <bdi>{message}</bdi>
@@ -151,7 +153,7 @@ function MethodsForm({
             <SelectField
               bind={draft[method]}
               label={t('stand')}
-              options={(['auto', 'on', 'off'] as const).map((stand) => [stand, t(stand)])}
+              options={(['auto', 'on', 'off'] as const).map((setting) => [setting, t(setting)])}
             />
             {typed[method] !== 'auto' && <MethodFields method={method} draft={draft} />}
           </div>
@@ -161,7 +163,7 @@ function MethodsForm({
   )
 }
 
-const choices = (none: string) => [['', none], ...cardProcessors.map((name) => [name, processorName(name)] as const)] as const
+const processorOptions = (none: string) => [['', none], ...cardProcessors.map((name) => [name, processorName(name)] as const)] as const
 
 /** The further fields of a method. */
 function MethodFields({ method, draft }: { method: (typeof methods)[number]; draft: Draft<MethodTexts> }) {
@@ -172,9 +174,9 @@ function MethodFields({ method, draft }: { method: (typeof methods)[number]; dra
           <SelectField
             bind={draft.processor}
             label={t('processor')}
-            options={choices(t('processorAuto'))}
+            options={processorOptions(t('processorAuto'))}
             // A key belongs to one processor.
-            onChosen={() => (draft.publishableKey.value = '')}
+            onSelect={() => (draft.publishableKey.value = '')}
           />
           {draft.processor.value && (
             <TextField bind={draft.publishableKey} label={t('publishableKey')} hint={t('publishableKeyHint')} max={300} code />
@@ -186,7 +188,7 @@ function MethodFields({ method, draft }: { method: (typeof methods)[number]; dra
     case 'wallet':
       return (
         <>
-          <SelectField bind={draft.tokenProvider} label={t('tokenProvider')} options={choices(t('tokenProviderAuto'))} />
+          <SelectField bind={draft.tokenProvider} label={t('tokenProvider')} options={processorOptions(t('tokenProviderAuto'))} />
           <TextField bind={draft.merchantIdentifier} label={t('merchantIdentifier')} hint={t('merchantIdentifierHint')} max={300} code />
         </>
       )
@@ -203,13 +205,13 @@ function ProcessorAccounts() {
     ) : (
       <span class="row tight">
         {list.map((mode) => (
-          <StatusBadge key={mode} of={mode} />
+          <StatusBadge key={mode} status={mode} />
         ))}
       </span>
     )
   return (
     <Section title={t('accounts')} hint={t('accountsHint')}>
-      <ResourceView of={accounts}>
+      <ResourceView resource={accounts}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState title={common('nothing')} />
@@ -218,7 +220,7 @@ function ProcessorAccounts() {
               caption={t('processors')}
               columns={[
                 { title: t('processor'), main: true, cell: ({ processor }) => processorName(processor) },
-                { title: t('own'), cell: ({ accounts: own }) => modes(own.map(({ mode }) => mode)) },
+                { title: t('own'), cell: ({ accounts: ownAccounts }) => modes(ownAccounts.map(({ mode }) => mode)) },
                 { title: t('instance'), cell: ({ instance }) => modes((['TEST', 'LIVE'] as const).filter((mode) => instance[mode])) },
               ]}
               rows={data}

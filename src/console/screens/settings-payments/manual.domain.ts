@@ -35,9 +35,9 @@ export const replaceManual = (
   code: string | undefined,
   method: ManualMethod | undefined,
 ): ManualMethod[] => {
-  const isKnown = methods.some((one) => one.code === code)
+  const isExisting = methods.some((one) => one.code === code)
   const added = method ? [method] : []
-  return isKnown ? methods.flatMap((one) => (one.code === code ? added : [one])) : [...methods, ...added]
+  return isExisting ? methods.flatMap((one) => (one.code === code ? added : [one])) : [...methods, ...added]
 }
 
 /** Lists the methods that differ, by code. */
@@ -46,9 +46,11 @@ export function manualDifferences(
   theirs: readonly ManualMethod[],
 ): readonly (readonly [name: string, yours: string, theirs: string])[] {
   const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
-  const of = (list: readonly ManualMethod[], code: string) => {
+  const describe = (list: readonly ManualMethod[], code: string) => {
     const { title, instructions, expiresAfterDays } = list.find((one) => one.code === code) ?? {}
     return title === undefined ? '–' : `${title} (${expiresAfterDays}): ${instructions}`
   }
-  return codes.map((code) => [code, of(mine, code), of(theirs, code)] as const).filter(([, yours, there]) => yours !== there)
+  return codes
+    .map((code) => [code, describe(mine, code), describe(theirs, code)] as const)
+    .filter(([, yours, theirText]) => yours !== theirText)
 }

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import type { Resource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
-import { draftOf, textsOf } from '../../lib/forms/draft.ts'
+import { createDraft, draftValues } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -29,7 +29,7 @@ export const putMethods = (body: Omit<Methods, 'warnings'>, etag: string | undef
   readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(etag) }, body }))
 
 type ListProps = { current: VersionedMethods; resource: Resource<VersionedMethods> }
-const back = () => shopPath('settings', 'payments')
+const paymentsPath = () => shopPath('settings', 'payments')
 
 /** Payments that the shop receives outside souk. Only its owner changes them. */
 export function ManualMethods({ current }: ListProps) {
@@ -45,7 +45,7 @@ export function ManualMethods({ current }: ListProps) {
           columns={[
             { title: common('name'), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
             { title: common('code'), cell: ({ code }) => <code>{code}</code> },
-            { title: t('manualDays'), end: true, cell: ({ expiresAfterDays }) => number(expiresAfterDays) },
+            { title: t('manualDays'), lastPage: true, cell: ({ expiresAfterDays }) => number(expiresAfterDays) },
           ]}
           rows={manual}
           rowKey={({ code }) => code}
@@ -64,15 +64,15 @@ export function ManualMethods({ current }: ListProps) {
 /** Edits a manual method, or adds one. */
 export function EditManual({ code, current, resource }: ListProps & { code: string | undefined }) {
   const { route } = useLocation()
-  const [seen, setSeen] = useState(0)
+  const [formKey, setFormKey] = useState(0)
   const method = current.data.manual?.find((one) => one.code === code)
   if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
-  /** @param to undefined removes the method */
-  async function save(to: ManualMethod | undefined): Promise<void> {
+  /** @param newMethod undefined removes the method */
+  async function save(newMethod: ManualMethod | undefined): Promise<void> {
     let latest = current
-    const rowsOf = (now: VersionedMethods) => ({ data: { data: now.data.manual ?? [] }, etag: now.etag })
-    const change = (list: readonly ManualMethod[]) => replaceManual(list, code, to)
+    const rowsOf = (version: VersionedMethods) => ({ data: { data: version.data.manual ?? [] }, etag: version.etag })
+    const change = (list: readonly ManualMethod[]) => replaceManual(list, code, newMethod)
     const saved = await saveRows(rowsOf(current), {
       change,
       put: async (manual, etag) => {
@@ -86,21 +86,21 @@ export function EditManual({ code, current, resource }: ListProps & { code: stri
       },
       differences: (theirs) => manualDifferences(change(theirs), theirs),
       isDone: (theirs) => manualDifferences(change(theirs), theirs).length === 0,
-      onTheirs: () => {
+      onViewCurrent: () => {
         resource.put(latest)
-        setSeen((count) => count + 1)
+        setFormKey((count) => count + 1)
       },
     })
     if (!saved) return
     resource.put(latest)
     notify(common('saved'))
-    route(back())
+    route(paymentsPath())
   }
   async function remove(): Promise<void> {
     const title = t('manualRemoveTitle', { title: method?.title ?? '' })
     if (await confirm({ title, body: <p>{t('manualRemoveText')}</p>, action: common('remove'), danger: true })) await save(undefined)
   }
-  return <ManualForm key={seen} method={method} save={save} onRemove={method && remove} />
+  return <ManualForm key={formKey} method={method} save={save} onRemove={method && remove} />
 }
 
 function ManualForm({
@@ -112,19 +112,19 @@ function ManualForm({
   save: (method: ManualMethod) => Promise<void>
   onRemove: (() => Promise<void>) | undefined
 }) {
-  const begun = useMemo(() => textsOfManual(method), [])
-  const draft = useMemo(() => draftOf(begun), [])
-  const typed = textsOf(draft)
+  const initial = useMemo(() => textsOfManual(method), [])
+  const draft = useMemo(() => createDraft(initial), [])
+  const typed = draftValues(draft)
   async function submit(): Promise<void> {
-    const made = parseManual(typed)
-    if (!made) throw new Error(`${t('manualDays')}: ${t('manualDaysWrong')}`)
-    await save(made)
+    const parsed = parseManual(typed)
+    if (!parsed) throw new Error(`${t('manualDays')}: ${t('manualDaysWrong')}`)
+    await save(parsed)
   }
   return (
     <Section title={t('manual')}>
       <Form
         onSubmit={submit}
-        dirty={JSON.stringify(typed) !== JSON.stringify(begun)}
+        dirty={JSON.stringify(typed) !== JSON.stringify(initial)}
         label={t('manual')}
         actions={onRemove && <Button kind="danger" onPress={onRemove} text={common('remove')} />}
       >

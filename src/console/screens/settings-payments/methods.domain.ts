@@ -42,27 +42,30 @@ export const textsOfMethods = ({ card, paypal, crypto, wallet }: Methods): Metho
  * Builds the body of `PUT /shops/v2/payment-methods`, which replaces all settings. Fields of a disabled method stay.
  */
 export function methodsOf(typed: MethodTexts): Methods {
-  const said = <More extends object>(stand: MethodSetting, more: More) =>
-    stand === 'auto' ? undefined : { enabled: stand === 'on', ...more }
-  const text = <Name extends string>(name: Name, value: string) =>
+  const withSetting = <More extends object>(setting: MethodSetting, fields: More) =>
+    setting === 'auto' ? undefined : { enabled: setting === 'on', ...fields }
+  const optionalText = <Name extends string>(name: Name, value: string) =>
     (value.trim() === '' ? {} : { [name]: value.trim() }) as { [_ in Name]?: string }
   // A key needs its processor.
-  const card = said(typed.card, typed.processor ? { processor: typed.processor, ...text('publishableKey', typed.publishableKey) } : {})
-  const paypal = said(typed.paypal, text('clientId', typed.clientId))
-  const crypto = said(typed.crypto, {})
-  const wallet = said(typed.wallet, {
+  const card = withSetting(
+    typed.card,
+    typed.processor ? { processor: typed.processor, ...optionalText('publishableKey', typed.publishableKey) } : {},
+  )
+  const paypal = withSetting(typed.paypal, optionalText('clientId', typed.clientId))
+  const crypto = withSetting(typed.crypto, {})
+  const wallet = withSetting(typed.wallet, {
     ...(typed.tokenProvider ? { tokenProvider: typed.tokenProvider } : {}),
-    ...text('merchantIdentifier', typed.merchantIdentifier),
+    ...optionalText('merchantIdentifier', typed.merchantIdentifier),
   })
   return { ...(card && { card }), ...(paypal && { paypal }), ...(crypto && { crypto }), ...(wallet && { wallet }) }
 }
 
 /** The resolver's steps for a method and the selected processor. */
-export type MethodResolution = { readonly method: Method; readonly links: readonly ResolverLink[]; readonly chosen: string | undefined }
+export type MethodResolution = { readonly method: Method; readonly links: readonly ResolverLink[]; readonly selected: string | undefined }
 
 /** Groups the resolver's steps by method. */
 export const resolutionsOf = ({ meta: { chain } }: Pick<Resolved, 'meta'>): readonly MethodResolution[] =>
   methods.map((method) => {
     const links = chain.filter((link) => link.method === method)
-    return { method, links, chosen: links.find(({ outcome }) => outcome === 'SELECTED')?.candidate ?? undefined }
+    return { method, links, selected: links.find(({ outcome }) => outcome === 'SELECTED')?.candidate ?? undefined }
   })

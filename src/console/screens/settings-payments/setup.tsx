@@ -9,21 +9,21 @@ import { t } from './i18n.ts'
 type Kind = Schema<'ProcessorFields'>
 
 /** Labels of a dashboard, from menu to page; they are not translated. */
-const place = (labels: readonly string[]): string => labels.join(' → ')
+const menuPath = (labels: readonly string[]): string => labels.join(' → ')
 const isReachable = (url: string): boolean => url.startsWith('https://')
 
-const CodeList = ({ of, label }: { of: readonly string[]; label: string }) => (
+const CodeList = ({ codes, label }: { codes: readonly string[]; label: string }) => (
   <ul class="code-list" aria-label={label}>
-    {of.map((one) => (
-      <li key={one}>
-        <code>{one}</code>
+    {codes.map((code) => (
+      <li key={code}>
+        <code>{code}</code>
       </li>
     ))}
   </ul>
 )
 
 /** Tells where the keys of a processor come from, and which webhook to enter there. */
-export function SetupSection({ of: { processor, fields, setup } }: { of: Kind }) {
+export function SetupSection({ kind: { processor, fields, setup } }: { kind: Kind }) {
   const { dashboard, keys, webhook, rights } = setup
   const name = processorName(processor)
   const signing = fields.find((field) => field.name === 'webhookSecret' || field.name === 'webhookId')
@@ -36,7 +36,7 @@ export function SetupSection({ of: { processor, fields, setup } }: { of: Kind })
             <p>{t('setupKeysSent', { name })}</p>
           ) : (
             <p>
-              {t('setupPlace', { name })} <bdi dir="ltr">{place(keys)}</bdi>
+              {t('setupPlace', { name })} <bdi dir="ltr">{menuPath(keys)}</bdi>
             </p>
           )}
           {dashboard && (
@@ -53,7 +53,7 @@ export function SetupSection({ of: { processor, fields, setup } }: { of: Kind })
           {rights.length > 0 && (
             <>
               <p>{t('setupRights')}</p>
-              <CodeList of={rights} label={t('setupRights')} />
+              <CodeList codes={rights} label={t('setupRights')} />
             </>
           )}
         </div>
@@ -62,14 +62,14 @@ export function SetupSection({ of: { processor, fields, setup } }: { of: Kind })
           {webhook ? (
             <>
               <p>
-                {t('setupPlace', { name })} <bdi dir="ltr">{place(webhook.at)}</bdi>
+                {t('setupPlace', { name })} <bdi dir="ltr">{menuPath(webhook.at)}</bdi>
               </p>
               <CopyableText text={webhook.url} label={t('webhookUrl')} />
               {!isReachable(webhook.url) && <Note tone="warn">{t('setupNotPublic', { name })}</Note>}
               {signing && <p>{t('setupSigning', { field: fieldName(signing.name) })}</p>}
               <details>
                 <summary>{t('setupEvents', { n: webhook.events.length })}</summary>
-                <CodeList of={webhook.events} label={t('setupEvents', { n: webhook.events.length })} />
+                <CodeList codes={webhook.events} label={t('setupEvents', { n: webhook.events.length })} />
               </details>
             </>
           ) : (

@@ -1,13 +1,13 @@
 /** Shipping methods as text. */
 import { money, number } from '../../lib/format/format.ts'
 import { countryName } from '../../lib/format/names.ts'
-import { isKnownToIntl, locale } from '../../lib/i18n/catalog.ts'
+import { isSupportedByIntl, locale } from '../../lib/i18n/catalog.ts'
 import { t } from './i18n.ts'
 import type { Method } from './methods.domain.ts'
 
 const namesMax = 4
 // If `Intl` lacks the language, it is Mongolian, whose lists have a comma before the last item too.
-const list = new Intl.ListFormat(locale, { type: isKnownToIntl ? 'conjunction' : 'unit', style: 'short' })
+const list = new Intl.ListFormat(locale, { type: isSupportedByIntl ? 'conjunction' : 'unit', style: 'short' })
 
 const namesOf = (codes: readonly string[]): string =>
   codes.length > namesMax

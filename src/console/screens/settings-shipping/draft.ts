@@ -2,7 +2,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { countryChoice } from '../../lib/format/locale-lists.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import { type Draft, draftOf, textsOf } from '../../lib/forms/draft.ts'
+import { createDraft, type Draft, draftValues } from '../../lib/forms/draft.ts'
 import type { BandTexts, MethodTexts, ZoneTexts } from './methods.domain.ts'
 
 type CountryChoices = { countries: Signal<readonly Choice[]> }
@@ -11,18 +11,18 @@ type BandDraft = Draft<BandTexts> & { readonly key: number }
 export type MethodDraft = Draft<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>> &
   CountryChoices & { zones: Signal<readonly ZoneDraft[]>; bands: Signal<readonly BandDraft[]> }
 
-let made = 0
+let lastKey = 0
 const createCountryChoices = (codes: readonly string[]): CountryChoices => ({ countries: signal(codes.map(countryChoice)) })
 
 export const zoneDraft = ({ countries, ...texts }: ZoneTexts): ZoneDraft => ({
-  ...draftOf(texts),
+  ...createDraft(texts),
   ...createCountryChoices(countries),
-  key: ++made,
+  key: ++lastKey,
 })
-export const bandDraft = (texts: BandTexts): BandDraft => ({ ...draftOf(texts), key: ++made })
+export const bandDraft = (texts: BandTexts): BandDraft => ({ ...createDraft(texts), key: ++lastKey })
 
 export const methodDraft = ({ countries, zones, bands, ...texts }: MethodTexts): MethodDraft => ({
-  ...draftOf(texts),
+  ...createDraft(texts),
   ...createCountryChoices(countries),
   zones: signal(zones.map(zoneDraft)),
   bands: signal(bands.map(bandDraft)),
@@ -33,7 +33,7 @@ const codesOf = ({ countries }: CountryChoices) => countries.value.map(({ id }) 
 /** Returns the form's values. */
 export function readMethodDraft({ countries, zones, bands, ...texts }: MethodDraft): MethodTexts {
   return {
-    ...textsOf<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>>(texts),
+    ...draftValues<Omit<MethodTexts, 'countries' | 'zones' | 'bands'>>(texts),
     countries: codesOf({ countries }),
     zones: zones.value.map(({ rest, provinces, ...zone }) => ({ rest: rest.value, countries: codesOf(zone), provinces: provinces.value })),
     bands: bands.value.map(({ upTo, amount }) => ({ upTo: upTo.value, amount: amount.value })),

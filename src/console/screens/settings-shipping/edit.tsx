@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { findCountries } from '../../lib/format/locale-lists.ts'
 import { parseMoney } from '../../lib/forms/amounts.ts'
-import { common, notAmount } from '../../lib/i18n/common.ts'
+import { common, invalidAmountText } from '../../lib/i18n/common.ts'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, NumberField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -28,22 +28,24 @@ export function MethodForm({
   save: (method: Method) => Promise<void>
   onRemove: (() => Promise<void>) | undefined
 }) {
-  const begun = useMemo(() => (method ? textsOfMethod(method) : newMethod), [])
-  const draft = useMemo(() => methodDraft(begun), [])
+  const initial = useMemo(() => (method ? textsOfMethod(method) : newMethod), [])
+  const draft = useMemo(() => methodDraft(initial), [])
   // Compared in the form's own representation.
-  const untouched = useMemo(() => JSON.stringify(readMethodDraft(draft)), [])
+  const initialJson = useMemo(() => JSON.stringify(readMethodDraft(draft)), [])
   const typed = readMethodDraft(draft)
-  const made = parseMethod(typed, currency)
+  const result = parseMethod(typed, currency)
   function submit(): Promise<void> {
-    if ('method' in made) return save(made.method)
-    const { field, at, is } = made.wrong
-    throw new Error(`${at === undefined ? t(field) : `${t('band', { n: at + 1 })}, ${t(field)}`}: ${common(is, { currency })}`)
+    if ('method' in result) return save(result.method)
+    const { field, bandIndex, problem } = result.error
+    throw new Error(
+      `${bandIndex === undefined ? t(field) : `${t('band', { n: bandIndex + 1 })}, ${t(field)}`}: ${common(problem, { currency })}`,
+    )
   }
   return (
     <>
       <Form
         onSubmit={submit}
-        dirty={JSON.stringify(typed) !== untouched}
+        dirty={JSON.stringify(typed) !== initialJson}
         label={t('method')}
         actions={onRemove && <Button kind="danger" onPress={onRemove} text={common('remove')} />}
       >
@@ -76,13 +78,13 @@ export function MethodForm({
           </>
         )}
       </Form>
-      {'method' in made && <ShippingPreview methods={others(made.method)} currency={currency} />}
+      {'method' in result && <ShippingPreview methods={others(result.method)} currency={currency} />}
     </>
   )
 }
 
 const amountError = (text: string, currency: string): string | undefined =>
-  text.trim() !== '' && !parseMoney(text, currency) ? notAmount(currency) : undefined
+  text.trim() !== '' && !parseMoney(text, currency) ? invalidAmountText(currency) : undefined
 
 function FlatFields({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
   return (

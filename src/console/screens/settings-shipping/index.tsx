@@ -20,20 +20,22 @@ import { isSameList, type Method, replaceMethod, sortByCodes } from './methods.d
 import { ShippingPreview } from './preview.tsx'
 
 type VersionedMethods = VersionedRows<Method>
-type Answer = { data: Schema<'ShippingMethod'>[] }
+type MethodsResponse = { data: Schema<'ShippingMethod'>[] }
 
 const read = (signal?: AbortSignal): Promise<VersionedMethods> =>
-  readVersioned<Answer>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
+  readVersioned<MethodsResponse>(api.GET('/shops/v2/shipping-methods', signal ? { signal } : {}))
 const put = (data: Method[], etag: string | undefined): Promise<VersionedMethods> =>
-  readVersioned<Answer>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
+  readVersioned<MethodsResponse>(api.PUT('/shops/v2/shipping-methods', { params: { header: ifMatch(etag) }, body: { data } }))
 
 const describeMethod = (method: Method | undefined): string =>
   method ? `${method.title}: ${describeDestinations(method)}; ${describeCosts(method)}` : '–'
 /** Lists the differing methods of a conflict, by code. */
 function differences(mine: readonly Method[], theirs: readonly Method[]) {
   const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
-  const of = (list: readonly Method[], code: string) => describeMethod(list.find((one) => one.code === code))
-  const rows = codes.map((code) => [code, of(mine, code), of(theirs, code)] as const).filter(([, yours, there]) => yours !== there)
+  const describe = (list: readonly Method[], code: string) => describeMethod(list.find((one) => one.code === code))
+  const rows = codes
+    .map((code) => [code, describe(mine, code), describe(theirs, code)] as const)
+    .filter(([, yours, theirText]) => yours !== theirText)
   return rows.length > 0
     ? rows
     : [[t('order'), mine.map(({ title }) => title).join(', '), theirs.map(({ title }) => title).join(', ')] as const]
@@ -42,19 +44,19 @@ function differences(mine: readonly Method[], theirs: readonly Method[]) {
 export default function Shipping() {
   const query = useQuery()
   const methods = useResource('', read)
-  const { method: code, new: isNew } = query.of
-  const isOne = code !== undefined || isNew !== undefined
-  const named = code === undefined ? t('add') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
+  const { method: code, new: isNew } = query.values
+  const isEditing = code !== undefined || isNew !== undefined
+  const title = code === undefined ? t('add') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
   return (
     <Page
-      title={isOne ? named : common('shipping')}
-      subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: shopPath('settings', 'shipping'), text: common('shipping') } } : {})}
-      actions={!isOne && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
+      title={isEditing ? title : common('shipping')}
+      subtitle={isEditing ? undefined : t('subtitle')}
+      {...(isEditing ? { back: { href: shopPath('settings', 'shipping'), text: common('shipping') } } : {})}
+      actions={!isEditing && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
     >
-      <ResourceView of={methods}>
+      <ResourceView resource={methods}>
         {(current) =>
-          isOne ? (
+          isEditing ? (
             <EditMethod key={code ?? ''} code={code} current={current} resource={methods} />
           ) : (
             <MethodList current={current} resource={methods} />
@@ -75,19 +77,19 @@ function EditMethod({
   resource: Resource<VersionedMethods>
 }) {
   const { route } = useLocation()
-  const [seen, setSeen] = useState(0)
+  const [formKey, setFormKey] = useState(0)
   const method = current.data.data.find((one) => one.code === code)
-  const back = shopPath('settings', 'shipping')
+  const shippingPath = shopPath('settings', 'shipping')
   if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
-  async function change(to: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
+  async function change(apply: (methods: readonly Method[]) => readonly Method[]): Promise<boolean> {
     const saved = await saveRows(current, {
-      ...{ change: to, put, read },
-      differences: (theirs) => differences(to(theirs), theirs),
-      isDone: (theirs) => isSameList(to(theirs), theirs),
-      onTheirs(now) {
-        resource.put(now)
-        setSeen((count) => count + 1)
+      ...{ change: apply, put, read },
+      differences: (theirs) => differences(apply(theirs), theirs),
+      isDone: (theirs) => isSameList(apply(theirs), theirs),
+      onViewCurrent(version) {
+        resource.put(version)
+        setFormKey((count) => count + 1)
       },
     })
     if (saved) resource.put(saved)
@@ -96,18 +98,18 @@ function EditMethod({
   async function save(typed: Method): Promise<void> {
     if (!(await change((methods) => replaceMethod(methods, code, typed)))) return
     notify(common('saved'))
-    route(back)
+    route(shippingPath)
   }
   async function remove(): Promise<void> {
     const title = t('removeTitle', { title: truncate(method?.title ?? '') })
     if (!(await confirm({ title, body: <p>{t('removeText')}</p>, action: common('remove'), danger: true }))) return
     if (!(await change((methods) => methods.filter((one) => one.code !== code)))) return
     notify(t('removed'))
-    route(back)
+    route(shippingPath)
   }
   return (
     <MethodForm
-      key={seen}
+      key={formKey}
       method={method}
       others={(typed) => replaceMethod(current.data.data, code, typed)}
       currency={shop.value?.currency ?? ''}
@@ -122,23 +124,23 @@ function MethodList({ current, resource }: { current: VersionedMethods; resource
   const saved = current.data.data
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const methods = codes ? sortByCodes(saved, codes) : saved
-  const isMoved = methods.some((method, place) => method !== saved[place])
+  const isMoved = methods.some((method, index) => method !== saved[index])
   async function save(): Promise<void> {
-    const sent = codes
-    const answer = await saveRows(current, {
+    const sentCodes = codes
+    const result = await saveRows(current, {
       ...{ put, read },
-      change: (list) => sortByCodes(list, sent ?? []),
+      change: (list) => sortByCodes(list, sentCodes ?? []),
       differences: (theirs) => differences(methods, theirs),
-      isDone: (theirs) => isSameList(sortByCodes(theirs, sent ?? []), theirs),
-      onTheirs(now) {
+      isDone: (theirs) => isSameList(sortByCodes(theirs, sentCodes ?? []), theirs),
+      onViewCurrent(now) {
         setCodes(undefined)
         resource.put(now)
       },
     })
-    if (!answer) return
+    if (!result) return
     // Keeps moves that were made while saving.
-    setCodes((now) => (now === sent ? undefined : now))
-    resource.put(answer)
+    setCodes((now) => (now === sentCodes ? undefined : now))
+    resource.put(result)
     notify(common('saved'))
   }
   if (saved.length === 0) return <EmptyState icon="truck" title={t('none')} text={t('noneText')} />

@@ -25,7 +25,7 @@ export type MethodTexts = {
   freeOver: string
 }
 
-const major = (money: Money | undefined): string => (money ? moneyText(money) : '')
+const majorUnits = (money: Money | undefined): string => (money ? moneyText(money) : '')
 
 export const newMethod: MethodTexts = {
   code: '',
@@ -47,7 +47,7 @@ export function isSameList(one: readonly Method[], other: readonly Method[]): bo
 
 /** Returns the form's values of a method. */
 export function textsOfMethod({ code, title, countries, price, zones, rates, freeOver }: Method): MethodTexts {
-  if (price) return { ...newMethod, code, title, countries: countries ?? [], price: major(price) }
+  if (price) return { ...newMethod, code, title, countries: countries ?? [], price: majorUnits(price) }
   const measure = rates?.some(({ upToGrams }) => upToGrams !== undefined)
     ? 'grams'
     : rates?.some(({ upToAmount }) => upToAmount !== undefined)
@@ -55,15 +55,15 @@ export function textsOfMethod({ code, title, countries, price, zones, rates, fre
       : 'none'
   return {
     ...newMethod,
-    ...{ code, title, form: 'zoned', measure, freeOver: major(freeOver) },
+    ...{ code, title, form: 'zoned', measure, freeOver: majorUnits(freeOver) },
     zones: (zones ?? []).map((zone) => ({
       rest: zone.countries ? 'some' : 'rest',
       countries: zone.countries ?? [],
       provinces: zone.provinces ?? [],
     })),
     bands: (rates ?? []).map(({ upToGrams, upToAmount, amount }) => ({
-      upTo: upToGrams === undefined ? major(upToAmount) : String(upToGrams),
-      amount: major(amount),
+      upTo: upToGrams === undefined ? majorUnits(upToAmount) : String(upToGrams),
+      amount: majorUnits(amount),
     })),
   }
 }
@@ -71,8 +71,8 @@ export function textsOfMethod({ code, title, countries, price, zones, rates, fre
 /** The wrong field, with the index of its band. */
 type MethodError = {
   readonly field: 'price' | 'freeOver' | 'upTo' | 'amount'
-  readonly at?: number
-  readonly is: 'notAmount' | 'notNumber'
+  readonly bandIndex?: number
+  readonly problem: 'notAmount' | 'notNumber'
 }
 
 /** Length limit of a code. */
@@ -86,41 +86,41 @@ export const codeOf = (title: string): string => handleOf(title).slice(0, codeMa
  * Parses a method. The API checks codes, zones and bands against each other.
  * @param currency the shop's
  */
-export function parseMethod(typed: MethodTexts, currency: string): { method: Method } | { wrong: MethodError } {
+export function parseMethod(typed: MethodTexts, currency: string): { method: Method } | { error: MethodError } {
   const title = typed.title.trim()
-  const named = { code: typed.code.trim() || codeOf(title), title }
+  const identity = { code: typed.code.trim() || codeOf(title), title }
   if (typed.form === 'flat') {
     const price = parseMoney(typed.price, currency)
-    return price ? { method: { ...named, countries: [...typed.countries], price } } : { wrong: { field: 'price', is: 'notAmount' } }
+    return price ? { method: { ...identity, countries: [...typed.countries], price } } : { error: { field: 'price', problem: 'notAmount' } }
   }
   const freeOver = typed.freeOver.trim() === '' ? undefined : parseMoney(typed.freeOver, currency)
-  if (typed.freeOver.trim() !== '' && !freeOver) return { wrong: { field: 'freeOver', is: 'notAmount' } }
+  if (typed.freeOver.trim() !== '' && !freeOver) return { error: { field: 'freeOver', problem: 'notAmount' } }
   const rates: NonNullable<Method['rates']> = []
   // Without limits there is one band.
   for (const [at, band] of typed.bands.slice(0, typed.measure === 'none' ? 1 : undefined).entries()) {
     const rate = parseBand(band, typed.measure, currency)
-    if ('field' in rate) return { wrong: { ...rate, at } }
+    if ('field' in rate) return { error: { ...rate, bandIndex: at } }
     rates.push(rate)
   }
   const zones = typed.zones.map(({ rest, countries, provinces }) => {
     if (rest === 'rest') return {}
     return { countries: [...countries], ...(countries.length === 1 && provinces.length > 0 ? { provinces: [...provinces] } : {}) }
   })
-  return { method: { ...named, zones, rates, ...(freeOver ? { freeOver } : {}) } }
+  return { method: { ...identity, zones, rates, ...(freeOver ? { freeOver } : {}) } }
 }
 
 type Rate = NonNullable<Method['rates']>[number]
 function parseBand({ upTo, amount }: BandTexts, measure: Measure, currency: string): Rate | MethodError {
-  const costs = parseMoney(amount, currency)
-  if (!costs) return { field: 'amount', is: 'notAmount' }
+  const charge = parseMoney(amount, currency)
+  if (!charge) return { field: 'amount', problem: 'notAmount' }
   // The last band can be unlimited; the API refuses others.
-  if (measure === 'none' || upTo.trim() === '') return { amount: costs }
+  if (measure === 'none' || upTo.trim() === '') return { amount: charge }
   if (measure === 'grams') {
     const upToGrams = parseGrams(upTo)
-    return upToGrams === undefined ? { field: 'upTo', is: 'notNumber' } : { upToGrams, amount: costs }
+    return upToGrams === undefined ? { field: 'upTo', problem: 'notNumber' } : { upToGrams, amount: charge }
   }
   const upToAmount = parseMoney(upTo, currency)
-  return upToAmount ? { upToAmount, amount: costs } : { field: 'upTo', is: 'notAmount' }
+  return upToAmount ? { upToAmount, amount: charge } : { field: 'upTo', problem: 'notAmount' }
 }
 
 /** Replaces the method of a code, or appends it. */
@@ -129,8 +129,8 @@ export const replaceMethod = (methods: readonly Method[], code: string | undefin
 
 /** Sorts methods by codes; others come last. */
 export function sortByCodes(methods: readonly Method[], codes: readonly string[]): readonly Method[] {
-  const place = (code: string) => (codes.includes(code) ? codes.indexOf(code) : codes.length)
-  return [...methods].sort((a, b) => place(a.code) - place(b.code))
+  const position = (code: string) => (codes.includes(code) ? codes.indexOf(code) : codes.length)
+  return [...methods].sort((a, b) => position(a.code) - position(b.code))
 }
 
 type Cart = { readonly grams: number; readonly amount: Money; readonly to: Destination }
@@ -138,7 +138,7 @@ type MethodOffer = {
   readonly method: Method
   readonly price: Money | undefined
   /** Why it is not offered. */
-  readonly because?: 'NOT_REACHED' | 'TOO_LARGE' | 'OTHER_CURRENCY'
+  readonly reason?: 'NOT_REACHED' | 'TOO_LARGE' | 'OTHER_CURRENCY'
 }
 
 /**
@@ -156,13 +156,13 @@ export const provincesOfCountries = (
  * @param provinces of served countries; others match by spelling
  */
 export const offersFor = (methods: readonly Method[], { grams, amount, to }: Cart, provinces: Provinces): readonly MethodOffer[] => {
-  const known = methods.map(toRule)
+  const rules = methods.map(toRule)
   return methods.map((method, at) => {
-    const rule = known[at]
-    if (!rule || !shipsTo(rule, known, to, provinces)) return { method, price: undefined, because: 'NOT_REACHED' }
+    const rule = rules[at]
+    if (!rule || !shipsTo(rule, rules, to, provinces)) return { method, price: undefined, reason: 'NOT_REACHED' }
     const price = chargeOf(rule, { grams, amount: amount.amount })
-    if (!price) return { method, price: undefined, because: 'TOO_LARGE' }
-    return price.currency === amount.currency ? { method, price } : { method, price: undefined, because: 'OTHER_CURRENCY' }
+    if (!price) return { method, price: undefined, reason: 'TOO_LARGE' }
+    return price.currency === amount.currency ? { method, price } : { method, price: undefined, reason: 'OTHER_CURRENCY' }
   })
 }
 

@@ -41,9 +41,9 @@ export default function StaffPage() {
   const [link, setLink] = useState<InvitedStaff | undefined>(undefined)
   const [changing, setChanging] = useState<VersionedStaff | undefined>(undefined)
 
-  async function showInvitation(one: InvitedStaff): Promise<void> {
-    if (one.inviteUrl) setLink(one)
-    else notify(t('invited', { email: one.email }))
+  async function showInvitation(staffMember: InvitedStaff): Promise<void> {
+    if (staffMember.inviteUrl) setLink(staffMember)
+    else notify(t('invited', { email: staffMember.email }))
     await staff.reload()
   }
   /** A change of oneself affects the whole console. */
@@ -53,14 +53,14 @@ export default function StaffPage() {
   }
   async function change(id: string): Promise<void> {
     try {
-      setChanging(await readOne(id))
-    } catch (refusal) {
+      setChanging(await readStaff(id))
+    } catch (error) {
       // The person may be removed.
       await staff.reload()
-      throw refusal
+      throw error
     }
   }
-  const row = { myId, onInvited: showInvitation, onSeen: reloadAfterChange, onChange: change }
+  const row = { myId, onInvited: showInvitation, onRemoved: reloadAfterChange, onChange: change }
   return (
     <Page title={common('staff')} subtitle={t('subtitle')}>
       {link?.inviteUrl && (
@@ -69,16 +69,16 @@ export default function StaffPage() {
           title={t('link')}
           text={t('linkText', { email: link.email })}
           secret={link.inviteUrl}
-          kept={common('secretKept')}
-          onKept={() => setLink(undefined)}
+          confirmText={common('secretKept')}
+          onConfirm={() => setLink(undefined)}
         />
       )}
       <InviteForm onInvited={showInvitation} />
-      <ResourceView of={staff}>
+      <ResourceView resource={staff}>
         {(list) => (
           <>
             <Table caption={common('staff')} columns={columns(row)} rows={list.data} rowKey={({ id }) => id} />
-            <Pager of={list} query={query} />
+            <Pager pageInfo={list} query={query} />
           </>
         )}
       </ResourceView>
@@ -94,17 +94,18 @@ export default function StaffPage() {
   )
 }
 
-const readOne = (id: string): Promise<VersionedStaff> => readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
+const readStaff = (id: string): Promise<VersionedStaff> =>
+  readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
 
-function InviteForm({ onInvited }: { onInvited: (one: InvitedStaff) => Promise<void> }) {
+function InviteForm({ onInvited }: { onInvited: (staffMember: InvitedStaff) => Promise<void> }) {
   const email = useSignal('')
   const role = useSignal<StaffRole>('FULFILMENT')
   const sendOnce = useIdempotentSend()
   async function invite(): Promise<void> {
     const body = { email: email.value.trim(), role: role.value }
-    const one = await sendOnce(body, (header) => postInvitation(body, header))
+    const staffMember = await sendOnce(body, (header) => postInvitation(body, header))
     email.value = ''
-    await onInvited(one)
+    await onInvited(staffMember)
   }
   return (
     <Section title={t('invite')} hint={t('inviteHint')}>
@@ -123,33 +124,33 @@ const postInvitation = (body: { email: string; role: StaffRole }, header: Idempo
 
 type RowActions = {
   myId: string | undefined
-  onInvited: (one: InvitedStaff) => Promise<void>
+  onInvited: (staffMember: InvitedStaff) => Promise<void>
   onChange: (id: string) => Promise<void>
   /** Called to show the result. */
-  onSeen: (one: Staff) => Promise<void>
+  onRemoved: (staffMember: Staff) => Promise<void>
 }
 
-const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
+const columns = ({ myId, ...actions }: RowActions): readonly Column<Staff>[] => [
   {
     title: t('person'),
     main: true,
     cell: ({ name, email, userId }) => (
       <>
-        {name ? <bdi>{name}</bdi> : <EmailText of={email} />}{' '}
+        {name ? <bdi>{name}</bdi> : <EmailText email={email} />}{' '}
         {userId !== null && userId === myId && <span class="faint">({t('you')})</span>}
         {name && (
           <>
             <br />
             <small class="faint">
-              <EmailText of={email} />
+              <EmailText email={email} />
             </small>
           </>
         )}
       </>
     ),
   },
-  { title: t('role'), cell: ({ role }) => <StatusBadge of={role} tone="plain" /> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: t('role'), cell: ({ role }) => <StatusBadge status={role} tone="plain" /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
   {
     title: t('joined'),
     cell: ({ joinedAt, invitationExpiresAt }) =>
@@ -163,27 +164,38 @@ const columns = ({ myId, ...does }: RowActions): readonly Column<Staff>[] => [
         )
       ),
   },
-  { title: common('actions'), cell: (one) => <StaffActions of={one} isMe={one.userId !== null && one.userId === myId} {...does} /> },
+  {
+    title: common('actions'),
+    cell: (staffMember) => (
+      <StaffActions staffMember={staffMember} isMe={staffMember.userId !== null && staffMember.userId === myId} {...actions} />
+    ),
+  },
 ]
 
-function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staff; isMe: boolean } & Omit<RowActions, 'myId'>) {
+function StaffActions({
+  staffMember,
+  isMe,
+  onInvited,
+  onChange,
+  onRemoved,
+}: { staffMember: Staff; isMe: boolean } & Omit<RowActions, 'myId'>) {
   const sendOnce = useIdempotentSend()
-  const who = staffName(one)
+  const memberName = staffName(staffMember)
   async function inviteAgain(): Promise<void> {
-    const body = { email: one.email, role: one.role }
-    await onInvited(await sendOnce([body, one.updatedAt], (header) => postInvitation(body, header)))
+    const body = { email: staffMember.email, role: staffMember.role }
+    await onInvited(await sendOnce([body, staffMember.updatedAt], (header) => postInvitation(body, header)))
   }
   async function remove(): Promise<void> {
     try {
       await askAndRemove()
     } finally {
       // Also if the person was removed already.
-      await onSeen(one)
+      await onRemoved(staffMember)
     }
   }
   async function askAndRemove(): Promise<void> {
     // Asks about the present record, because the list can be old.
-    const { data, etag } = await readOne(one.id)
+    const { data, etag } = await readStaff(staffMember.id)
     const text = t(isMe ? 'removeSelf' : data.status === 'ACTIVE' ? 'removeActive' : 'removeInvited')
     const body = (
       <>
@@ -193,52 +205,52 @@ function StaffActions({ of: one, isMe, onInvited, onChange, onSeen }: { of: Staf
         <p>{text}</p>
       </>
     )
-    if (!(await confirm({ title: t('removeTitle', { who }), body, action: common('remove'), danger: true }))) return
-    const path = { id: one.id }
-    const isGone = await saveVersioned(etag, {
+    if (!(await confirm({ title: t('removeTitle', { memberName }), body, action: common('remove'), danger: true }))) return
+    const path = { id: staffMember.id }
+    const isRemoved = await saveVersioned(etag, {
       save: async (version) => {
         await api.DELETE('/shops/v2/staff/{id}', { params: { path, header: ifMatch(version) } })
         return true
       },
-      removes: true,
-      theirs: () => readOne(one.id),
+      isDelete: true,
+      readCurrent: () => readStaff(staffMember.id),
       differences: (theirs) => [
         [t('role'), stateName(data.role), stateName(theirs.role)],
         [common('status'), stateName(data.status), stateName(theirs.status)],
       ],
-      onTheirs: () => undefined,
+      onViewCurrent: () => undefined,
     })
-    if (isGone) notify(t('removed', { who }))
+    if (isRemoved) notify(t('removed', { memberName }))
   }
-  const named = <span class="unseen">: {who}</span>
+  const nameSuffix = <span class="unseen">: {memberName}</span>
   return (
     <div class="row tight">
-      <Button kind="quiet" onPress={() => onChange(one.id)}>
+      <Button kind="quiet" onPress={() => onChange(staffMember.id)}>
         {t('change')}
-        {named}
+        {nameSuffix}
       </Button>
-      {one.status === 'INVITED' && (
+      {staffMember.status === 'INVITED' && (
         <Button kind="quiet" onPress={inviteAgain}>
           {t('again')}
-          {named}
+          {nameSuffix}
         </Button>
       )}
       <Button kind="quiet" onPress={remove}>
         {common('remove')}
-        {named}
+        {nameSuffix}
       </Button>
     </div>
   )
 }
 
-type ChangeRoleProps = { current: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (one: Staff) => Promise<void> }
+type ChangeRoleProps = { current: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (staffMember: Staff) => Promise<void> }
 
 function ChangeRole({ current, isMe, onClose, onChanged }: ChangeRoleProps) {
-  const [there, setThere] = useState(current)
-  const path = { id: there.data.id }
-  const editor = useRecordEditor({ put: setThere, read: () => readOne(path.id) }, there, ({ role }) => ({ role }))
-  const { role } = editor.of
-  const who = staffName(there.data)
+  const [version, setVersion] = useState(current)
+  const path = { id: version.data.id }
+  const editor = useRecordEditor({ put: setVersion, read: () => readStaff(path.id) }, version, ({ role }) => ({ role }))
+  const { role } = editor.fields
+  const memberName = staffName(version.data)
   async function save(): Promise<void> {
     const saved = await editor.save({
       save: (version) =>
@@ -246,13 +258,13 @@ function ChangeRole({ current, isMe, onClose, onChanged }: ChangeRoleProps) {
       differences: (theirs) => [[t('role'), stateName(role.value), stateName(theirs.role)]],
     })
     if (!saved) return
-    notify(t('changed', { who, role: stateName(saved.data.role) }))
+    notify(t('changed', { memberName, role: stateName(saved.data.role) }))
     onClose()
     await onChanged(saved.data)
   }
   return (
-    <FormDialog title={t('changeOf', { who })} onClose={onClose}>
-      <Form onSubmit={save} dirty={editor.dirty} label={t('change')}>
+    <FormDialog title={t('changeOf', { memberName })} onClose={onClose}>
+      <Form onSubmit={save} dirty={editor.isDirty} label={t('change')}>
         <SelectField
           bind={role}
           label={t('role')}

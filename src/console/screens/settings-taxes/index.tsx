@@ -5,7 +5,7 @@ import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfBps } from '../../lib/format/format.ts'
 import { countryOptions } from '../../lib/format/locale-lists.ts'
 import { countryName } from '../../lib/format/names.ts'
-import { draftOf, textsOf } from '../../lib/forms/draft.ts'
+import { createDraft, draftValues } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -41,32 +41,32 @@ const describeRate = (rate: Rate | undefined): string => (rate ? [percentOfBps(r
 
 function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
   const all = new Map([...theirs, ...mine].map((rate) => [rateKey(rate), rate]))
-  const of = (list: readonly Rate[], place: string) => describeRate(list.find((one) => rateKey(one) === place))
-  return [...all].flatMap(([place, rate]) => {
-    const [yours, there] = [of(mine, place), of(theirs, place)]
-    return yours === there ? [] : [[rateName(rate), yours, there] as const]
+  const describe = (list: readonly Rate[], key: string) => describeRate(list.find((one) => rateKey(one) === key))
+  return [...all].flatMap(([key, rate]) => {
+    const [yours, theirText] = [describe(mine, key), describe(theirs, key)]
+    return yours === theirText ? [] : [[rateName(rate), yours, theirText] as const]
   })
 }
 
 /**
  * Saves a change of the list and shows the result.
  * @param shopId the list's shop
- * @param onTheirs called after the other version is shown
+ * @param onViewCurrent called after the other version is shown
  * @returns whether it was saved
  */
 async function save(
   current: VersionedRates,
   resource: Resource<VersionedRates>,
   change: RatesChange,
-  { shopId = shop.value?.id, onTheirs = () => undefined }: { shopId?: string | undefined; onTheirs?: () => void } = {},
+  { shopId = shop.value?.id, onViewCurrent = () => undefined }: { shopId?: string | undefined; onViewCurrent?: () => void } = {},
 ): Promise<boolean> {
   const saved = await saveRows(current, {
     change,
     put: (rows, version) => put(shopId, rows, version),
     read: () => read(shopId),
-    onTheirs(now) {
+    onViewCurrent(now) {
       resource.put(now)
-      onTheirs()
+      onViewCurrent()
     },
     differences: (theirs) => differences(change(theirs), theirs),
     isDone: (theirs) => differences(change(theirs), theirs).length === 0,
@@ -78,19 +78,19 @@ async function save(
 export default function Taxes() {
   const query = useQuery()
   const rates = useResource('', (signal) => read(shop.value?.id, signal))
-  const { rate: place, new: isNew } = query.of
-  const isOne = place !== undefined || isNew !== undefined
+  const { rate: key, new: isNew } = query.values
+  const isEditing = key !== undefined || isNew !== undefined
   return (
     <Page
-      title={isOne ? t(place === undefined ? 'add' : 'rate') : common('taxes')}
-      subtitle={isOne ? undefined : t('subtitle')}
-      {...(isOne ? { back: { href: shopPath('settings', 'taxes'), text: common('taxes') } } : {})}
-      actions={!isOne && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
+      title={isEditing ? t(key === undefined ? 'add' : 'rate') : common('taxes')}
+      subtitle={isEditing ? undefined : t('subtitle')}
+      {...(isEditing ? { back: { href: shopPath('settings', 'taxes'), text: common('taxes') } } : {})}
+      actions={!isEditing && <ButtonLink kind="primary" icon="plus" href={query.href({ new: '1' })} text={t('add')} />}
     >
-      <ResourceView of={rates}>
+      <ResourceView resource={rates}>
         {(current) =>
-          isOne ? (
-            <EditRate key={place ?? ''} place={place} current={current} resource={rates} />
+          isEditing ? (
+            <EditRate key={key ?? ''} rateId={key} current={current} resource={rates} />
           ) : (
             <RateList current={current} resource={rates} />
           )
@@ -104,13 +104,13 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
   const query = useQuery()
   const rates = current.data.data
   async function remove(rate: Rate): Promise<void> {
-    const place = rateKey(rate)
+    const key = rateKey(rate)
     const shopId = shop.value?.id
-    if (!(await save(current, resource, (list) => list.filter((one) => rateKey(one) !== place)))) return
+    if (!(await save(current, resource, (list) => list.filter((one) => rateKey(one) !== key)))) return
     notify(t('removed', { name: rateName(rate) }), {
       undo: async () => {
         // Adds the rate to the present list.
-        await save(await read(shopId), resource, (list) => replaceRate(list, place, rate), { shopId })
+        await save(await read(shopId), resource, (list) => replaceRate(list, key, rate), { shopId })
       },
     })
   }
@@ -123,7 +123,7 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
           { title: common('address.countryCode'), main: true, cell: (rate) => countryName(rate.country) },
           { title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
           { title: t('class'), cell: (rate) => rate.class ?? t('standard') },
-          { title: t('rate'), end: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+          { title: t('rate'), lastPage: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
           { title: t('prices'), cell: (rate) => calculationOf(rate).join(', ') },
           {
             title: common('actions'),
@@ -142,36 +142,37 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
 }
 
 function EditRate({
-  place,
+  rateId,
   current,
   resource,
 }: {
-  place: string | undefined
+  rateId: string | undefined
   current: VersionedRates
   resource: Resource<VersionedRates>
 }) {
   const { route } = useLocation()
-  const [tried, setTried] = useState(false)
-  const rate = current.data.data.find((one) => rateKey(one) === place)
-  const begun = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
-  const draft = useMemo(() => draftOf(begun), [])
-  const typed = textsOf(draft)
-  const back = shopPath('settings', 'taxes')
-  if (place !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
-  const made = parseRate(typed)
-  const twice = made && findDuplicate(current.data.data, made, place)
+  const [wasSubmitted, setSubmitted] = useState(false)
+  const rate = current.data.data.find((one) => rateKey(one) === rateId)
+  const initial = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
+  const draft = useMemo(() => createDraft(initial), [])
+  const typed = draftValues(draft)
+  const taxesPath = shopPath('settings', 'taxes')
+  if (rateId !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
+  const newRateValue = parseRate(typed)
+  const duplicate = newRateValue && findDuplicate(current.data.data, newRateValue, rateId)
 
   async function submit(): Promise<void> {
-    setTried(true)
-    if (!made) throw new Error(`${t('rate')}: ${t('notRate')}`)
-    if (twice) throw new Error(t('duplicate', { name: rateName(twice), rate: describeRate(twice) }))
-    if (!(await save(current, resource, (list) => replaceRate(list, place, made), { onTheirs: () => route(back) }))) return
+    setSubmitted(true)
+    if (!newRateValue) throw new Error(`${t('rate')}: ${t('notRate')}`)
+    if (duplicate) throw new Error(t('duplicate', { name: rateName(duplicate), rate: describeRate(duplicate) }))
+    if (!(await save(current, resource, (list) => replaceRate(list, rateId, newRateValue), { onViewCurrent: () => route(taxesPath) })))
+      return
     notify(common('saved'))
-    route(back)
+    route(taxesPath)
   }
   return (
     <Section>
-      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(begun)} label={t('rate')}>
+      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(initial)} label={t('rate')}>
         <div class="fields">
           <SelectField bind={draft.country} label={common('address.countryCode')} options={countryOptions()} />
           <TextField bind={draft.region} label={common('region')} hint={t('regionHint')} max={100} />
@@ -179,7 +180,7 @@ function EditRate({
             bind={draft.rate}
             label={t('percent')}
             inputMode="decimal"
-            error={(tried || typed.rate !== '') && parseRatePercent(typed.rate) === undefined ? t('notRate') : undefined}
+            error={(wasSubmitted || typed.rate !== '') && parseRatePercent(typed.rate) === undefined ? t('notRate') : undefined}
             required
             code
           />
@@ -187,7 +188,7 @@ function EditRate({
         </div>
         <CheckField bind={draft.inclusive} label={t('isInclusive')} hint={t('inclusiveHint')} />
         <CheckField bind={draft.shipping} label={t('isForShipping')} hint={t('shippingHint')} />
-        {twice && <Note tone="warn">{t('duplicate', { name: rateName(twice), rate: describeRate(twice) })}</Note>}
+        {duplicate && <Note tone="warn">{t('duplicate', { name: rateName(duplicate), rate: describeRate(duplicate) })}</Note>}
       </Form>
     </Section>
   )

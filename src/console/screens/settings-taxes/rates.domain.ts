@@ -37,5 +37,5 @@ export const findDuplicate = (rates: readonly Rate[], rate: Rate, except: string
   rates.find((one) => rateKey(one) === rateKey(rate) && rateKey(one) !== except)
 
 /** Replaces the rate of a key, or appends it. */
-export const replaceRate = (rates: readonly Rate[], place: string | undefined, rate: Rate): readonly Rate[] =>
-  rates.some((one) => rateKey(one) === place) ? rates.map((one) => (rateKey(one) === place ? rate : one)) : [...rates, rate]
+export const replaceRate = (rates: readonly Rate[], key: string | undefined, rate: Rate): readonly Rate[] =>
+  rates.some((one) => rateKey(one) === key) ? rates.map((one) => (rateKey(one) === key ? rate : one)) : [...rates, rate]

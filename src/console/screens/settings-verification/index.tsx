@@ -15,9 +15,9 @@ import { Note } from '../../ui/note.tsx'
 import { Page, ResourceView, Section } from '../../ui/page.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { approveOwn } from './approve-own.ts'
-import { KybForm } from './file.tsx'
+import { GoingLive } from './going-live.tsx'
 import { t } from './i18n.ts'
-import { GoingLive } from './live.tsx'
+import { KybForm } from './kyb-form.tsx'
 
 type Record = Schema<'KybRecord'>
 
@@ -25,9 +25,9 @@ type Record = Schema<'KybRecord'>
 async function readRecord(signal: AbortSignal): Promise<{ record: Record | undefined }> {
   try {
     return { record: await ok(api.GET('/kyb', { signal })) }
-  } catch (refusal) {
-    if (refusal instanceof ApiError && refusal.status === 404) return { record: undefined }
-    throw refusal
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { record: undefined }
+    throw error
   }
 }
 
@@ -38,7 +38,7 @@ export default function Verification() {
   usePolling(status === 'PENDING', kyb.reload)
   return (
     <Page title={common('verification')} subtitle={t('subtitle')}>
-      <ResourceView of={kyb}>
+      <ResourceView resource={kyb}>
         {({ record }) => (
           <>
             {record && <KybRecordView of={record} onChanged={(changed) => kyb.put({ record: changed })} />}
@@ -58,7 +58,7 @@ const KybRecordView = ({
   of: Record
   onChanged: (record: Record) => void
 }) => (
-  <Section title={t('business')} actions={<StatusBadge of={status} />}>
+  <Section title={t('business')} actions={<StatusBadge status={status} />}>
     {status === 'PENDING' && <Note>{isOperator.value ? t('pendingOwn') : t('pending')}</Note>}
     {status === 'PENDING' && isOperator.value && (
       <Form onSubmit={async () => onChanged(await approveOwn(of))} submit={t('approve')} label={t('approve')}>
@@ -72,7 +72,7 @@ const KybRecordView = ({
       </Note>
     )}
     <FactList
-      of={[
+      facts={[
         [common('legalName'), <bdi key="name">{legalName}</bdi>],
         [common('registrationNumber'), <bdi key="number">{registrationNumber}</bdi>],
         [common('address.countryCode'), countryName(of.country)],
@@ -80,8 +80,8 @@ const KybRecordView = ({
         [
           t('owners'),
           <ul key="owners" class="bullets">
-            {owners.map(({ name, share }, place) => (
-              <li key={place}>
+            {owners.map(({ name, share }, index) => (
+              <li key={index}>
                 <bdi>{name}</bdi>, {percentOfShare(share)}
               </li>
             ))}

@@ -1,7 +1,7 @@
 /** The form values of a KYB record and its body. */
 import type { Schema } from '../../lib/api/api.ts'
 import type { Cohort } from '../../lib/format/lending-names.ts'
-import { latinOf } from '../../lib/forms/number-input.ts'
+import { toLatinDigits } from '../../lib/forms/number-input.ts'
 
 export type OwnerTexts = { readonly name: string; readonly share: string }
 type KybTexts = {
@@ -14,7 +14,7 @@ type KybTexts = {
 type KybBody = Pick<Schema<'KybRecord'>, 'cohort' | 'legalName' | 'registrationNumber' | 'country' | 'owners'>
 
 /** Default cohort by country. */
-const usualCohorts: Readonly<Record<string, Cohort>> = {
+const defaultCohorts: Readonly<Record<string, Cohort>> = {
   AE: 'UAE_MAINLAND',
   SA: 'KSA_COMPANY',
   KW: 'KUWAIT_WLL',
@@ -25,14 +25,14 @@ const usualCohorts: Readonly<Record<string, Cohort>> = {
 }
 
 const euCountries = new Set('AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' '))
-const usualCohort = (country: string): Cohort => usualCohorts[country] ?? (euCountries.has(country) ? 'EU_COMPANY' : 'INTL_OTHER')
+const defaultCohort = (country: string): Cohort => defaultCohorts[country] ?? (euCountries.has(country) ? 'EU_COMPANY' : 'INTL_OTHER')
 
 /** Returns initial values: of the rejected record or of the shop. */
 export const textsOfKyb = (record: KybBody | undefined, shop: { country: string; title: string }): KybTexts =>
   record
     ? { ...record, owners: record.owners.map(({ name, share }) => ({ name, share: String(share) })) }
     : {
-        cohort: usualCohort(shop.country),
+        cohort: defaultCohort(shop.country),
         legalName: '',
         registrationNumber: '',
         country: shop.country,
@@ -44,19 +44,19 @@ export const textsOfKyb = (record: KybBody | undefined, shop: { country: string;
  * @returns undefined unless it is above 0, up to 100, with at most 4 decimals
  */
 export function parseShare(text: string): number | undefined {
-  const [, whole, part = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(latinOf(text)) ?? []
-  if (whole === undefined) return undefined
-  const units = Number(whole) * 10_000 + Number(part.padEnd(4, '0'))
+  const [, integer, decimalPart = ''] = /^(\d{1,3})(?:[.,](\d{1,4}))?$/.exec(toLatinDigits(text)) ?? []
+  if (integer === undefined) return undefined
+  const units = Number(integer) * 10_000 + Number(decimalPart.padEnd(4, '0'))
   return units > 0 && units <= 1_000_000 ? units : undefined
 }
 
-type KybResult = { readonly body: KybBody } | { readonly wrong: 'share' | 'sum' }
+type KybResult = { readonly body: KybBody } | { readonly error: 'share' | 'sum' }
 
 /** Builds the body, or reports wrong shares. The API checks the rest. */
 export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybResult {
   const units = owners.map(({ share }) => parseShare(share))
-  if (units.includes(undefined)) return { wrong: 'share' }
-  if (units.reduce<number>((sum, one) => sum + (one ?? 0), 0) > 1_000_000) return { wrong: 'sum' }
+  if (units.includes(undefined)) return { error: 'share' }
+  if (units.reduce<number>((sum, one) => sum + (one ?? 0), 0) > 1_000_000) return { error: 'sum' }
   return {
     body: {
       cohort,

@@ -39,57 +39,61 @@ export default function EndpointPage() {
     notify(t('removed'))
     route(shopPath('settings', 'webhooks'))
   }
-  const loaded = endpoint.data.value
+  const current = endpoint.data.value
   return (
     <Page
       title={t('endpoint')}
-      subtitle={loaded && <bdi>{loaded.url}</bdi>}
+      subtitle={current && <bdi>{current.url}</bdi>}
       back={{ href: shopPath('settings', 'webhooks'), text: t('title') }}
-      actions={loaded && <Button kind="danger" onPress={() => remove(loaded.url)} text={common('delete')} />}
+      actions={current && <Button kind="danger" onPress={() => remove(current.url)} text={common('delete')} />}
     >
-      <ResourceView of={endpoint}>{(found) => <EndpointFacts of={found} />}</ResourceView>
-      {loaded && <Deliveries endpoint={loaded} endpointChanged={endpoint.reload} />}
+      <ResourceView resource={endpoint}>{(loaded) => <EndpointFacts endpoint={loaded} />}</ResourceView>
+      {current && <Deliveries endpoint={current} onChanged={endpoint.reload} />}
     </Page>
   )
 }
 
-const EndpointFacts = ({ of }: { of: Endpoint }) => (
-  <Section title={common('status')} actions={<EndpointHealth of={of} />}>
-    {of.disabledAt ? (
-      <Note tone="bad">{t(of.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
+const EndpointFacts = ({ endpoint }: { endpoint: Endpoint }) => (
+  <Section title={common('status')} actions={<EndpointHealth endpoint={endpoint} />}>
+    {endpoint.disabledAt ? (
+      <Note tone="bad">{t(endpoint.disabledReason === 'GONE' ? 'disabled.GONE' : 'disabled.FAILING')}</Note>
     ) : (
-      of.failingSince && <Note tone="warn">{t('failingText', { at: moment(of.failingSince) })}</Note>
+      endpoint.failingSince && <Note tone="warn">{t('failingText', { at: moment(endpoint.failingSince) })}</Note>
     )}
-    {of.skippedAt && <Note tone="warn">{t('skipped', { n: of.skipped, at: moment(of.skippedAt) })}</Note>}
+    {endpoint.skippedAt && <Note tone="warn">{t('skipped', { n: endpoint.skipped, at: moment(endpoint.skippedAt) })}</Note>}
     <FactList
-      of={[
-        [t('url'), <CopyableText key="url" text={of.url} label={t('url')} />],
-        [t('events'), of.events.join(', ')],
-        [t('since'), <Moment key="since" at={of.createdAt} />],
+      facts={[
+        [t('url'), <CopyableText key="url" text={endpoint.url} label={t('url')} />],
+        [t('events'), endpoint.events.join(', ')],
+        [t('since'), <Moment key="since" at={endpoint.createdAt} />],
       ]}
     />
   </Section>
 )
 
-function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpointChanged: () => Promise<void> }) {
+function Deliveries({ endpoint, onChanged }: { endpoint: Endpoint; onChanged: () => Promise<void> }) {
   const query = useQuery()
   const { id, disabledAt } = endpoint
   const deliveries = useResource(`${id} ${query.page}`, (signal) =>
     ok(api.GET('/webhook-endpoints/{id}/deliveries', { params: { path: { id }, query: { page: query.page, limit: 25 } }, signal })),
   )
   async function reload(): Promise<void> {
-    await Promise.all([deliveries.reload(), endpointChanged()])
+    await Promise.all([deliveries.reload(), onChanged()])
   }
   // New deliveries send no event.
   useVisibleInterval(pollMs, reload)
   usePolling(!disabledAt && (deliveries.data.value?.data.some(({ status }) => status === 'PENDING') ?? false), reload)
   return (
     <Section title={t('deliveries')} hint={t('deliveriesHint')} wide>
-      <ListView of={deliveries} query={query} empty={<EmptyState icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}>
+      <ListView
+        resource={deliveries}
+        query={query}
+        empty={<EmptyState icon="clock" title={t('noDeliveries')} text={t('noDeliveriesText')} />}
+      >
         {(list) => (
           <Table
             caption={t('deliveries')}
-            columns={columns({ endpointId: id, mayResend: !disabledAt, deliveries, reload })}
+            columns={columns({ endpointId: id, canResend: !disabledAt, deliveries, reload })}
             rows={list.data}
             rowKey={(delivery) => delivery.id}
           />
@@ -99,9 +103,9 @@ function Deliveries({ endpoint, endpointChanged }: { endpoint: Endpoint; endpoin
   )
 }
 
-type DeliveryActions = { endpointId: string; mayResend: boolean; deliveries: Resource<{ data: Delivery[] }>; reload: () => Promise<void> }
+type DeliveryActions = { endpointId: string; canResend: boolean; deliveries: Resource<{ data: Delivery[] }>; reload: () => Promise<void> }
 
-const columns = ({ endpointId, mayResend, reload }: DeliveryActions): readonly Column<Delivery>[] => [
+const columns = ({ endpointId, canResend, reload }: DeliveryActions): readonly Column<Delivery>[] => [
   {
     title: t('event'),
     main: true,
@@ -113,18 +117,18 @@ const columns = ({ endpointId, mayResend, reload }: DeliveryActions): readonly C
       </>
     ),
   },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
   { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: t('attempts'), end: true, cell: ({ attempts }) => attempts },
-  { title: t('lastAnswer'), cell: (delivery) => <LastResponse of={delivery} /> },
-  { title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} short /> : '–') },
+  { title: t('attempts'), lastPage: true, cell: ({ attempts }) => attempts },
+  { title: t('lastAnswer'), cell: (delivery) => <LastResponse delivery={delivery} /> },
+  { title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} relative /> : '–') },
   {
     title: common('actions'),
-    cell: (delivery) => (mayResend ? <ResendButton endpointId={endpointId} of={delivery} onSent={reload} /> : '–'),
+    cell: (delivery) => (canResend ? <ResendButton endpointId={endpointId} delivery={delivery} onSent={reload} /> : '–'),
   },
 ]
 
-const LastResponse = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
+const LastResponse = ({ delivery: { lastStatus, lastError } }: { delivery: Delivery }) =>
   lastStatus === null && lastError === null ? (
     <>–</>
   ) : (
@@ -136,11 +140,11 @@ const LastResponse = ({ of: { lastStatus, lastError } }: { of: Delivery }) =>
 
 function ResendButton({
   endpointId,
-  of: { id, event, updatedAt },
+  delivery: { id, event, updatedAt },
   onSent,
 }: {
   endpointId: string
-  of: Delivery
+  delivery: Delivery
   onSent: () => Promise<void>
 }) {
   const sendOnce = useIdempotentSend()

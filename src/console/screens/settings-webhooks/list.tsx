@@ -23,7 +23,7 @@ type CreatedEndpoint = Schema<'NewWebhookEndpoint'>
 
 const columns = (): readonly Column<Endpoint>[] => [
   { title: t('url'), main: true, cell: ({ url }) => <bdi>{url}</bdi> },
-  { title: common('status'), cell: (endpoint) => <EndpointHealth of={endpoint} /> },
+  { title: common('status'), cell: (endpoint) => <EndpointHealth endpoint={endpoint} /> },
   { title: t('events'), cell: ({ events }) => t('eventsCount', { n: events.length }) },
   { title: t('since'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
@@ -31,12 +31,12 @@ const columns = (): readonly Column<Endpoint>[] => [
 /** The shop's webhook endpoints. */
 export default function Webhooks() {
   const query = useQuery()
-  const [made, setMade] = useState<CreatedEndpoint | undefined>(undefined)
+  const [created, setCreated] = useState<CreatedEndpoint | undefined>(undefined)
   const endpoints = useResource(String(query.page), (signal) =>
     ok(api.GET('/webhook-endpoints', { params: { query: { page: query.page, limit: 20 } }, signal })),
   )
   async function showSecret(endpoint: CreatedEndpoint): Promise<void> {
-    setMade(endpoint)
+    setCreated(endpoint)
     query.set({ new: undefined }, { replace: true })
     await endpoints.reload()
   }
@@ -44,20 +44,20 @@ export default function Webhooks() {
     <Page
       title={t('title')}
       subtitle={t('subtitle')}
-      actions={!query.of['new'] && <CreateLink href={query.href({ new: '1' })} text={t('add')} />}
+      actions={!query.values['new'] && <CreateLink href={query.href({ new: '1' })} text={t('add')} />}
     >
-      {made && (
+      {created && (
         <SecretOnce
           title={t('secret')}
           text={t('secretText')}
-          secret={made.secret}
-          kept={common('secretKept')}
-          onKept={() => setMade(undefined)}
+          secret={created.secret}
+          confirmText={common('secretKept')}
+          onConfirm={() => setCreated(undefined)}
         />
       )}
-      {query.of['new'] && <AddEndpoint onMade={showSecret} />}
+      {query.values['new'] && <AddEndpoint onCreated={showSecret} />}
       <ListTable
-        of={endpoints}
+        resource={endpoints}
         query={query}
         empty={<EmptyState icon="chain" title={t('none')} text={t('noneText')} />}
         caption={t('title')}
@@ -68,17 +68,17 @@ export default function Webhooks() {
   )
 }
 
-function AddEndpoint({ onMade }: { onMade: (endpoint: CreatedEndpoint) => Promise<void> }) {
+function AddEndpoint({ onCreated }: { onCreated: (endpoint: CreatedEndpoint) => Promise<void> }) {
   const url = useSignal('')
   const events = useSignal<readonly EventName[]>([])
   const sendOnce = useIdempotentSend()
   async function add(): Promise<void> {
     if (events.value.length === 0) throw new Error(t('eventsNone'))
     const body = { url: url.value.trim(), events: [...events.value] }
-    const made = await sendOnce(body, (header) => ok(api.POST('/webhook-endpoints', { params: { header }, body, cache: 'no-store' })))
+    const endpoint = await sendOnce(body, (header) => ok(api.POST('/webhook-endpoints', { params: { header }, body, cache: 'no-store' })))
     url.value = ''
     events.value = []
-    await onMade(made)
+    await onCreated(endpoint)
   }
   return (
     <Section title={t('add')}>

@@ -7,7 +7,7 @@ export type VersionedRows<Row> = { readonly data: { data: Row[] }; readonly etag
  * Saves a change of one row. After a conflict it applies the change to the other list, so that its rows stay.
  * @param change returns the new list
  * @param isDone whether a list has the change already
- * @returns undefined if `onTheirs` shows the other list
+ * @returns undefined if `onViewCurrent` shows the other list
  */
 export function saveRows<Row>(
   current: VersionedRows<Row>,
@@ -17,26 +17,26 @@ export function saveRows<Row>(
     read,
     differences,
     isDone,
-    onTheirs,
+    onViewCurrent,
   }: {
     change: (rows: readonly Row[]) => readonly Row[]
     put: (rows: Row[], etag: string | undefined) => Promise<VersionedRows<Row>>
     read: () => Promise<VersionedRows<Row>>
     differences: (theirs: readonly Row[]) => readonly (readonly [name: string, yours: string, theirs: string])[]
     isDone: (theirs: readonly Row[]) => boolean
-    onTheirs: (now: VersionedRows<Row>) => void
+    onViewCurrent: (current: VersionedRows<Row>) => void
   },
 ): Promise<VersionedRows<Row> | undefined> {
   let rows: readonly Row[] = current.data.data
   return saveVersioned(current.etag, {
     save: (version) => put([...change(rows)], version),
-    theirs: async () => {
-      const now = await read()
-      rows = now.data.data
-      return now
+    readCurrent: async () => {
+      const current = await read()
+      rows = current.data.data
+      return current
     },
     differences: (theirs: { data: Row[] }) => differences(theirs.data),
-    done: (now: VersionedRows<Row>) => (isDone(now.data.data) ? now : undefined),
-    onTheirs,
+    findSaved: (current: VersionedRows<Row>) => (isDone(current.data.data) ? current : undefined),
+    onViewCurrent,
   })
 }

@@ -39,8 +39,8 @@ const contactFields = ['email', 'phone'] as const
 const addressFields = ['line1', 'line2', 'city', 'province', 'postalCode', 'countryCode'] as const
 export const pageFields = ['order', 'reset', 'verify', 'invitation', 'product', 'cart', 'checkout'] as const
 
-const pickTexts = <Name extends string>(names: readonly Name[], of: Readonly<Record<Name, string | null>>) =>
-  Object.fromEntries(names.map((name) => [name, of[name] ?? ''])) as Record<Name, string>
+const pickTexts = <Name extends string>(names: readonly Name[], record: Readonly<Record<Name, string | null>>) =>
+  Object.fromEntries(names.map((name) => [name, record[name] ?? ''])) as Record<Name, string>
 
 export const textsOfShop = (shop: Shop): ShopTexts => ({
   title: shop.title,
@@ -68,23 +68,23 @@ export const changedFields = (from: ShopTexts, to: ShopTexts): (keyof ShopTexts)
 export function shopChange(from: ShopTexts, to: ShopTexts): Record<string, unknown> | undefined {
   const changed = new Set(changedFields(from, to))
   if (changed.size === 0) return undefined
-  const plain = (['title', 'description', 'currency', 'timeZone', 'storefrontOrigins', 'showQuantity', 'strictProvinces'] as const).filter(
-    (name) => changed.has(name),
-  )
-  const part = (names: readonly (keyof ShopTexts)[]) =>
+  const plainFields = (
+    ['title', 'description', 'currency', 'timeZone', 'storefrontOrigins', 'showQuantity', 'strictProvinces'] as const
+  ).filter((name) => changed.has(name))
+  const changedTexts = (names: readonly (keyof ShopTexts)[]) =>
     names.filter((name) => changed.has(name)).map((name) => [name, textOrNull(to[name])])
-  const parts = (
+  const nestedFields = (
     [
-      ['contact', part(contactFields)],
-      ['address', part(addressFields)],
-      ['pages', part(pageFields)],
+      ['contact', changedTexts(contactFields)],
+      ['address', changedTexts(addressFields)],
+      ['pages', changedTexts(pageFields)],
     ] as const
   ).filter(([, entries]) => entries.length > 0)
   return {
-    ...Object.fromEntries(plain.map((name) => [name, typeof to[name] === 'string' ? to[name].trim() : to[name]])),
+    ...Object.fromEntries(plainFields.map((name) => [name, typeof to[name] === 'string' ? to[name].trim() : to[name]])),
     ...(changed.has('returnDays') ? { returnDays: Number(to.returnDays) } : {}),
-    ...Object.fromEntries(part(ownTextFields)),
-    ...Object.fromEntries(parts.map(([name, entries]) => [name, Object.fromEntries(entries)])),
+    ...Object.fromEntries(changedTexts(ownTextFields)),
+    ...Object.fromEntries(nestedFields.map(([name, entries]) => [name, Object.fromEntries(entries)])),
   }
 }
 

@@ -1,7 +1,7 @@
 import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneNames } from '../../lib/format/locale-lists.ts'
-import type { draftOf } from '../../lib/forms/draft.ts'
+import type { createDraft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { updateShop } from '../../lib/session/current-shop.ts'
@@ -27,7 +27,7 @@ export default function ShopSettings() {
   const shop = useResource('', (signal) => readVersioned(api.GET('/shops/v2', { signal })))
   return (
     <Page title={t('title')} subtitle={t('subtitle')}>
-      <ResourceView of={shop} lines={8}>
+      <ResourceView resource={shop} lines={8}>
         {(current) => <ShopForm current={current} resource={shop} />}
       </ResourceView>
     </Page>
@@ -40,9 +40,9 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
     updateShop({ ...now.data })
   }
   const editor = useRecordEditor({ ...resource, put: show }, current, textsOfShop)
-  const { of: draft } = editor
+  const { fields: draft } = editor
   async function save(): Promise<void> {
-    const [base, typed] = [textsOfShop(editor.base().data), editor.now()]
+    const [base, typed] = [textsOfShop(editor.base().data), editor.values()]
     const body = shopChange(base, typed)
     if (!body) return
     const changed = changedFields(base, typed)
@@ -55,12 +55,12 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
     const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),
       differences,
-      done: (now) => (differences(now.data).length === 0 ? now : undefined),
+      findSaved: (now) => (differences(now.data).length === 0 ? now : undefined),
     })
     if (saved) notify(common('saved'))
   }
   return (
-    <Form onSubmit={save} dirty={editor.dirty} label={t('title')}>
+    <Form onSubmit={save} dirty={editor.isDirty} label={t('title')}>
       <Section title={t('identity')}>
         <TextField bind={draft.title} label={t('shopTitle')} max={200} required />
         <TextAreaField bind={draft.description} label={t('description')} max={5_000} hint={t('descriptionHint')} />
@@ -117,7 +117,7 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
   )
 }
 
-function LogoField({ bind }: { bind: ReturnType<typeof draftOf<ShopTexts>>['logoUrl'] }) {
+function LogoField({ bind }: { bind: ReturnType<typeof createDraft<ShopTexts>>['logoUrl'] }) {
   return (
     <div class="field">
       <h3>{t('logoUrl')}</h3>

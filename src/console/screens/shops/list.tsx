@@ -20,8 +20,8 @@ const statuses = ['ACTIVE', 'KYB_VERIFIED', 'SUSPENDED'] as const satisfies read
 const columns = (): readonly Column<Shop>[] => [
   { title: common('shop'), main: true, cell: ({ title, name }) => <bdi class="cut">{title || name}</bdi> },
   { title: t('handle'), cell: ({ name }) => <code>{name}</code> },
-  { title: common('status'), cell: ({ status }) => <StatusBadge of={status} /> },
-  { title: common('mode'), cell: ({ mode }) => <StatusBadge of={mode} /> },
+  { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
+  { title: common('mode'), cell: ({ mode }) => <StatusBadge status={mode} /> },
   { title: common('address.countryCode'), cell: ({ country: code }) => countryName(code) },
   { title: t('currency'), cell: ({ currency }) => currency },
   { title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
@@ -30,8 +30,8 @@ const columns = (): readonly Column<Shop>[] => [
 /** All shops, newest first. */
 export default function Shops() {
   const query = useQuery()
-  const { q } = query.of
-  const status = statuses.find((one) => one === query.of['status'])
+  const { q } = query.values
+  const status = statuses.find((one) => one === query.values['status'])
   const shops = useResource(JSON.stringify([q, status, query.page]), (signal) =>
     ok(api.GET('/admin/shops', { params: { query: { page: query.page, ...(q ? { q } : {}), ...(status ? { status } : {}) } }, signal })),
   )
@@ -44,7 +44,7 @@ export default function Shops() {
         filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
       />
       <ListTable
-        of={shops}
+        resource={shops}
         query={query}
         isFiltered={!!q || !!status}
         empty={<EmptyState icon="products" title={t('none')} text={t('noneText')} />}

@@ -36,39 +36,48 @@ export default function OneShop() {
         ? {
             subtitle: (
               <>
-                <StatusBadge of={current.data.status} /> <StatusBadge of={current.data.mode} />
+                <StatusBadge status={current.data.status} /> <StatusBadge status={current.data.mode} />
               </>
             ),
-            actions: <StatusActions of={current} shop={shop} />,
+            actions: <StatusActions current={current} shop={shop} />,
           }
         : {})}
     >
-      <ResourceView of={shop}>{({ data }) => <ShopFacts of={data} />}</ResourceView>
+      <ResourceView resource={shop}>{({ data }) => <ShopFacts shop={data} />}</ResourceView>
     </Page>
   )
 }
 
 /** Suspends or restores the shop. */
-function StatusActions({ of, shop }: { of: VersionedShop; shop: Resource<VersionedShop> }) {
-  const { id, title, name } = of.data
-  const called = truncate(title || name)
-  const move = (from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> =>
+function StatusActions({ current, shop }: { current: VersionedShop; shop: Resource<VersionedShop> }) {
+  const { id, title, name } = current.data
+  const shortName = truncate(title || name)
+  const setStatus = (from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> =>
     saveRecord(shop, from.etag, {
       save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],
-      done: (now) => (now.data.status === status ? now : undefined),
+      findSaved: (now) => (now.data.status === status ? now : undefined),
     })
   async function suspend(): Promise<void> {
-    const sure = await confirm({ title: t('suspendOf', { name: called }), body: <SuspensionEffects />, action: t('suspend'), danger: true })
-    if (!sure) return
-    const suspended = await move(of, 'SUSPENDED')
-    if (suspended) notify(t('suspended', { name: called }), { about: id, undo: () => move(suspended, 'ACTIVE') })
+    const isConfirmed = await confirm({
+      title: t('suspendOf', { name: shortName }),
+      body: <SuspensionEffects />,
+      action: t('suspend'),
+      danger: true,
+    })
+    if (!isConfirmed) return
+    const suspended = await setStatus(current, 'SUSPENDED')
+    if (suspended) notify(t('suspended', { name: shortName }), { about: id, undo: () => setStatus(suspended, 'ACTIVE') })
   }
   async function restore(): Promise<void> {
-    const sure = await confirm({ title: t('restoreOf', { name: called }), body: <p>{t('restoreText')}</p>, action: common('restore') })
-    if (sure && (await move(of, 'ACTIVE'))) notify(t('restored', { name: called }), { about: id })
+    const isConfirmed = await confirm({
+      title: t('restoreOf', { name: shortName }),
+      body: <p>{t('restoreText')}</p>,
+      action: common('restore'),
+    })
+    if (isConfirmed && (await setStatus(current, 'ACTIVE'))) notify(t('restored', { name: shortName }), { about: id })
   }
-  return of.data.status === 'SUSPENDED' ? (
+  return current.data.status === 'SUSPENDED' ? (
     <Button kind="primary" onPress={restore} text={common('restore')} />
   ) : (
     <Button kind="danger" onPress={suspend} text={t('suspend')} />
@@ -82,65 +91,65 @@ const continuedTexts = ['onBegun', 'onMerchant', 'onCustomers'] as const
 const SuspensionEffects = () => (
   <>
     <h3>{t('stops')}</h3>
-    <BulletList of={stoppedTexts.map((one) => t(one))} />
+    <BulletList items={stoppedTexts.map((one) => t(one))} />
     <h3>{t('goesOn')}</h3>
-    <BulletList of={continuedTexts.map((one) => t(one))} />
+    <BulletList items={continuedTexts.map((one) => t(one))} />
   </>
 )
 
-const LineList = ({ of }: { of: readonly string[] }) => (
+const LineList = ({ lines }: { lines: readonly string[] }) => (
   <ul>
-    {of.map((line, at) => (
+    {lines.map((line, at) => (
       <li key={at}>
         <bdi>{line}</bdi>
       </li>
     ))}
   </ul>
 )
-const text = (value: string | null) => value && <bdi>{value}</bdi>
+const optionalText = (value: string | null) => value && <bdi>{value}</bdi>
 
-function ShopFacts({ of }: { of: Shop }) {
-  const { line1, line2, city, province, postalCode, countryCode } = of.address
+function ShopFacts({ shop }: { shop: Shop }) {
+  const { line1, line2, city, province, postalCode, countryCode } = shop.address
   const address = [line1, line2, city, province, postalCode, countryCode && countryName(countryCode)].filter(
     (line): line is string => !!line,
   )
   return (
     <>
-      {of.status === 'SUSPENDED' && <Note tone="bad">{t('isSuspended')}</Note>}
+      {shop.status === 'SUSPENDED' && <Note tone="bad">{t('isSuspended')}</Note>}
       <div class="grid">
         <Section title={t('facts')}>
           <FactList
-            of={[
-              [t('handle'), <code key="name">{of.name}</code>],
-              ['ID', <CopyableText key="id" text={of.id} label="ID" />],
-              [common('merchant'), <CopyableText key="merchant" text={of.merchantId} label={common('merchant')} />],
-              [t('currency'), of.currency],
-              [common('address.countryCode'), countryName(of.country)],
-              [t('created'), <Moment key="created" at={of.createdAt} />],
-              [t('verified'), of.verifiedAt ? <Moment key="verified" at={of.verifiedAt} /> : t('notVerified')],
+            facts={[
+              [t('handle'), <code key="name">{shop.name}</code>],
+              ['ID', <CopyableText key="id" text={shop.id} label="ID" />],
+              [common('merchant'), <CopyableText key="merchant" text={shop.merchantId} label={common('merchant')} />],
+              [t('currency'), shop.currency],
+              [common('address.countryCode'), countryName(shop.country)],
+              [t('created'), <Moment key="created" at={shop.createdAt} />],
+              [t('verified'), shop.verifiedAt ? <Moment key="verified" at={shop.verifiedAt} /> : t('notVerified')],
             ]}
           />
         </Section>
         <Section title={t('contact')}>
           <FactList
-            of={[
-              [common('email'), text(of.contact.email)],
-              [common('address.phone'), text(of.contact.phone)],
-              [common('address'), address.length > 0 && <LineList of={address} />],
-              [t('origins'), of.storefrontOrigins.length > 0 && <LineList of={of.storefrontOrigins} />],
+            facts={[
+              [common('email'), optionalText(shop.contact.email)],
+              [common('address.phone'), optionalText(shop.contact.phone)],
+              [common('address'), address.length > 0 && <LineList lines={address} />],
+              [t('origins'), shop.storefrontOrigins.length > 0 && <LineList lines={shop.storefrontOrigins} />],
             ]}
           />
         </Section>
       </div>
-      {of.description && (
+      {shop.description && (
         <Section title={t('description')}>
           <p class="people-text">
-            <bdi>{of.description}</bdi>
+            <bdi>{shop.description}</bdi>
           </p>
         </Section>
       )}
       <div class="row">
-        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: of.id })} text={common('auditLink')} />
+        <ButtonLink icon="book" href={pathWith(operatorPath('audit'), { shopId: shop.id })} text={common('auditLink')} />
       </div>
     </>
   )

@@ -26,12 +26,12 @@ export default function OneWallet() {
 
 const backLink = () => ({ href: operatorPath('wallets'), text: t('platformWallets') })
 
-const WalletFields = ({ of }: { of: FormDraft<WalletText>['of'] }) => (
+const WalletFields = ({ fields }: { fields: FormDraft<WalletText>['fields'] }) => (
   <>
-    <TextField label={common('address')} bind={of.address} max={42} required code placeholder="0x…" />
+    <TextField label={common('address')} bind={fields.address} max={42} required code placeholder="0x…" />
     <div class="fields">
-      <TextField label={t('fromUtc')} bind={of.from} type="datetime-local" hint={t('fromHint')} />
-      <TextField label={t('toUtc')} bind={of.to} type="datetime-local" hint={t('toHint')} />
+      <TextField label={t('fromUtc')} bind={fields.from} type="datetime-local" hint={t('fromHint')} />
+      <TextField label={t('toUtc')} bind={fields.to} type="datetime-local" hint={t('toHint')} />
     </div>
   </>
 )
@@ -41,17 +41,17 @@ function NewWallet() {
   const sendOnce = useIdempotentSend()
   const draft = useDraft<WalletText>('new', blankWallet)
   async function create(): Promise<void> {
-    const body = walletBody(draft.now(), t('badMoment'))
+    const body = walletBody(draft.values(), t('badMoment'))
     const { id, address } = await sendOnce(body, (header) => ok(api.POST('/admin/platform-wallets', { params: { header }, body })))
-    draft.reset(draft.now())
+    draft.reset(draft.values())
     notify(t('registered', { name: address }))
     route(operatorPath('wallets', id), true)
   }
   return (
     <Page title={t('newWallet')} back={backLink()}>
       <Section hint={t('platformWalletsText')}>
-        <Form onSubmit={create} submit={t('register')} dirty={draft.dirty}>
-          <WalletFields of={draft.of} />
+        <Form onSubmit={create} submit={t('register')} dirty={draft.isDirty}>
+          <WalletFields fields={draft.fields} />
         </Form>
       </Section>
     </Page>
@@ -62,7 +62,7 @@ function ExistingWallet({ id }: { id: string }) {
   const wallet = useResource(id, (signal) => readVersioned(api.GET('/admin/platform-wallets/{id}', { params: { path: { id } }, signal })))
   return (
     <Page title={t('platformWallet')} back={backLink()}>
-      <ResourceView of={wallet}>{(of) => <WalletForm of={of} wallet={wallet} />}</ResourceView>
+      <ResourceView resource={wallet}>{(version) => <WalletForm current={version} wallet={wallet} />}</ResourceView>
     </Page>
   )
 }
@@ -72,11 +72,11 @@ const textOf = (wallet: VersionedWallet['data']): WalletText => {
   return { address, from, to }
 }
 
-function WalletForm({ of, wallet }: { of: VersionedWallet; wallet: Resource<VersionedWallet> }) {
-  const { data } = of
-  const editor = useRecordEditor(wallet, of, textOf)
+function WalletForm({ current, wallet }: { current: VersionedWallet; wallet: Resource<VersionedWallet> }) {
+  const { data } = current
+  const editor = useRecordEditor(wallet, current, textOf)
   async function save(): Promise<void> {
-    const body = walletBody({ ...editor.now(), was: editor.base().data }, t('badMoment'))
+    const body = walletBody({ ...editor.values(), stored: editor.base().data }, t('badMoment'))
     const saved = await editor.save({
       save: (version) =>
         readVersioned(api.PATCH('/admin/platform-wallets/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body })),
@@ -91,8 +91,8 @@ function WalletForm({ of, wallet }: { of: VersionedWallet; wallet: Resource<Vers
   return (
     <>
       <Section title={t('record')} hint={t('walletChange')}>
-        <Form onSubmit={save} dirty={editor.dirty} keepsTyping>
-          <WalletFields of={editor.of} />
+        <Form onSubmit={save} dirty={editor.isDirty} isEditableWhileSending>
+          <WalletFields fields={editor.fields} />
         </Form>
       </Section>
       <Section title="ID">

@@ -42,9 +42,14 @@ type ImportOption = {
   readonly label: string
   readonly hint?: string
   /** Another option that it depends on. */
-  readonly beside?: string
+  readonly dependsOn?: string
 }
-type ImportProgress = { readonly dryRun: boolean; readonly phase: 'sending' | 'working'; readonly part?: number; readonly rows?: number }
+type ImportProgress = {
+  readonly dryRun: boolean
+  readonly phase: 'sending' | 'working'
+  readonly fraction?: number
+  readonly rows?: number
+}
 type ImportFailure = { readonly text: string } | { readonly error: unknown }
 
 /**
@@ -53,7 +58,7 @@ type ImportFailure = { readonly text: string } | { readonly error: unknown }
  * @param facts further rows of the result
  * @param onDone called after data was stored
  */
-export function ImportCsv<Answer extends ImportReport>({
+export function ImportCsv<Report extends ImportReport>({
   path,
   kind,
   options,
@@ -65,33 +70,34 @@ export function ImportCsv<Answer extends ImportReport>({
   kind: 'products' | 'customers'
   options: readonly ImportOption[]
   hint?: ComponentChildren
-  facts?: (answer: Answer) => readonly (readonly [name: string, value: ComponentChildren])[]
-  onDone?: (answer: Answer) => void
+  facts?: (response: Report) => readonly (readonly [name: string, value: ComponentChildren])[]
+  onDone?: (response: Report) => void
 }) {
   const file = useSignal<File | undefined>(undefined)
-  const chosen = useSignal<Readonly<Record<string, boolean>>>({})
+  const switchValues = useSignal<Readonly<Record<string, boolean>>>({})
   const progress = useSignal<ImportProgress | undefined>(undefined)
-  const answer = useSignal<{ of: Answer; asked: string } | undefined>(undefined)
+  const response = useSignal<{ report: Report; switchesKey: string } | undefined>(undefined)
   const failure = useSignal<ImportFailure | undefined>(undefined)
-  const stopping = useRef<AbortController | undefined>(undefined)
+  const controllerRef = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
   const name = useRef(Symbol('import'))
 
-  const isOn = ({ name: of, beside }: ImportOption) => !!chosen.value[of] && (beside === undefined || !!chosen.value[beside])
+  const isOn = ({ name: option, dependsOn }: ImportOption) =>
+    !!switchValues.value[option] && (dependsOn === undefined || !!switchValues.value[dependsOn])
   const switches = () => Object.fromEntries(options.filter(isOn).map((one) => [one.name, true]))
-  const asked = JSON.stringify(switches())
+  const switchesKey = JSON.stringify(switches())
 
   useEffect(() => setDirty(name.current, progress.value !== undefined), [progress.value])
   useEffect(
     () => () => {
       setDirty(name.current, false)
-      stopping.current?.abort()
+      controllerRef.current?.abort()
     },
     [],
   )
   useEffect(() => {
-    if (answer.value || failure.value) result.current?.focus()
-  }, [answer.value, failure.value])
+    if (response.value || failure.value) result.current?.focus()
+  }, [response.value, failure.value])
   useEvents(['import.*'], ({ event, data }) => {
     // The event reports the outcome of an import whose response was lost.
     if (event === 'import.finished' && data['kind'] === kind && failure.value && 'text' in failure.value) {
@@ -102,81 +108,86 @@ export function ImportCsv<Answer extends ImportReport>({
     }
     if (progress.value?.phase !== 'working' || data['kind'] !== kind || event !== 'import.progress') return
     const [read, all, rows] = [Number(data['bytesRead']), Number(data['bytes']), Number(data['rows'])]
-    progress.value = { ...progress.value, rows, ...(all > 0 ? { part: Math.min(1, read / all) } : {}) }
+    progress.value = { ...progress.value, rows, ...(all > 0 ? { fraction: Math.min(1, read / all) } : {}) }
   })
 
   async function send(dryRun: boolean): Promise<void> {
     if (!file.value || progress.value) return
-    const mine = new AbortController()
-    stopping.current = mine
-    answer.value = undefined
+    const controller = new AbortController()
+    controllerRef.current = controller
+    response.value = undefined
     failure.value = undefined
-    let arrived = false
-    progress.value = { dryRun, phase: 'sending', part: 0 }
+    let isSent = false
+    progress.value = { dryRun, phase: 'sending', fraction: 0 }
     try {
-      const of = await upload<Answer>(pathWith(path, { ...switches(), ...(dryRun && { dryRun }) }), file.value, {
+      const report = await upload<Report>(pathWith(path, { ...switches(), ...(dryRun && { dryRun }) }), file.value, {
         type: 'text/csv',
-        signal: mine.signal,
-        onProgress(part) {
-          arrived = part >= 1
-          progress.value = arrived ? { dryRun, phase: 'working' } : { dryRun, phase: 'sending', part }
+        signal: controller.signal,
+        onProgress(fraction) {
+          isSent = fraction >= 1
+          progress.value = isSent ? { dryRun, phase: 'working' } : { dryRun, phase: 'sending', fraction }
         },
       })
-      answer.value = { of, asked }
-      if (!dryRun) onDone?.(of)
+      response.value = { report, switchesKey }
+      if (!dryRun) onDone?.(report)
     } catch (error) {
-      const broke = error instanceof ApiError ? error.status === 0 : mine.signal.aborted
-      if (!broke) failure.value = { error }
-      else if (!arrived || dryRun) failure.value = mine.signal.aborted ? { text: t('notSent') } : { error }
-      else failure.value = { text: t(mine.signal.aborted ? 'stopped' : 'unknown') }
+      const hasNoResponse = error instanceof ApiError ? error.status === 0 : controller.signal.aborted
+      if (!hasNoResponse) failure.value = { error }
+      else if (!isSent || dryRun) failure.value = controller.signal.aborted ? { text: t('notSent') } : { error }
+      else failure.value = { text: t(controller.signal.aborted ? 'stopped' : 'unknown') }
     } finally {
       progress.value = undefined
     }
   }
 
-  function take([fresh]: readonly File[]): void {
-    file.value = fresh
-    answer.value = undefined
+  function selectFile([newFile]: readonly File[]): void {
+    file.value = newFile
+    response.value = undefined
     failure.value = undefined
   }
-  const checked = answer.value?.of.dryRun === true && answer.value.asked === asked ? answer.value.of : undefined
-  const takeable = checked ? checked.created + checked.updated : 0
+  const checked = response.value?.report.dryRun === true && response.value.switchesKey === switchesKey ? response.value.report : undefined
+  const importableRows = checked ? checked.created + checked.updated : 0
   return (
     <>
       <Section hint={hint}>
         {file.value ? (
           <div class="row">
             <bdi>{t('chosen', { name: truncate(file.value.name, 120), size: bytes(file.value.size) })}</bdi>
-            {!progress.value && <Button onPress={() => take([])} text={t('another')} />}
+            {!progress.value && <Button onPress={() => selectFile([])} text={t('another')} />}
           </div>
         ) : (
-          <FileField label={t('file')} accept=".csv,text/csv" onFiles={take} />
+          <FileField label={t('file')} accept=".csv,text/csv" onFiles={selectFile} />
         )}
         {options.map((option) => (
           <CheckField
             key={option.name}
-            bind={switchOf(chosen, option.name)}
+            bind={switchOf(switchValues, option.name)}
             label={option.label}
             hint={option.hint}
-            disabled={progress.value !== undefined || (option.beside !== undefined && !chosen.value[option.beside])}
+            disabled={progress.value !== undefined || (option.dependsOn !== undefined && !switchValues.value[option.dependsOn])}
           />
         ))}
         {file.value && !progress.value && (
           <div class="form-actions">
             <Button kind={checked ? 'plain' : 'primary'} onPress={() => send(true)} text={t('check')} />
             {checked && (
-              <Button kind="primary" disabled={takeable === 0} onPress={() => send(false)} text={t(`runFor.${kind}`, { n: takeable })} />
+              <Button
+                kind="primary"
+                disabled={importableRows === 0}
+                onPress={() => send(false)}
+                text={t(`runFor.${kind}`, { n: importableRows })}
+              />
             )}
           </div>
         )}
         {!checked && !progress.value && <p class="hint">{t('checkHint')}</p>}
-        {progress.value && <ImportProgressView of={progress.value} onStop={() => stopping.current?.abort()} />}
+        {progress.value && <ImportProgressView progress={progress.value} onStop={() => controllerRef.current?.abort()} />}
       </Section>
       <div ref={result} tabIndex={-1} class="form-problem loaded">
         {failure.value &&
           ('text' in failure.value ? <Note tone="warn">{failure.value.text}</Note> : <ErrorMessage error={failure.value.error} />)}
-        {answer.value?.of.dryRun && answer.value.asked !== asked && <Note tone="warn">{t('stale')}</Note>}
-        {answer.value && <ImportResult of={answer.value.of} facts={facts(answer.value.of)} />}
+        {response.value?.report.dryRun && response.value.switchesKey !== switchesKey && <Note tone="warn">{t('stale')}</Note>}
+        {response.value && <ImportResult report={response.value.report} facts={facts(response.value.report)} />}
       </div>
     </>
   )
@@ -195,10 +206,10 @@ const switchOf = (all: Signal<Readonly<Record<string, boolean>>>, name: string) 
 
 /** Shows the progress of an import with a stop button. */
 export function ImportProgressView({
-  of: { phase, part, rows },
+  progress: { phase, fraction, rows },
   onStop,
 }: {
-  of: Pick<ImportProgress, 'phase' | 'part' | 'rows'>
+  progress: Pick<ImportProgress, 'phase' | 'fraction' | 'rows'>
   onStop: () => void
 }) {
   const text = phase === 'sending' ? t('sent') : t('working')
@@ -206,9 +217,9 @@ export function ImportProgressView({
     <div class="stack">
       <p role="status">{text}</p>
       <p class="faint">
-        {part !== undefined && percent(part)} {rows !== undefined && t('rowsSoFar', { n: rows })}
+        {fraction !== undefined && percent(fraction)} {rows !== undefined && t('rowsSoFar', { n: rows })}
       </p>
-      <progress aria-label={text} {...(part === undefined ? {} : { value: part })} max={1} />
+      <progress aria-label={text} {...(fraction === undefined ? {} : { value: fraction })} max={1} />
       <div>
         <Button onPress={onStop} text={t('stop')} />
       </div>
@@ -216,16 +227,16 @@ export function ImportProgressView({
   )
 }
 
-function ImportResult({ of, facts }: { of: ImportReport; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
-  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [t(name), number(of[name])] as const)
+function ImportResult({ report, facts }: { report: ImportReport; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [t(name), number(report[name])] as const)
   return (
     <>
-      <Section title={of.dryRun ? t('wouldBe') : t('was')}>
-        <FactList of={[...counts, ...facts]} />
-        {of.failed === 0 && of.dryRun && <Note tone="good">{t('wouldBeGood')}</Note>}
+      <Section title={report.dryRun ? t('wouldBe') : t('was')}>
+        <FactList facts={[...counts, ...facts]} />
+        {report.failed === 0 && report.dryRun && <Note tone="good">{t('wouldBeGood')}</Note>}
       </Section>
-      <ImportRows title={t('errors')} of={of.errors} capped={of.errorsTruncated} />
-      <ImportRows title={t('notices')} of={of.notices ?? []} capped={of.noticesTruncated === true} />
+      <ImportRows title={t('errors')} messages={report.errors} isTruncated={report.errorsTruncated} />
+      <ImportRows title={t('notices')} messages={report.notices ?? []} isTruncated={report.noticesTruncated === true} />
     </>
   )
 }
@@ -233,17 +244,17 @@ function ImportResult({ of, facts }: { of: ImportReport; facts: readonly (readon
 const shownMax = 200
 
 /** Shows the messages of rows, as a table and as CSV. */
-export function ImportRows({ title, of, capped }: { title: string; of: readonly RowMessage[]; capped?: boolean }) {
-  if (of.length === 0) return null
-  const isByProduct = of.some(({ handle }) => handle !== undefined)
-  const cells = of.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
+export function ImportRows({ title, messages, isTruncated }: { title: string; messages: readonly RowMessage[]; isTruncated?: boolean }) {
+  if (messages.length === 0) return null
+  const isByProduct = messages.some(({ handle }) => handle !== undefined)
+  const cells = messages.map(({ row, handle, column, message }) => [row, ...(isByProduct ? [handle ?? null] : []), column ?? null, message])
   const header = [t('row'), ...(isByProduct ? [common('product')] : []), t('column'), t('message')]
   return (
     <Section title={title} actions={<Button icon="download" onPress={() => saveCsv('import.csv', header, cells)} text={t('errorsCsv')} />}>
-      {capped && <Note tone="warn">{t('errorsCapped')}</Note>}
+      {isTruncated && <Note tone="warn">{t('errorsCapped')}</Note>}
       <Table
         caption={t('byRow', { title })}
-        rows={of.slice(0, shownMax)}
+        rows={messages.slice(0, shownMax)}
         rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
         columns={[
           { title: t('row'), main: true, cell: ({ row }) => number(row) },

@@ -28,7 +28,7 @@ const Fields = ({ onEnter, children }: { onEnter: () => void; children: Componen
 )
 
 /** Adds the scheme that a typed address lacks. */
-function urlOf(typed: string): string {
+function normalizeUrl(typed: string): string {
   const text = typed.trim()
   if (/^[^\s@/:]+@[^\s@/]+$/.test(text)) return `mailto:${text}`
   return /^([a-z][a-z\d+.-]*:(?!\d)|[/#?]|$)/i.test(text) ? text : `https://${text}`
@@ -39,7 +39,7 @@ export function LinkDialog({ editor, onClose }: DialogProps) {
   const url = useSignal(before)
   const [isWrong, setWrong] = useState(false)
   function apply(): void {
-    const href = urlOf(url.value)
+    const href = normalizeUrl(url.value)
     const isAllowed = isAllowedUrl(href, linkSchemes)
     setWrong(!isAllowed)
     if (!isAllowed) return
@@ -51,7 +51,7 @@ export function LinkDialog({ editor, onClose }: DialogProps) {
     editor.setLink('')
   }
   return (
-    <Dialog title={t('a')} onClose={onClose} typing>
+    <Dialog title={t('a')} onClose={onClose} focusesField>
       <Fields onEnter={apply}>
         <TextField label={t('url')} bind={url} max={2_000} inputMode="url" code error={isWrong ? t('urlWrong') : undefined} />
         <div class="form-actions">

@@ -82,11 +82,11 @@ function selectLink(view: EditorView): void {
   const { $from, empty } = view.state.selection
   const link = markType('a').isInSet([...$from.marks(), ...($from.nodeAfter?.marks ?? [])])
   if (!empty || !link) return
-  const has = (at: number) => link.isInSet($from.parent.child(at).marks)
+  const hasLink = (at: number) => link.isInSet($from.parent.child(at).marks)
   let [first, last] = [$from.index(), $from.index()]
-  if (first === $from.parent.childCount || !has(first)) first = last = first - 1
-  while (first > 0 && has(first - 1)) first--
-  while (last + 1 < $from.parent.childCount && has(last + 1)) last++
+  if (first === $from.parent.childCount || !hasLink(first)) first = last = first - 1
+  while (first > 0 && hasLink(first - 1)) first--
+  while (last + 1 < $from.parent.childCount && hasLink(last + 1)) last++
   const end = $from.posAtIndex(last + 1)
   view.dispatch(view.state.tr.setSelection(TextSelection.create(view.state.doc, $from.posAtIndex(first), end)))
 }
@@ -105,7 +105,7 @@ function pasteHtml(view: EditorView, data: DataTransfer | null, event: Event): b
   return true
 }
 
-function drop(view: EditorView, event: DragEvent): boolean {
+function handleDrop(view: EditorView, event: DragEvent): boolean {
   if (view.dragging) return false
   const target = view.posAtCoords({ left: event.clientX, top: event.clientY })
   if (!target) return false
@@ -130,7 +130,7 @@ export function createEditor(mount: HTMLElement, onChange: (html: string) => voi
     { mount },
     {
       state: EditorState.create({ doc: loaded.doc, plugins }),
-      handleDOMEvents: { paste: (of, event) => pasteHtml(of, event.clipboardData, event), drop },
+      handleDOMEvents: { paste: (editorView, event) => pasteHtml(editorView, event.clipboardData, event), drop: handleDrop },
       dispatchTransaction(change) {
         view.updateState(view.state.apply(change))
         if (change.docChanged) onChange(html())

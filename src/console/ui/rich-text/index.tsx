@@ -18,23 +18,23 @@ type HtmlFieldProps = FieldProps & { readonly bind: Signal<string>; readonly row
  * A field for HTML: an editor, or the HTML itself. Text that the editor would change stays HTML until the person
  * decides. The bound value keeps its bytes until something changes.
  */
-export function HtmlField({ bind, rows = 8, max, ...given }: HtmlFieldProps) {
+export function HtmlField({ bind, rows = 8, max, ...props }: HtmlFieldProps) {
   const id = useId()
-  const named = useFieldError(bind, given)
-  const { full, onPaste } = useLengthLimit(bind, max)
+  const field = useFieldError(bind, props)
+  const { cutAt, onPaste } = useLengthLimit(bind, max)
   const [module, setModule] = useState<Module>()
   const [isSource, setSource] = useState(false)
-  const [lost, setLost] = useState<readonly string[]>([])
-  const checked = useRef<string | undefined>(undefined)
+  const [lostNames, setLost] = useState<readonly string[]>([])
+  const checkedHtml = useRef<string | undefined>(undefined)
   useEffect(() => {
     import('./editor.ts').then(setModule, () => setSource(true))
   }, [])
   const html = bind.value
   // Also when another value was loaded, as after a conflict.
   useLayoutEffect(() => {
-    if (!module || isSource || checked.current === html) return
+    if (!module || isSource || checkedHtml.current === html) return
     const names = module.lossOfHtml(html)
-    checked.current = html
+    checkedHtml.current = html
     setLost(names)
     setSource(names.length > 0)
   }, [module, html, isSource])
@@ -43,17 +43,17 @@ export function HtmlField({ bind, rows = 8, max, ...given }: HtmlFieldProps) {
     const names = isSource && module ? module.lossOfHtml(bind.peek()) : []
     const question = { title: t('lostTitle'), body: <p>{t('lost', { names: names.join(', ') })}</p>, action: t('switch'), danger: true }
     if (names.length > 0 && !(await confirm(question))) return
-    checked.current = bind.peek()
+    checkedHtml.current = bind.peek()
     setLost([])
     setSource(!isSource)
   }
-  const described = {
-    'aria-invalid': named.error ? true : undefined,
-    'aria-describedby': descriptionIds(id, named),
+  const ariaProps = {
+    'aria-invalid': field.error ? true : undefined,
+    'aria-describedby': descriptionIds(id, field),
   } as const
-  const note = lost.length > 0 ? t('lost', { names: lost.join(', ') }) : undefined
+  const note = lostNames.length > 0 ? t('lost', { names: lostNames.join(', ') }) : undefined
   return (
-    <FieldFrame id={id} {...named} full={full}>
+    <FieldFrame id={id} {...field} cutAt={cutAt}>
       <div class="editor">
         <button type="button" class="editor-source" aria-pressed={isSource} disabled={!module} onClick={toggle}>
           {t('html')}
@@ -72,10 +72,10 @@ export function HtmlField({ bind, rows = 8, max, ...given }: HtmlFieldProps) {
             maxLength={max}
             dir={directionOf(html)}
             onInput={({ currentTarget }) => (bind.value = currentTarget.value)}
-            {...described}
+            {...ariaProps}
           />
         ) : module ? (
-          <VisualEditor module={module} bind={bind} id={id} checked={checked} described={described} />
+          <VisualEditor module={module} bind={bind} id={id} checkedHtml={checkedHtml} ariaProps={ariaProps} />
         ) : (
           <div class="skeleton" role="status" aria-label={common('loading')} />
         )}
@@ -89,25 +89,25 @@ type VisualProps = {
   readonly bind: Signal<string>
   readonly id: string
   /** The HTML whose loss was checked; the editor's own changes lose nothing. */
-  readonly checked: { current: string | undefined }
-  readonly described: { readonly 'aria-invalid': true | undefined; readonly 'aria-describedby': string | undefined }
+  readonly checkedHtml: { current: string | undefined }
+  readonly ariaProps: { readonly 'aria-invalid': true | undefined; readonly 'aria-describedby': string | undefined }
 }
 
-function VisualEditor({ module, bind, id, checked, described }: VisualProps) {
+function VisualEditor({ module, bind, id, checkedHtml, ariaProps }: VisualProps) {
   const mount = useRef<HTMLDivElement>(null)
   const [editor, setEditor] = useState<Editor>()
   const [, redraw] = useState(0)
   const [dialog, setDialog] = useState<'a' | 'img'>()
   useLayoutEffect(() => {
     if (!mount.current) return
-    const change = (html: string) => {
-      checked.current = html
+    const handleChange = (html: string) => {
+      checkedHtml.current = html
       bind.value = html
     }
-    const made = module.createEditor(mount.current, change, () => redraw((count) => count + 1))
-    made.load(bind.peek())
-    setEditor(made)
-    return () => made.destroy()
+    const newEditor = module.createEditor(mount.current, handleChange, () => redraw((count) => count + 1))
+    newEditor.load(bind.peek())
+    setEditor(newEditor)
+    return () => newEditor.destroy()
   }, [])
   const html = bind.value
   useLayoutEffect(() => {
@@ -126,7 +126,7 @@ function VisualEditor({ module, bind, id, checked, described }: VisualProps) {
         aria-labelledby={`${id}-label`}
         tabIndex={0}
         dir={directionOf(html)}
-        {...described}
+        {...ariaProps}
       />
       {editor && dialog === 'a' && <LinkDialog editor={editor} onClose={close} />}
       {editor && dialog === 'img' && <PictureDialog editor={editor} onClose={close} />}

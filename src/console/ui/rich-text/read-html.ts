@@ -74,7 +74,7 @@ const nameOf = (entry: string): string =>
 
 /** Returns the names of elements and attributes that the editor would remove from HTML. */
 export function lossOf(html: string, doc: Node): readonly string[] {
-  const kept = inventoryOf(writeHtml(doc))
-  const lost = [...inventoryOf(html)].filter(([name, count]) => count > (kept.get(name) ?? 0)).map(([name]) => name)
+  const remaining = inventoryOf(writeHtml(doc))
+  const lost = [...inventoryOf(html)].filter(([name, count]) => count > (remaining.get(name) ?? 0)).map(([name]) => name)
   return [...new Set(lost.map(nameOf))]
 }

@@ -2,7 +2,7 @@
 import { type Attrs, type DOMOutputSpec, type MarkSpec, type NodeSpec, Schema, type TagParseRule } from 'prosemirror-model'
 import { allowedAttributes, isAllowedUrl, linkRelation, linkSchemes, pictureSchemes } from '../../../lib/html-rules.ts'
 import { styleAttribute } from '../../lib/format/html-preview.ts'
-import { ownPicture } from '../../lib/format/media-url.ts'
+import { storedPicturePath } from '../../lib/format/media-url.ts'
 
 const flow = '(p | block)+'
 
@@ -27,14 +27,14 @@ const tagsOf = (tag: string) => [tag, ...Object.keys(aliases).filter((alias) => 
 /** Reads the attributes that the sanitiser keeps. It drops empty ones, except `alt`. */
 function attributesOf(tag: string, from: HTMLElement): Attrs {
   const pairs = [...(allowedAttributes[tag] ?? []), 'lang', 'dir'].map((name) => [name, from.getAttribute(name)] as const)
-  const kept = pairs.filter(([name, value]) => value || (name === 'alt' && value !== null))
-  return Object.fromEntries(kept)
+  const attributes = pairs.filter(([name, value]) => value || (name === 'alt' && value !== null))
+  return Object.fromEntries(attributes)
 }
 
 const attributeSpecs = (tag: string) =>
   Object.fromEntries([...(allowedAttributes[tag] ?? []), 'lang', 'dir'].map((name) => [name, { default: null, validate: 'string|null' }]))
 
-const written = (attrs: Attrs): Attrs => Object.fromEntries(Object.entries(attrs).filter(([, value]) => typeof value === 'string'))
+const stringAttributes = (attrs: Attrs): Attrs => Object.fromEntries(Object.entries(attrs).filter(([, value]) => typeof value === 'string'))
 
 function nodeOf(tag: string): NodeSpec {
   const content = contents[tag]
@@ -46,7 +46,7 @@ function nodeOf(tag: string): NodeSpec {
     ...(tag === 'p' || tag === 'li' ? {} : { defining: true }),
     attrs: { ...attributeSpecs(tag), ...(tag === 'p' && { bare: { default: true } }) },
     parseDOM: [{ tag, getAttrs: (from) => ({ ...attributesOf(tag, from), ...(tag === 'p' && { bare: false }) }) }],
-    toDOM: ({ attrs }): DOMOutputSpec => (voidTags.has(tag) ? [tag, written(attrs)] : [tag, written(attrs), 0]),
+    toDOM: ({ attrs }): DOMOutputSpec => (voidTags.has(tag) ? [tag, stringAttributes(attrs)] : [tag, stringAttributes(attrs), 0]),
   }
 }
 
@@ -68,9 +68,9 @@ const picture: NodeSpec = {
     },
   ],
   toDOM({ attrs: { src, ...attrs } }) {
-    const path = ownPicture(src, 640)
+    const path = storedPicturePath(src, 640)
     // Screen readers skip a picture without a description; the text itself is written by `write-html.ts`.
-    return ['img', { alt: '', ...written(attrs), 'data-src': src, ...(path !== undefined && { src: path }) }]
+    return ['img', { alt: '', ...stringAttributes(attrs), 'data-src': src, ...(path !== undefined && { src: path }) }]
   },
 }
 
@@ -100,7 +100,7 @@ function markOf(tag: string): MarkSpec {
       { tag: tagsOf(tag), getAttrs: (from: HTMLElement) => !isNormal(from) && attributesOf(tag, from) },
       ...(styles ? [styles] : []),
     ],
-    toDOM: ({ attrs }) => [tag, written(attrs)],
+    toDOM: ({ attrs }) => [tag, stringAttributes(attrs)],
   }
 }
 

@@ -21,18 +21,18 @@ const tools = Object.keys(drawings) as Tool[]
 
 /** The editor's buttons. Tab reaches one of them, arrow keys the others. */
 export function Toolbar({ editor, id, onOpen }: { editor: Editor; id: string; onOpen: (dialog: 'a' | 'img') => void }) {
-  const [reached, setReached] = useState<Tool>('strong')
-  function move(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const [focusedTool, setReached] = useState<Tool>('strong')
+  function handleKey(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
     const forward = getComputedStyle(event.currentTarget).direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const at = tools.indexOf(reached)
-    const sideways = event.key === 'ArrowLeft' || event.key === 'ArrowRight'
+    const at = tools.indexOf(focusedTool)
+    const isHorizontal = event.key === 'ArrowLeft' || event.key === 'ArrowRight'
     const next = event.key === 'Home' ? 0 : event.key === 'End' ? tools.length - 1 : at + (event.key === forward ? 1 : -1)
-    if (!sideways && event.key !== 'Home' && event.key !== 'End') return
+    if (!isHorizontal && event.key !== 'Home' && event.key !== 'End') return
     event.preventDefault()
     event.currentTarget.querySelectorAll('button')[(next + tools.length) % tools.length]?.focus()
   }
   return (
-    <div class="editor-tools" role="toolbar" aria-label={t('toolbar')} aria-controls={id} onKeyDown={move}>
+    <div class="editor-tools" role="toolbar" aria-label={t('toolbar')} aria-controls={id} onKeyDown={handleKey}>
       {tools.map((tool) => {
         const isHistory = tool === 'undo' || tool === 'redo'
         return (
@@ -43,7 +43,7 @@ export function Toolbar({ editor, id, onOpen }: { editor: Editor; id: string; on
             title={t(tool)}
             aria-pressed={isHistory || tool === 'img' ? undefined : editor.isActive(tool)}
             aria-disabled={isHistory && !editor.canRun(tool) ? true : undefined}
-            tabIndex={tool === reached ? 0 : -1}
+            tabIndex={tool === focusedTool ? 0 : -1}
             onFocus={() => setReached(tool)}
             // Keeps the selection in the text.
             onMouseDown={(event) => event.preventDefault()}

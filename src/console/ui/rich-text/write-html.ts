@@ -47,7 +47,7 @@ function writeInline(block: Node): string {
 function isBare(node: Node, parent: Node, at: number): boolean {
   const isParagraph = (other: Node | null) => other?.type.name === 'p'
   if (!isParagraph(node) || parent.type.name === 'doc' || node.attrs['dir'] || node.attrs['lang']) return false
-  const hasNeighbour = [at - 1, at + 1].some((place) => isParagraph(parent.maybeChild(place)))
+  const hasNeighbour = [at - 1, at + 1].some((index) => isParagraph(parent.maybeChild(index)))
   return !hasNeighbour && (node.attrs['bare'] === true || parent.type.name === 'li')
 }
 

@@ -3,8 +3,7 @@ import type { Schema } from '../../lib/api/api.ts'
 type DecidedRecord = Pick<Schema<'AdminKybRecord'>, 'events'>
 
 /**
- * Returns whether the last decision is the person's own, whose response may have been lost.
- * @param of the present record
+ * Returns whether the last decision of a record is the person's own, whose response may have been lost.
  */
 export function isOwnDecision(
   { events }: DecidedRecord,

@@ -1,6 +1,6 @@
 import { common } from '../../lib/i18n/common.ts'
 import type { Query } from '../../lib/navigation/query.ts'
-import { mayManage, role, shopPath } from '../../lib/session/current-shop.ts'
+import { canManage, role, shopPath } from '../../lib/session/current-shop.ts'
 import { Address } from '../../ui/address.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { EmailText } from '../../ui/email-text.tsx'
@@ -11,7 +11,7 @@ import { t } from './i18n.ts'
 import type { Order } from './order-types.ts'
 
 /** The platform whose agent bought, with the attribution that it sent. */
-const AgentText = ({ of: { profile, attribution = {} } }: { of: NonNullable<Order['agent']> }) => (
+const AgentText = ({ agent: { profile, attribution = {} } }: { agent: NonNullable<Order['agent']> }) => (
   <>
     <bdi>{profile ?? t('unnamedAgent')}</bdi>
     {Object.entries(attribution).map(([name, value]) => (
@@ -23,30 +23,30 @@ const AgentText = ({ of: { profile, attribution = {} } }: { of: NonNullable<Orde
 )
 
 /** Customer and addresses of an order. */
-export function OrderCustomer({ of, query }: { of: Order; query: Query }) {
-  const edit = (what: Correction) =>
-    mayManage.value &&
-    isCorrectable(of) && (
+export function OrderCustomer({ order, query }: { order: Order; query: Query }) {
+  const editLink = (correction: Correction) =>
+    canManage.value &&
+    isCorrectable(order) && (
       <ButtonLink
         kind="quiet"
-        href={query.href({ do: what })}
-        label={`${common('edit')}: ${what === 'contact' ? t('editContact') : t(what)}`}
+        href={query.href({ do: correction })}
+        label={`${common('edit')}: ${correction === 'contact' ? t('editContact') : t(correction)}`}
         text={common('edit')}
       />
     )
-  const { tags = [], giftCardRecipient: recipient, customerId, shippingAddress, billingAddress, email, affiliate, agent } = of
+  const { tags = [], giftCardRecipient: recipient, customerId, shippingAddress, billingAddress, email, affiliate, agent } = order
   const isSame = JSON.stringify(shippingAddress) === JSON.stringify(billingAddress)
   return (
     <Section title={t('people')}>
       <FactList
-        of={[
+        facts={[
           [
             common('email'),
             email === null ? (
               t('guest')
             ) : (
               <>
-                <EmailText of={email} /> {edit('contact')}
+                <EmailText email={email} /> {editLink('contact')}
               </>
             ),
           ],
@@ -57,14 +57,14 @@ export function OrderCustomer({ of, query }: { of: Order; query: Query }) {
           [
             t('shippingAddress'),
             <>
-              {shippingAddress ? <Address of={shippingAddress} /> : '–'} {edit('shippingAddress')}
+              {shippingAddress ? <Address address={shippingAddress} /> : '–'} {editLink('shippingAddress')}
             </>,
           ],
           [
             t('billingAddress'),
             <>
-              {isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address of={billingAddress} /> : '–'}{' '}
-              {edit('billingAddress')}
+              {isSame && billingAddress ? t('sameAddress') : billingAddress ? <Address address={billingAddress} /> : '–'}{' '}
+              {editLink('billingAddress')}
             </>,
           ],
           ...(recipient
@@ -72,7 +72,7 @@ export function OrderCustomer({ of, query }: { of: Order; query: Query }) {
                 [
                   t('giftCardRecipient'),
                   <>
-                    <EmailText of={recipient.email} /> <bdi>{recipient.name}</bdi>
+                    <EmailText email={recipient.email} /> <bdi>{recipient.name}</bdi>
                     {recipient.message && (
                       <p>
                         <bdi>{recipient.message}</bdi>
@@ -83,7 +83,7 @@ export function OrderCustomer({ of, query }: { of: Order; query: Query }) {
               ]
             : []),
           ...(affiliate ? [[common('affiliate'), <bdi>{affiliate.code}</bdi>] as const] : []),
-          ...(agent ? [[t('agent'), <AgentText of={agent} />] as const] : []),
+          ...(agent ? [[t('agent'), <AgentText agent={agent} />] as const] : []),
         ]}
       />
     </Section>

@@ -13,14 +13,22 @@ type Seller = Schema<'TopSeller'>
 
 const columns = (): readonly Column<Seller>[] => [
   { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
-  { title: common('units'), end: true, cell: ({ units }) => number(units) },
-  { title: t('revenue'), end: true, cell: ({ revenue }) => <Money of={revenue} /> },
+  { title: common('units'), lastPage: true, cell: ({ units }) => number(units) },
+  { title: t('revenue'), lastPage: true, cell: ({ revenue }) => <Money amount={revenue} /> },
 ]
 
 /** Best-selling products of the dates. */
-export function TopProducts({ of: { topProducts }, query, leads }: { of: Schema<'Overview'>; query: Query; leads: boolean }) {
-  const byUnits = query.of['top'] === 'units'
-  const rows = byUnits ? topProducts.byUnits : topProducts.byRevenue
+export function TopProducts({
+  overview: { topProducts },
+  query,
+  linksToProducts,
+}: {
+  overview: Schema<'Overview'>
+  query: Query
+  linksToProducts: boolean
+}) {
+  const isByUnits = query.values['top'] === 'units'
+  const rows = isByUnits ? topProducts.byUnits : topProducts.byRevenue
   return (
     <Section title={t('top')}>
       {rows.length === 0 ? (
@@ -29,9 +37,9 @@ export function TopProducts({ of: { topProducts }, query, leads }: { of: Schema<
         <>
           <Tabs
             label={t('topView')}
-            of={[
-              { href: query.href({ top: undefined }), text: t('byRevenue'), current: !byUnits },
-              { href: query.href({ top: 'units' }), text: t('byUnits'), current: byUnits },
+            tabs={[
+              { href: query.href({ top: undefined }), text: t('byRevenue'), current: !isByUnits },
+              { href: query.href({ top: 'units' }), text: t('byUnits'), current: isByUnits },
             ]}
           />
           <Table
@@ -39,7 +47,7 @@ export function TopProducts({ of: { topProducts }, query, leads }: { of: Schema<
             columns={columns()}
             rows={rows}
             rowKey={({ productId }) => productId}
-            href={({ productId, title }) => (leads && title !== null ? shopPath('products', productId) : undefined)}
+            href={({ productId, title }) => (linksToProducts && title !== null ? shopPath('products', productId) : undefined)}
           />
         </>
       )}

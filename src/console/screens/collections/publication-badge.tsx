@@ -5,7 +5,11 @@ import { t } from './i18n.ts'
 
 /** Shows whether a collection is published, or from when on. */
 export function PublicationBadge({ at }: { at: string | null }) {
-  if (at === null) return <StatusBadge of="DRAFT" text={t('notPublished')} />
-  const isAhead = new Date(at).getTime() > serverNow()
-  return isAhead ? <StatusBadge of="PENDING" text={t('from', { at: moment(at) })} /> : <StatusBadge of="PUBLISHED" text={t('published')} />
+  if (at === null) return <StatusBadge status="DRAFT" text={t('notPublished')} />
+  const isScheduled = new Date(at).getTime() > serverNow()
+  return isScheduled ? (
+    <StatusBadge status="PENDING" text={t('from', { at: moment(at) })} />
+  ) : (
+    <StatusBadge status="PUBLISHED" text={t('published')} />
+  )
 }

@@ -25,37 +25,37 @@ const ownersMax = 50
  * @param rejected the rejected record to correct
  */
 export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; onFiled: (record: Record) => void }) {
-  const begun = textsOfKyb(rejected, { country: shop.value?.country ?? '', title: shop.value?.title ?? '' })
-  const draft = useDraft(rejected?.id ?? 'new', begun)
-  const tried = useSignal(false)
+  const initial = textsOfKyb(rejected, { country: shop.value?.country ?? '', title: shop.value?.title ?? '' })
+  const draft = useDraft(rejected?.id ?? 'new', initial)
+  const wasSubmitted = useSignal(false)
   const sendOnce = useIdempotentSend()
-  async function file(): Promise<void> {
-    tried.value = true
-    const typed = kybBody(draft.now())
-    if ('wrong' in typed) throw new Error(t(typed.wrong === 'sum' ? 'tooMuch' : 'checkShares'))
-    const { body } = typed
+  async function submit(): Promise<void> {
+    wasSubmitted.value = true
+    const result = kybBody(draft.values())
+    if ('error' in result) throw new Error(t(result.error === 'sum' ? 'tooMuch' : 'checkShares'))
+    const { body } = result
     const record = await sendOnce(body, (header) => ok(api.POST('/kyb', { params: { header }, body })))
-    draft.reset(draft.now())
+    draft.reset(draft.values())
     if (!isOperator.value) notify(t('sent'))
     // If the approval fails, the page shows why, and the record with a button to approve it.
-    const asPending = (error: unknown): Record => {
+    const showPending = (error: unknown): Record => {
       showError(error)
       return record
     }
-    onFiled(isOperator.value ? await approveOwn(record).catch(asPending) : record)
+    onFiled(isOperator.value ? await approveOwn(record).catch(showPending) : record)
   }
-  const { owners } = draft.of
-  const put = (at: number, change: Partial<OwnerTexts>) => {
-    owners.value = owners.value.map((owner, place) => (place === at ? { ...owner, ...change } : owner))
+  const { owners } = draft.fields
+  const setOwner = (at: number, change: Partial<OwnerTexts>) => {
+    owners.value = owners.value.map((owner, index) => (index === at ? { ...owner, ...change } : owner))
   }
   return (
     <Section title={rejected ? t('fileAgain') : t('file')} hint={isOperator.value ? t('fileHintOwn') : t('fileHint')}>
-      <Form onSubmit={file} submit={isOperator.value ? t('sendOwn') : t('send')} dirty={draft.dirty} label={t('file')}>
+      <Form onSubmit={submit} submit={isOperator.value ? t('sendOwn') : t('send')} dirty={draft.isDirty} label={t('file')}>
         <div class="fields">
-          <TextField bind={draft.of.legalName} label={common('legalName')} max={200} required />
-          <TextField bind={draft.of.registrationNumber} label={common('registrationNumber')} max={100} required code />
-          <SelectField bind={draft.of.country} label={common('address.countryCode')} options={countryOptions()} />
-          <SelectField bind={draft.of.cohort} label={common('businessKind')} options={cohortOptions()} />
+          <TextField bind={draft.fields.legalName} label={common('legalName')} max={200} required />
+          <TextField bind={draft.fields.registrationNumber} label={common('registrationNumber')} max={100} required code />
+          <SelectField bind={draft.fields.country} label={common('address.countryCode')} options={countryOptions()} />
+          <SelectField bind={draft.fields.cohort} label={common('businessKind')} options={cohortOptions()} />
         </div>
         <h3>{t('owners')}</h3>
         <p class="hint">{t('ownersHint')}</p>
@@ -64,10 +64,10 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
             key={at}
             n={at + 1}
             owner={owner}
-            isTried={tried.value}
-            onChange={(change) => put(at, change)}
+            wasSubmitted={wasSubmitted.value}
+            onChange={(change) => setOwner(at, change)}
             {...(owners.value.length > 1 && {
-              onRemove: () => (owners.value = owners.value.filter((_, place) => place !== at)),
+              onRemove: () => (owners.value = owners.value.filter((_, index) => index !== at)),
             })}
           />
         ))}
@@ -79,11 +79,17 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
   )
 }
 
-type OwnerProps = { n: number; owner: OwnerTexts; isTried: boolean; onChange: (change: Partial<OwnerTexts>) => void; onRemove?: () => void }
+type OwnerProps = {
+  n: number
+  owner: OwnerTexts
+  wasSubmitted: boolean
+  onChange: (change: Partial<OwnerTexts>) => void
+  onRemove?: () => void
+}
 
-function OwnerFields({ n, owner: { name, share }, isTried, onChange, onRemove }: OwnerProps) {
+function OwnerFields({ n, owner: { name, share }, wasSubmitted, onChange, onRemove }: OwnerProps) {
   // Adapts a list entry to a field's signal.
-  const bound = (value: string, set: (text: string) => void) =>
+  const bindText = (value: string, set: (text: string) => void) =>
     ({
       get value() {
         return value
@@ -94,12 +100,12 @@ function OwnerFields({ n, owner: { name, share }, isTried, onChange, onRemove }:
     }) as Parameters<typeof TextField>[0]['bind']
   return (
     <div class="owner">
-      <TextField bind={bound(name, (text) => onChange({ name: text }))} label={t('ownerName', { n })} max={200} required />
+      <TextField bind={bindText(name, (text) => onChange({ name: text }))} label={t('ownerName', { n })} max={200} required />
       <TextField
-        bind={bound(share, (text) => onChange({ share: text }))}
+        bind={bindText(share, (text) => onChange({ share: text }))}
         label={t('ownerShare', { n })}
         inputMode="decimal"
-        error={isTried && parseShare(share) === undefined ? t('notShare') : undefined}
+        error={wasSubmitted && parseShare(share) === undefined ? t('notShare') : undefined}
         required
         code
       />

@@ -33,7 +33,7 @@ export function GoingLive({ kybStatus }: { kybStatus: string }) {
   const [key, setKey] = useState<string | undefined>(undefined)
   if (shop.value?.mode === 'LIVE')
     return (
-      <Section title={t('go')} actions={<StatusBadge of="LIVE" />}>
+      <Section title={t('go')} actions={<StatusBadge status="LIVE" />}>
         <Note tone="good">{t('isLive')}</Note>
         {key && (
           <div role="status" class="stack">
@@ -55,7 +55,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     // The shown steps can be outdated.
     await overview.reload()
     if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { about: 'live' })
-    const body = <BulletList of={consequences.map((one) => t(one))} />
+    const body = <BulletList items={consequences.map((one) => t(one))} />
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
@@ -63,16 +63,16 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
       onLive(live.publishableKey)
       updateShop(live.shop)
       notify(t('went'))
-    } catch (refusal) {
-      setError(refusal)
+    } catch (cause) {
+      setError(cause)
       await overview.reload()
     }
   }
   return (
-    <Section title={t('go')} actions={<StatusBadge of="TEST" />} hint={t('liveHint')}>
-      <ResourceView of={overview}>{({ goLive }) => <StepList of={goLive?.steps ?? []} />}</ResourceView>
+    <Section title={t('go')} actions={<StatusBadge status="TEST" />} hint={t('liveHint')}>
+      <ResourceView resource={overview}>{({ goLive }) => <StepList steps={goLive?.steps ?? []} />}</ResourceView>
       <h3>{t('happens')}</h3>
-      <BulletList of={consequences.map((one) => t(one))} />
+      <BulletList items={consequences.map((one) => t(one))} />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
         <Button kind="danger" onPress={goLive} text={t('go')} />
@@ -81,13 +81,13 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
   )
 }
 
-const StepList = ({ of }: { of: Steps }) => (
+const StepList = ({ steps }: { steps: Steps }) => (
   <>
     <h3>{t('steps')}</h3>
     <ul class="needs">
-      {of.map(({ step, done, required }) => (
+      {steps.map(({ step, done, required }) => (
         <li key={step}>
-          <StatusBadge of={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
+          <StatusBadge status={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />
           <span>{t(`step.${step}`)}</span>
           {!done && stepPaths[step] && (
             <a href={shopPath(...stepPaths[step])}>

@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router, useLocation, useRoute } from 'preact-i
 import { common } from '../lib/i18n/common.ts'
 import { dismissAll } from '../lib/live/toasts.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
-import { lastShopName, role, setShopFromPath, shop, shopName } from '../lib/session/current-shop.ts'
+import { hasRole, lastShopName, setShopFromPath, shop, shopHref, shopName } from '../lib/session/current-shop.ts'
 import { linkToken } from '../lib/session/link-token.ts'
 import { recordVisit } from '../lib/session/list-position.ts'
 import { isOutdated } from '../lib/session/program-version.ts'
@@ -136,8 +136,7 @@ function withAccess(screen: Screen): () => preact.JSX.Element {
   const guard = () => {
     // The screen's own path stays while the next screen loads.
     const { path } = useRoute()
-    const hasAccess =
-      screen.area === 'net' ? isOperator.value : !screen.roles || (role.value !== undefined && screen.roles.includes(role.value))
+    const hasAccess = screen.area === 'net' ? isOperator.value : hasRole(screen.roles)
     // Access was lost while something was typed.
     const losesInput = useRef(false)
     losesInput.current = !hasAccess && (losesInput.current || isDirty())
@@ -179,7 +178,7 @@ function StartPage() {
   const lastShop = staffShops.find(({ name }) => name === lastShopName())
   const startShop = staffShops.length === 1 ? staffShops[0] : lastShop
   const isAdministration = isOperator.value && staffShops.length === 0
-  const href = startShop ? `/console/s/${encodeURIComponent(startShop.name)}` : isAdministration ? '/console/net' : undefined
+  const href = startShop ? shopHref(startShop.name) : isAdministration ? '/console/net' : undefined
   useEffect(() => {
     if (href) route(href, true)
   }, [href, route])
@@ -200,7 +199,7 @@ function StartPage() {
       <ul class="choices-list">
         {staffShops.map((staffShop: StaffShop) => (
           <li key={staffShop.id}>
-            <a href={`/console/s/${encodeURIComponent(staffShop.name)}`}>
+            <a href={shopHref(staffShop.name)}>
               <strong>
                 <bdi>{staffShop.title}</bdi>
               </strong>

@@ -2,13 +2,13 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
+import { chooseLanguage, type Language, language } from '../lib/i18n/catalog.ts'
 import { common } from '../lib/i18n/common.ts'
 import { isLive } from '../lib/live/live-events.ts'
 import { navigate } from '../lib/navigation/navigate.ts'
 import type { Group } from '../lib/navigation/screen.tsx'
 import { chooseColorScheme, colorScheme, colorSchemes } from '../lib/session/color-scheme.ts'
-import { rememberShop, shop } from '../lib/session/current-shop.ts'
+import { rememberShop, shop, shopHref } from '../lib/session/current-shop.ts'
 import { rememberFeature } from '../lib/session/features.ts'
 import { isOperator, logOut, session, shops } from '../lib/session/session.ts'
 import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
@@ -17,6 +17,7 @@ import { Button } from '../ui/button.tsx'
 import { askToLeave } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { t } from './i18n.ts'
+import { LanguageSelect } from './language-select.tsx'
 import { menuScreens, screenHref, screenName } from './menu.ts'
 import { openPalette, Palette } from './palette.tsx'
 
@@ -136,19 +137,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
             </a>
           </div>
           <div class="pair">
-            <label class="language">
-              <span class="unseen">{t('language')}</span>
-              <select value={language} onChange={({ currentTarget }) => changeLanguage(currentTarget)}>
-                {Object.entries(languages).map(([tag, name]) => (
-                  <option key={tag} value={tag} lang={tag}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <LanguageSelect onChange={changeLanguage} />
             <Button icon="out" onPress={confirmLogOut} text={t('logout')} />
           </div>
-          <label class="language">
+          <label>
             <span class="unseen">{t('scheme')}</span>
             <select
               value={colorScheme.value}
@@ -226,5 +218,3 @@ function ShopSwitcher() {
     </label>
   )
 }
-
-const shopHref = (name: string): string => `/console/s/${encodeURIComponent(name)}`

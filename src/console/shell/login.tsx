@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../lib/api/api-error.ts'
-import { chooseLanguage, type Language, language, languages } from '../lib/i18n/catalog.ts'
+import { chooseLanguage, type Language } from '../lib/i18n/catalog.ts'
 import { lazyScreen } from '../lib/navigation/screen.tsx'
 import { cookiesPersist } from '../lib/session/browser-storage.ts'
 import { linkToken } from '../lib/session/link-token.ts'
@@ -12,6 +12,7 @@ import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
 import { Note } from '../ui/note.tsx'
 import { t } from './i18n.ts'
+import { LanguageSelect } from './language-select.tsx'
 
 const Setup = lazyScreen(() => import('../screens/new-shop/setup.tsx'))
 const Invitation = lazyScreen(() => import('../screens/invitation/index.tsx'))
@@ -53,16 +54,7 @@ export function SignedOut() {
       ) : (
         <Login onForgot={() => setView('forgot')} />
       )}
-      <label class="language">
-        <span class="unseen">{t('language')}</span>
-        <select value={language} onChange={({ currentTarget }) => chooseLanguage(currentTarget.value as Language)}>
-          {Object.entries(languages).map(([tag, name]) => (
-            <option key={tag} value={tag} lang={tag}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <LanguageSelect onChange={({ value }) => chooseLanguage(value as Language)} />
     </main>
   )
 }

@@ -1,6 +1,6 @@
 import { common } from '../lib/i18n/common.ts'
 import type { Screen } from '../lib/navigation/screen.tsx'
-import { role, shop } from '../lib/session/current-shop.ts'
+import { hasRole, shop } from '../lib/session/current-shop.ts'
 import { isFeatureShown } from '../lib/session/features.ts'
 import { isOperator } from '../lib/session/session.ts'
 import { screens } from '../screens.ts'
@@ -9,10 +9,7 @@ import { screens } from '../screens.ts'
 export const availableScreens = (): readonly Screen[] =>
   screens.filter(
     ({ nav, area, roles }) =>
-      nav &&
-      (area === 'shop'
-        ? shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
-        : shop.value === undefined && isOperator.value),
+      nav && (area === 'shop' ? shop.value !== undefined && hasRole(roles) : shop.value === undefined && isOperator.value),
   )
 
 /** Returns the menu's screens: `availableScreens` without unused optional parts. */

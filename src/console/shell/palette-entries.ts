@@ -1,7 +1,7 @@
 /** Pages by their synonyms, actions and settings of the palette; loaded when it opens. */
 import { foldText } from '../lib/format/fold-text.ts'
 import { chooseColorScheme, colorSchemes } from '../lib/session/color-scheme.ts'
-import { role, shop, shopPath } from '../lib/session/current-shop.ts'
+import { hasRole, shop, shopPath } from '../lib/session/current-shop.ts'
 import { screenAt } from '../screens.ts'
 import { t as shellText } from './i18n.ts'
 import { availableScreens, screenHref, screenName } from './menu.ts'
@@ -25,8 +25,7 @@ const accountSettings = ['password', 'twoFactor', 'sessions', 'language'] as con
 
 /** Whether the person's role may open a page of the shop. */
 function canOpen(href: string): boolean {
-  const roles = screenAt(href)?.roles
-  return shop.value !== undefined && (!roles || (role.value !== undefined && roles.includes(role.value)))
+  return shop.value !== undefined && hasRole(screenAt(href)?.roles)
 }
 
 function allEntries(): readonly Entry[] {

@@ -21,6 +21,9 @@ export const Address = ({ address }: { address: Postal }) => (
   </address>
 )
 
+/** Returns an address in one line, for conflicts. */
+export const addressLine = (address: Postal | null): string => (address ? Object.values(address).filter(Boolean).join(', ') : '–')
+
 const names = ['name', 'company', 'line1', 'line2', 'city', 'province', 'postalCode', 'countryCode', 'phone'] as const
 /** The fields of an address. */
 export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<string> }

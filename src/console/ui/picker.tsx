@@ -226,7 +226,7 @@ export function PickField<Found extends Choice>({
     else if (bind.value.length < max) bind.value = [...bind.value, found]
   }
   return (
-    <div class="pick-field">
+    <div>
       <Picker
         {...rest}
         label={label}

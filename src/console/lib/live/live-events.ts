@@ -190,6 +190,10 @@ export function watchEvents(): void {
   })
 }
 
+/** Returns whether an event matches one of the patterns, such as `order.*`. */
+const matchesPattern = (event: string, patterns: readonly string[]): boolean =>
+  patterns.some((pattern) => (pattern.endsWith('*') ? event.startsWith(pattern.slice(0, -1)) : event === pattern))
+
 const firstPollMs = 2_000
 const longestPollMs = 60_000
 /** Events within this time cause one reload. */
@@ -212,8 +216,6 @@ export function useLiveReload(
   const key = names.join(' ')
   useEffect(() => {
     const patterns = key.split(' ')
-    const concerns = (event: string) =>
-      event === 'resync' || patterns.some((name) => (name.endsWith('*') ? event.startsWith(name.slice(0, -1)) : event === name))
     let reloadTimer: ReturnType<typeof setTimeout> | undefined
     let timer: ReturnType<typeof setTimeout> | undefined
     let pause = firstPollMs
@@ -224,7 +226,8 @@ export function useLiveReload(
     }
     timer = setTimeout(poll, pause)
     const listener: Listener = (liveEvent) => {
-      if (!concerns(liveEvent.event) || (liveEvent.event !== 'resync' && !latest.current.isMatch(liveEvent))) return
+      const { event } = liveEvent
+      if (event !== 'resync' && !(matchesPattern(event, patterns) && latest.current.isMatch(liveEvent))) return
       pause = firstPollMs
       reloadTimer ??= setTimeout(() => {
         reloadTimer = undefined
@@ -278,8 +281,7 @@ export function useEvents(names: readonly string[], listener: Listener): void {
   useEffect(() => {
     const patterns = key.split(' ')
     const mine: Listener = (liveEvent) => {
-      if (patterns.some((name) => (name.endsWith('*') ? liveEvent.event.startsWith(name.slice(0, -1)) : liveEvent.event === name)))
-        latest.current(liveEvent)
+      if (matchesPattern(liveEvent.event, patterns)) latest.current(liveEvent)
     }
     listeners.add(mine)
     return () => void listeners.delete(mine)

@@ -3,6 +3,8 @@ import { dayMs, dayOf, startOfDay } from '../../../lib/day.ts'
 import { daysAgo } from '../format/server-clock.ts'
 
 export const dayChoices = [7, 30, 90] as const
+/** Numbers of days that the routes of operators accept. */
+export const operatorDayChoices = [7, 30, 90, 365] as const
 const defaultDays = 30
 
 export type DateRange = {

@@ -24,6 +24,10 @@ export const canManage = computed(() => role.value === 'OWNER' || role.value ===
 export const canFulfil = computed(() => canManage.value || role.value === 'FULFILMENT')
 export const isOwner = computed(() => role.value === 'OWNER')
 
+/** Returns whether the person has one of the roles; without a list, everyone in the shop has. */
+export const hasRole = (roles: readonly StaffRole[] | undefined): boolean =>
+  !roles || (role.value !== undefined && roles.includes(role.value))
+
 /** Updates the shop after a change. */
 export function updateShop(changes: Partial<StaffShop> & { id: string }): void {
   if (!session.value) return
@@ -33,6 +37,8 @@ export function updateShop(changes: Partial<StaffShop> & { id: string }): void {
 /** Counts 404 responses of a shop, which may mean that the person lost access. */
 export const missingShopReports = signal(0)
 
+/** Returns the URL of a shop's home. */
+export const shopHref = (name: string): string => `/console/s/${encodeURIComponent(name)}`
 /** Returns the URL of a page of the shop: `shopPath('orders', id)`. */
 export const shopPath = (...parts: string[]): string => `/console/s/${[shopName.value ?? '', ...parts].map(encodeURIComponent).join('/')}`
 /** Returns the URL of an operator page. */

@@ -19,18 +19,18 @@ import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type Body, blankDiscount, bodyFields, bodyOf, type DiscountText, type FieldErrors, textOf } from './discount.domain.ts'
 import { t } from './i18n.ts'
 import { discountValue } from './list.tsx'
-import type { NamedDiscount } from './read.ts'
+import { type NamedDiscount, withoutRecord } from './read.ts'
 
 type Discount = Schema<'Discount'>
 const kinds = ['PERCENT', 'FIXED', 'FREE_SHIPPING'] as const
 const productsMax = 250
 const collectionsMax = 20
 
-/** Strips the records from found choices, because the draft compares values. */
-const withoutRecord =
+/** Wraps a search so that its choices have no records. */
+const findWithoutRecords =
   (find: RecordFinder<Choice>): RecordFinder<Choice> =>
   async (q, signal) =>
-    (await find(q, signal)).map(({ id, text, detail }) => ({ id, text, detail }))
+    (await find(q, signal)).map(withoutRecord)
 
 /** Creates or edits a discount. */
 export function DiscountForm({ current, resource }: { current?: Versioned<NamedDiscount>; resource?: Resource<Versioned<NamedDiscount>> }) {
@@ -124,8 +124,13 @@ export function DiscountForm({ current, resource }: { current?: Versioned<NamedD
       </Section>
       <Section title={t('forWhat')} hint={t('forWhatHint')}>
         <div class="grid">
-          <PickField bind={fields.products} max={productsMax} label={common('products')} find={withoutRecord(findProducts)} />
-          <PickField bind={fields.collections} max={collectionsMax} label={common('collections')} find={withoutRecord(findCollections)} />
+          <PickField bind={fields.products} max={productsMax} label={common('products')} find={findWithoutRecords(findProducts)} />
+          <PickField
+            bind={fields.collections}
+            max={collectionsMax}
+            label={common('collections')}
+            find={findWithoutRecords(findCollections)}
+          />
         </div>
         <MoneyField
           bind={fields.minSubtotal}

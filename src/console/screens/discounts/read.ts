@@ -6,7 +6,8 @@ import type { Versioned } from '../../lib/forms/use-draft.ts'
 /** A discount with the titles of its products and collections. */
 export type NamedDiscount = Schema<'Discount'> & { readonly products: readonly Choice[]; readonly collections: readonly Choice[] }
 
-const withoutRecord = ({ id, text, detail }: Choice): Choice => ({ id, text, detail })
+/** Returns a choice without its record, because the draft compares values. */
+export const withoutRecord = ({ id, text, detail }: Choice): Choice => ({ id, text, detail })
 
 /** @throws ApiError */
 export async function readDiscount(id: string, signal: AbortSignal): Promise<Versioned<NamedDiscount>> {

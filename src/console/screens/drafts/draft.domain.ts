@@ -2,6 +2,7 @@
 
 import type { Schema } from '../../lib/api/api.ts'
 import { pickChanges } from '../../lib/api/changed-fields.ts'
+import { variantTitleText } from '../../lib/format/variant-title.ts'
 import { type Money, moneyText, parseMoney } from '../../lib/forms/amounts.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
 
@@ -52,7 +53,7 @@ export const variantDetail = ({
   variantTitle?: string | null
   title?: string | null
   sku: string | null
-}): string => [variantTitle ?? title, sku].filter((text) => text && text !== 'Default Title').join(' · ')
+}): string => [variantTitleText(variantTitle ?? title), sku].filter(Boolean).join(' · ')
 
 /** Returns the form's values of a draft: only what the shop has set, not what the shopper has. */
 export function textOf(draft: Draft): DraftText {

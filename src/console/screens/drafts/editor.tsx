@@ -9,7 +9,7 @@ import { money } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop, shopPath } from '../../lib/session/current-shop.ts'
-import { AddressFields, type AddressForm } from '../../ui/address.tsx'
+import { AddressFields, type AddressForm, addressLine } from '../../ui/address.tsx'
 import { ErrorMessage } from '../../ui/error-message.tsx'
 import { SelectField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -180,13 +180,12 @@ const AddressField = ({
 function differencesOf(yours: DraftText, theirs: DraftText, changed: object): readonly (readonly [string, string, string])[] {
   const lines = ({ lines: all }: DraftText) =>
     all.map(({ title, detail, quantity, price }) => `${quantity} × ${title} ${detail} (${price})`).join('; ')
-  const address = (value: DraftText['shippingAddress']) => (value ? Object.values(value).filter(Boolean).join(', ') : '–')
   const rows: readonly (readonly [keyof DraftText, string, string, string])[] = [
     ['lines', t('lines'), lines(yours), lines(theirs)],
     ['email', common('email'), yours.email, theirs.email],
     ['customerId', common('customer'), yours.customerId ?? '', theirs.customerId ?? ''],
-    ['shippingAddress', t('shippingAddress'), address(yours.shippingAddress), address(theirs.shippingAddress)],
-    ['billingAddress', t('billingAddress'), address(yours.billingAddress), address(theirs.billingAddress)],
+    ['shippingAddress', t('shippingAddress'), addressLine(yours.shippingAddress), addressLine(theirs.shippingAddress)],
+    ['billingAddress', t('billingAddress'), addressLine(yours.billingAddress), addressLine(theirs.billingAddress)],
     ['shippingMethod', t('method'), yours.shippingMethod, theirs.shippingMethod],
     ['discountCode', t('discountCode'), yours.discountCode, theirs.discountCode],
     ['note', common('note'), yours.note, theirs.note],

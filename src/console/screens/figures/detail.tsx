@@ -5,7 +5,7 @@ import { download } from '../../lib/api/download.ts'
 import { percent, usd } from '../../lib/format/format.ts'
 import { saveCsv } from '../../lib/format/save-csv.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
+import { operatorDayChoices, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
@@ -13,22 +13,11 @@ import { Plot } from '../../ui/chart.tsx'
 import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
+import { ReadingDates } from '../../ui/reading-dates.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { isKpi, type Kpi, type KpiName, type KpiPart, shareOf, unitOf } from './kpi.domain.ts'
-import {
-  dayChoices,
-  formatOf,
-  KpiDates,
-  KpiNotes,
-  type KpiReading,
-  kpiDateRange,
-  kpiTitle,
-  kpiValueText,
-  modeOf,
-  partName,
-  useKpi,
-} from './kpi.tsx'
+import { formatOf, KpiNotes, type KpiReading, kpiDateRange, kpiTitle, kpiValueText, modeOf, partName, useKpi } from './kpi.tsx'
 
 /** One figure of the instance, by day and by part. */
 export default function Detail() {
@@ -65,7 +54,7 @@ function KpiPage({ name }: { name: KpiName }) {
         />
       }
     >
-      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
+      <DateRangeFilter query={query} range={range} dayCounts={operatorDayChoices} />
       <ResourceView resource={kpi}>{(reading) => <KpiDetail kpi={reading} name={name} />}</ResourceView>
     </Page>
   )
@@ -83,7 +72,7 @@ function KpiDetail({ kpi, name }: { kpi: KpiReading; name: KpiName }) {
   )
   return (
     <>
-      <KpiDates kpi={kpi} />
+      <ReadingDates startDate={kpi.startDate} endDate={kpi.endDate} readAt={kpi.readAt} />
       <KpiNotes kpi={kpi} />
       <div class="grid">
         <Figure

@@ -1,6 +1,6 @@
 import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { rangeQuery } from '../../lib/navigation/date-range.ts'
+import { operatorDayChoices, rangeQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
@@ -9,7 +9,7 @@ import { Page, ResourceView } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { t } from './i18n.ts'
 import { firstParts, type KpiName, kpiNames } from './kpi.domain.ts'
-import { dayChoices, KpiNotes, type KpiReading, kpiDateRange, kpiTitle, kpiValueText, partName, useKpi } from './kpi.tsx'
+import { KpiNotes, type KpiReading, kpiDateRange, kpiTitle, kpiValueText, partName, useKpi } from './kpi.tsx'
 
 const partsMax = 4
 
@@ -19,7 +19,7 @@ export default function Figures() {
   const range = kpiDateRange(query.values)
   return (
     <Page title={common('figures')} subtitle={t('subtitle')}>
-      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
+      <DateRangeFilter query={query} range={range} dayCounts={operatorDayChoices} />
       <div class="grid figures">
         {kpiNames.map((name) => (
           <KpiCard key={name} name={name} query={query} href={`${operatorPath('figures', name)}${rangeQuery(query.values)}`} />

@@ -1,20 +1,24 @@
 /** Shared by both pages of figures. */
 import { api, ok } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { day, moment, number, percent, usd } from '../../lib/format/format.ts'
+import { number, percent, usd } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
-import { type DateRange, parseDateRange, previousRange, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
+import {
+  type DateRange,
+  operatorDayChoices,
+  parseDateRange,
+  previousRange,
+  rangeDates,
+  rangeQuery,
+} from '../../lib/navigation/date-range.ts'
 import type { Query } from '../../lib/navigation/query.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
 import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 import { type Kpi, type KpiName, type KpiPart, toCountKpi, toRateKpi, unitOf } from './kpi.domain.ts'
-
-/** Numbers of days that the API accepts. */
-export const dayChoices = [7, 30, 90, 365] as const
 
 /** Whether a figure counts orders, which depend on the mode. */
 const isSalesKpi = (name: KpiName): boolean => name === 'gmv' || name === 'confirmed-orders' || name === 'refund-rate'
@@ -64,7 +68,7 @@ const reloadDelayMs = 5_000
 const pollMs = 60_000
 
 /** Returns the dates of the URL. */
-export const kpiDateRange = (values: Query['values']): DateRange => parseDateRange(values, dayChoices)
+export const kpiDateRange = (values: Query['values']): DateRange => parseDateRange(values, operatorDayChoices)
 
 /** A figure with its reading time. `isTest` if it counts test shops because none is live. */
 export type KpiReading = Kpi & { readonly readAt: string; readonly isTest: boolean }
@@ -118,10 +122,3 @@ export function KpiNotes({ kpi: { isTest, unpriced }, isCompact }: { kpi: KpiRea
     </>
   )
 }
-
-/** Shows the dates of a figure and its reading time. */
-export const KpiDates = ({ kpi: { startDate, endDate, readAt } }: { kpi: Pick<KpiReading, 'startDate' | 'endDate' | 'readAt'> }) => (
-  <p class="faint">
-    {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
-  </p>
-)

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../../lib/api/api-error.ts'
 import type { components } from '../../lib/schema.d.ts'
+import { shopHref } from '../../lib/session/current-shop.ts'
 import { linkToken } from '../../lib/session/link-token.ts'
 import { logIn } from '../../lib/session/session.ts'
 import { TextField } from '../../ui/fields.tsx'
@@ -26,8 +27,6 @@ async function acceptInvitation(body: { token: string; password: string; name?: 
   return (await response.json()) as JoinedShop
 }
 
-const pathOf = ({ shop }: JoinedShop): string => `/console/s/${encodeURIComponent(shop.name)}`
-
 /** Accepts an invitation, logs in and opens the shop. */
 export default function Invitation() {
   const { route } = useLocation()
@@ -44,7 +43,7 @@ export default function Invitation() {
       accepted = await acceptInvitation({ token, password: password.value, ...(enteredName ? { name: enteredName } : {}) })
       setJoined(accepted)
       // The page of the shop is loaded if the login replaces another account's session, which reloads the page.
-      history.replaceState(null, '', pathOf(accepted))
+      history.replaceState(null, '', shopHref(accepted.shop.name))
     }
     try {
       await logIn({ email: accepted.email, password: password.value, ...(code.value.trim() ? { code: code.value.trim() } : {}) })
@@ -55,7 +54,7 @@ export default function Invitation() {
       return
     }
     linkToken.value = undefined
-    route(pathOf(accepted), true)
+    route(shopHref(accepted.shop.name), true)
   }
   return (
     <>

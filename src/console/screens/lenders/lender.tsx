@@ -16,7 +16,7 @@ import { saveRecord } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
-import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
+import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsText } from '../registries/registry.domain.ts'
 import { StatusActions, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
@@ -81,7 +81,6 @@ function ExistingLender({ id }: { id: string }) {
 }
 
 type LenderChange = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
-const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Returns how a change of the record is saved. */
 const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
@@ -91,7 +90,7 @@ const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
     [
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
       [common('name'), change.displayName ?? data.displayName, now.displayName],
-      [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+      [t('wallets'), walletsText(change.wallets ?? data.wallets), walletsText(now.wallets)],
     ] as const,
 })
 

@@ -3,6 +3,7 @@ import { api, ok } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { browserTimeZone } from '../../lib/format/format.ts'
 import { notify } from '../../lib/live/toasts.ts'
+import { shopHref } from '../../lib/session/current-shop.ts'
 import { addShop, session } from '../../lib/session/session.ts'
 import { Form } from '../../ui/form.tsx'
 import { EmptyState, Page, Section } from '../../ui/page.tsx'
@@ -20,7 +21,7 @@ export default function NewShop() {
     const created = await sendOnce(body, (header) => ok(api.POST('/shops/v2', { params: { header }, body })))
     addShop({ ...created, role: 'OWNER' })
     notify(t('created'))
-    route(`/console/s/${encodeURIComponent(created.name)}`)
+    route(shopHref(created.name))
   }
   if (!session.value?.canCreateShops)
     return (

@@ -7,7 +7,7 @@ import type { Money } from '../../lib/forms/amounts.ts'
 import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { AddressFields, addressOf, addressTexts } from '../../ui/address.tsx'
+import { AddressFields, addressLine, addressOf, addressTexts } from '../../ui/address.tsx'
 import { confirm, FormDialog } from '../../ui/dialog.tsx'
 import { TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -121,7 +121,6 @@ function differencesOf(correction: Correction, yours: Order, theirs: Order): rea
     [common('tags'), (yours.tags ?? []).join(', '), (theirs.tags ?? []).join(', ')],
   ]
 }
-const addressLine = (address: Order['shippingAddress']): string => (address ? Object.values(address).filter(Boolean).join(', ') : '–')
 
 type Change = { readonly before: Money; readonly after: Money | null }
 type Difference = Readonly<Record<'shippingTotal' | 'taxTotal' | 'taxIncluded' | 'total', Change>>

@@ -1,6 +1,7 @@
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
+import { variantTitleText } from '../../lib/format/variant-title.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload } from '../../lib/live/live-events.ts'
 import { useQuery } from '../../lib/navigation/query.ts'
@@ -13,12 +14,12 @@ import { t } from './i18n.ts'
 
 type LowStockVariant = Schema<'LowStock'>
 
-/** Title of the variant of a product without options. */
-const defaultTitle = 'Default Title'
-
 const columns = (): readonly Column<LowStockVariant>[] => [
   { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title}</bdi> },
-  { title: t('variant'), cell: ({ variantTitle }) => variantTitle !== defaultTitle && <bdi class="cut">{variantTitle}</bdi> },
+  {
+    title: t('variant'),
+    cell: ({ variantTitle }) => variantTitleText(variantTitle) && <bdi class="cut">{variantTitleText(variantTitle)}</bdi>,
+  },
   { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
   {
     title: t('onHand'),

@@ -67,7 +67,7 @@ function MainVariantFields({ row, editor, currency, figures, productId }: Varian
         <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={errorOf('onHand')} hint={t('firstStockHint')} />
       ) : (
         <div class="field">
-          <span class="label">{t('onHand')}</span>
+          <span>{t('onHand')}</span>
           <a class="stock-link" href={shopPath('products', productId ?? '', 'variants', id, 'stock')}>
             <strong aria-live="polite">{draft.track.value ? number(stock?.onHand ?? 0) : t('notCounted')}</strong>{' '}
             <span>{t('seeStock')}</span>

@@ -22,7 +22,7 @@ import { SecretOnce } from '../../ui/secret-once.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
-import { type StatusOf, type WalletRow, walletBodies, walletRow } from '../registries/registry.domain.ts'
+import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsText } from '../registries/registry.domain.ts'
 import { StatusActions, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
@@ -118,7 +118,6 @@ type ProviderChange = {
   wallets?: ReturnType<typeof walletBodies>
   status?: StatusOf<'provider'>
 }
-const walletText = (wallets: readonly { address: string }[]) => wallets.map(({ address }) => address).join(' ')
 
 /** Returns how a change of the record is saved. */
 const saveOptions = ({ data }: VersionedProvider, change: ProviderChange) => ({
@@ -131,7 +130,7 @@ const saveOptions = ({ data }: VersionedProvider, change: ProviderChange) => ({
       [common('status'), stateName(change.status ?? data.status), stateName(now.status)],
       [common('name'), change.displayName ?? data.displayName, now.displayName],
       [t('archetype'), t(`archetype.${change.archetype ?? data.archetype}`), t(`archetype.${now.archetype}`)],
-      [t('wallets'), walletText(change.wallets ?? data.wallets), walletText(now.wallets)],
+      [t('wallets'), walletsText(change.wallets ?? data.wallets), walletsText(now.wallets)],
     ] as const,
 })
 

@@ -1,11 +1,11 @@
 import { api, ok, pathWith, type Schema } from '../../lib/api/api.ts'
 import { download } from '../../lib/api/download.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
-import { day, moment, number, usd } from '../../lib/format/format.ts'
+import { number, usd } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useLiveReload, useVisibleInterval } from '../../lib/live/live-events.ts'
-import { parseDateRange, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
+import { operatorDayChoices, parseDateRange, rangeDates, rangeQuery } from '../../lib/navigation/date-range.ts'
 import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
 import { type SalesMode, salesMode } from '../../lib/session/sales-mode.ts'
@@ -13,6 +13,7 @@ import { Button } from '../../ui/button.tsx'
 import { DateRangeFilter } from '../../ui/date-range-filter.tsx'
 import { Note } from '../../ui/note.tsx'
 import { EmptyState, Page, ResourceView } from '../../ui/page.tsx'
+import { ReadingDates } from '../../ui/reading-dates.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { t } from './i18n.ts'
@@ -20,7 +21,6 @@ import { t } from './i18n.ts'
 type Merchant = Schema<'TopMerchants'>['data'][number]
 type Product = Schema<'TopProducts'>['data'][number]
 
-const dayChoices = [7, 30, 90, 365] as const
 const limits = [10, 25, 50, 100] as const
 /** A busy instance must not recompute rankings for each order. */
 const reloadDelayMs = 5_000
@@ -28,7 +28,7 @@ const reloadDelayMs = 5_000
 const pollMs = 60_000
 
 type Dates = ReturnType<typeof rangeDates>
-const queryDates = (values: Query['values']): Dates => rangeDates(parseDateRange(values, dayChoices))
+const queryDates = (values: Query['values']): Dates => rangeDates(parseDateRange(values, operatorDayChoices))
 
 /** Reads a ranking with its reading time. */
 function useRanking<Of>(
@@ -52,7 +52,7 @@ function useRanking<Of>(
 /** Best-selling products and merchants of affiliates. */
 export default function Rankings() {
   const query = useQuery()
-  const range = parseDateRange(query.values, dayChoices)
+  const range = parseDateRange(query.values, operatorDayChoices)
   const limit = limits.find((one) => String(one) === query.values['limit']) ?? 10
   const isByProduct = query.values['top'] === 'products'
   const path = isByProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
@@ -74,7 +74,7 @@ export default function Rankings() {
         />
       }
     >
-      <DateRangeFilter query={query} range={range} dayCounts={dayChoices} />
+      <DateRangeFilter query={query} range={range} dayCounts={operatorDayChoices} />
       <Tabs
         label={t('kind')}
         tabs={[
@@ -106,9 +106,7 @@ const LimitFilter = ({ query, limit }: { query: Query; limit: number }) => (
 type RankingReading = { startDate: string; endDate: string; readAt: string; isTest: boolean }
 const RankingDates = ({ reading: { startDate, endDate, readAt, isTest } }: { reading: RankingReading }) => (
   <>
-    <p class="faint">
-      {common('zoneDays', { from: day(startDate), to: day(endDate), zone: 'UTC' })} · {common('asOf', { at: moment(readAt) })}
-    </p>
+    <ReadingDates startDate={startDate} endDate={endDate} readAt={readAt} />
     {isTest && <Note tone="info">{common('testMode')}</Note>}
   </>
 )

@@ -41,6 +41,9 @@ export function walletBody({ address, from, to, stored }: WalletRow, errorText: 
 export const walletBodies = (rows: readonly WalletRow[], errorText: string): WalletBody[] =>
   rows.filter(({ address, from, to }) => `${address}${from}${to}`.trim() !== '').map((row) => walletBody(row, errorText))
 
+/** Returns wallets in one line, for conflicts. */
+export const walletsText = (wallets: readonly { readonly address: string }[]): string => wallets.map(({ address }) => address).join(' ')
+
 /** The transitions to offer, as in the API's document. The API checks them. */
 export const statusMoves = {
   lender: { PENDING_KYB: ['ACTIVE', 'ARCHIVED'], ACTIVE: ['SUSPENDED'], SUSPENDED: ['ACTIVE', 'ARCHIVED'], ARCHIVED: [] },

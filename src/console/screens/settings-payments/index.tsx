@@ -23,14 +23,13 @@ import { type MethodSetting, type MethodTexts, methods, methodsOf, resolutionsOf
 
 type Methods = Schema<'PaymentMethods'>
 type Resolved = Schema<'ResolvedPaymentMethods'>
-const readMethodsOf = (signal: AbortSignal) => readMethods(signal)
 
 export default function Payments() {
   const name = shopName.value ?? ''
   const resolved = useResource(name, (signal) =>
     ok(api.GET('/checkout/{shopUrl}/payment-intent-resolver', { params: { path: { shopUrl: name } }, signal })),
   )
-  const settings = useResource('', readMethodsOf)
+  const settings = useResource('', readMethods)
   const query = useQuery()
   const { manual, new: isNew } = query.values
   useLiveReload(['shop.*'], resolved.reload)
@@ -53,7 +52,7 @@ export default function Payments() {
           </ResourceView>
         )}
       </Section>
-      <ResourceView resource={settings}>{(current) => <ManualMethods current={current} resource={settings} />}</ResourceView>
+      <ResourceView resource={settings}>{(current) => <ManualMethods current={current} />}</ResourceView>
       {isOwner.value && <ProcessorAccounts />}
       <Section title={t('choices')} hint={t('choicesHint')}>
         <ResourceView resource={settings}>

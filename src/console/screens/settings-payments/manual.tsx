@@ -28,11 +28,10 @@ export const readMethods = (signal?: AbortSignal): Promise<VersionedMethods> =>
 export const putMethods = (body: Omit<Methods, 'warnings'>, etag: string | undefined): Promise<VersionedMethods> =>
   readVersioned<Methods>(api.PUT('/shops/v2/payment-methods', { params: { header: ifMatch(etag) }, body }))
 
-type ListProps = { current: VersionedMethods; resource: Resource<VersionedMethods> }
 const paymentsPath = () => shopPath('settings', 'payments')
 
 /** Payments that the shop receives outside souk. Only its owner changes them. */
-export function ManualMethods({ current }: ListProps) {
+export function ManualMethods({ current }: { current: VersionedMethods }) {
   const query = useQuery()
   const manual = current.data.manual ?? []
   return (
@@ -62,7 +61,15 @@ export function ManualMethods({ current }: ListProps) {
 }
 
 /** Edits a manual method, or adds one. */
-export function EditManual({ code, current, resource }: ListProps & { code: string | undefined }) {
+export function EditManual({
+  code,
+  current,
+  resource,
+}: {
+  code: string | undefined
+  current: VersionedMethods
+  resource: Resource<VersionedMethods>
+}) {
   const { route } = useLocation()
   const [formKey, setFormKey] = useState(0)
   const method = current.data.manual?.find((one) => one.code === code)

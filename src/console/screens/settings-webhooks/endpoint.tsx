@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso/router'
 import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { usePolling } from '../../lib/api/poll.ts'
-import { type Resource, useResource } from '../../lib/api/resource.ts'
+import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { useVisibleInterval } from '../../lib/live/live-events.ts'
@@ -93,7 +93,7 @@ function Deliveries({ endpoint, onChanged }: { endpoint: Endpoint; onChanged: ()
         {(list) => (
           <Table
             caption={t('deliveries')}
-            columns={columns({ endpointId: id, canResend: !disabledAt, deliveries, reload })}
+            columns={columns({ endpointId: id, canResend: !disabledAt, reload })}
             rows={list.data}
             rowKey={(delivery) => delivery.id}
           />
@@ -103,7 +103,7 @@ function Deliveries({ endpoint, onChanged }: { endpoint: Endpoint; onChanged: ()
   )
 }
 
-type DeliveryActions = { endpointId: string; canResend: boolean; deliveries: Resource<{ data: Delivery[] }>; reload: () => Promise<void> }
+type DeliveryActions = { endpointId: string; canResend: boolean; reload: () => Promise<void> }
 
 const columns = ({ endpointId, canResend, reload }: DeliveryActions): readonly Column<Delivery>[] => [
   {

@@ -8,9 +8,13 @@ import { browserHeaders, matchesEtag, prebuilt } from './public-response.ts'
 import { hostOf, isPlainUrl, pathAndQuery, pathnameOf } from './request-url.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { FastRead, RouteTable, StatedRoute } from './route-table.ts'
+import { isOriginAllowed } from './shop.ts'
 
-/** A public record of known version; see modules/catalog/products/document-cache.ts. */
-export type CachedRecord = { readonly etag: string; readonly visibleFrom: number }
+/**
+ * A public record of known version; see modules/catalog/products/document-cache.ts.
+ * `origins`: the origins that its shop lists.
+ */
+export type CachedRecord = { readonly etag: string; readonly visibleFrom: number; readonly origins: readonly string[] }
 
 /** Source of cached records. */
 export type CachedRecords<Entry extends CachedRecord> = {
@@ -30,7 +34,7 @@ type Read = (request: Request, param: string, requestId: string, peer: ClientCon
 
 /**
  * Responds to the most frequent reads before the framework runs, from memory or by one prepared query. The routes give
- * equal responses. It leaves all special cases to them: unknown or invisible records, refusals, requests with an
+ * equal responses. It leaves all special cases to them: unknown or invisible records, refusals, the first request of an
  * Origin, long responses, and URLs with percent encoding.
  */
 export type FastReads = Record<FastRead, Read> & {
@@ -92,9 +96,9 @@ export function createFastReads<Entry extends CachedRecord>({
 
   return {
     record({ headers, url }, id, requestId) {
-      if (id.length > idLengthMax || headers.has('origin') || !isPlainUrl(url)) return undefined
+      if (id.length > idLengthMax || !isPlainUrl(url)) return undefined
       const cached = records.findCached(id)
-      if (!cached || cached.visibleFrom > now()) return undefined
+      if (!cached || cached.visibleFrom > now() || !isOriginAllowed(headers, cached.origins)) return undefined
       if (matchesEtag(headers, cached.etag)) return prebuilt.notModified(cached.etag, requestId)
       const text = records.textOf(id, cached)
       return text === undefined || text.length > countedBytesMin ? undefined : prebuilt.json(text, cached.etag, requestId)
@@ -126,8 +130,10 @@ export function createFastReads<Entry extends CachedRecord>({
       return matchesEtag(headers, etag) ? prebuilt.sameProfile(etag, requestId) : prebuilt.profile(body, etag, requestId)
     },
     cachedResponse({ url, headers }, requestId) {
-      const cached = headers.has('origin') ? undefined : answers.get(pathAndQuery(url))
+      const cached = answers.get(pathAndQuery(url))
       if (!cached || cached.body.length > countedBytesMin) return undefined
+      const origin = headers.get('origin')
+      if (origin !== null && !cached.origins.includes(origin)) return undefined
       lastRoute = cached.route
       return matchesEtag(headers, cached.etag)
         ? prebuilt.notModified(cached.etag, requestId)

@@ -4,15 +4,15 @@ import { bytesOf, publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { publicJson } from './public-response.ts'
 import { pathAndQuery } from './request-url.ts'
 
-/** `route`: the declared route, for metrics. */
-export type CachedResponse = { body: string; etag: string; route: string | undefined }
-type Entry = CachedResponse & { staleAt: number }
+/** `route`: the declared route, for metrics. `origins`: origins to which the route has sent this response. */
+export type CachedResponse = { body: string; etag: string; route: string | undefined; origins: readonly string[] }
+type Entry = CachedResponse & { origins: string[]; staleAt: number }
 
 export type ResponseCache = {
   /** Returns the valid cached response for exactly this path and query. */
   get(path: string): CachedResponse | undefined
   /**
-   * Responds to a public GET from the cache, or with the JSON of `compute`.
+   * Responds to a public GET from the cache, or with the JSON of `compute`. The caller has checked the request's origin.
    * @param path cache key; default: path and query
    */
   respond(request: Request, compute: () => Promise<string>, path?: string): Promise<Response>
@@ -21,6 +21,8 @@ export type ResponseCache = {
 const entriesMax = 2_000
 /** Total bytes of cached responses. */
 const bytesMax = 4_000_000
+/** Origins of one response. A shop has few storefronts; requests from further origins are checked by the route. */
+const originsMax = 8
 /** Maximum age: records that become visible by time (publication dates) appear this late at most. */
 const maxAgeMs = 1_000
 
@@ -46,7 +48,7 @@ export function createResponseCache({ version, now, routeOf, control }: Response
     entryCharactersMax: publicAnswerBytesMax,
   })
 
-  function validEntry(path: string): CachedResponse | undefined {
+  function validEntry(path: string): Entry | undefined {
     const entry = cache.get(path)
     return entry && entry.staleAt > now() ? entry : undefined
   }
@@ -55,13 +57,15 @@ export function createResponseCache({ version, now, routeOf, control }: Response
     get: validEntry,
     async respond(request, compute, path = pathAndQuery(request.url)) {
       const staleAt = now() + maxAgeMs
-      const { body, etag } =
+      const entry =
         validEntry(path) ??
         (await cache.reload(path, async () => {
           const computed = await compute()
-          return { body: computed, etag: etagOf(computed), route: routeOf?.(request), staleAt }
+          return { body: computed, etag: etagOf(computed), route: routeOf?.(request), origins: [], staleAt }
         }))
-      return publicJson(request, body, etag, control)
+      const origin = request.headers.get('origin')
+      if (origin !== null && entry.origins.length < originsMax && !entry.origins.includes(origin)) entry.origins.push(origin)
+      return publicJson(request, entry.body, entry.etag, control)
     },
   }
 }

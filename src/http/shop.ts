@@ -13,13 +13,19 @@ export async function shopNamed({ identity }: Shops, name: string): Promise<Shop
   return shop
 }
 
+/** Returns whether the shop lists the origin of a request. Requests without an origin, and shops without a list, pass. */
+export function isOriginAllowed(headers: Headers, origins: readonly string[]): boolean {
+  if (origins.length === 0) return true
+  const origin = headers.get('origin')
+  return !origin || origins.includes(origin)
+}
+
 /**
- * Refuses an origin that the shop does not list. Requests without an origin, and shops without a list, pass.
+ * Refuses an origin that the shop does not list.
  * @throws AppError FORBIDDEN
  */
 export function assertShopOrigin(headers: Headers, origins: readonly string[]): void {
-  const origin = headers.get('origin')
-  if (origin && origins.length > 0 && !origins.includes(origin)) throw new AppError('FORBIDDEN', 'The shop does not allow this origin')
+  if (!isOriginAllowed(headers, origins)) throw new AppError('FORBIDDEN', 'The shop does not allow this origin')
 }
 
 /**

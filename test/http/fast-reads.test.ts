@@ -75,6 +75,25 @@ describe.each(prefixes)('cached reads of a record under %s equal those of the ro
     expect((await on.same(path)).status).toBe(200)
   })
 
+  test('cross-origin requests for a public list are the same from the cache and the route', async () => {
+    await using app = await testApp()
+    await using on = await serveProduct(app)
+    const path = prefix.replace('public/', `public/shop/${on.shop.shop.name}`)
+    const from = async (origin: string) => (await on.same(path, { headers: { origin } })).status
+    // The first request of each origin is checked by the route, and the next one is answered from the cache.
+    for (const origin of ['https://a.example', 'https://b.example', 'null', 'https://a.example', 'https://b.example'])
+      expect([origin, await from(origin)]).toEqual([origin, 200])
+    await app.call('PATCH', '/shops/v2', { token: on.shop.token, body: { storefrontOrigins: ['https://a.example'] } })
+    for (const [origin, status] of [
+      ['https://b.example', 403],
+      ['https://a.example', 200],
+      ['https://b.example', 403],
+      ['null', 403],
+    ] as const)
+      expect([origin, await from(origin)]).toEqual([origin, status])
+    expect((await on.same(path)).status).toBe(200)
+  })
+
   test('a missing or impossible record id is the same from the cache and the route', async () => {
     await using app = await testApp()
     await using on = await serveProduct(app)

@@ -72,8 +72,8 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
     const found = read(id)
     // With quantities the document changes with every order.
     if (!found || found.showQuantity) return undefined
-    const { etag, visibleFrom, shopId, document } = found
-    const entry: CachedDocument = { etag, visibleFrom, shopId, showQuantity: false, document: undefined }
+    const { etag, visibleFrom, shopId, origins, document } = found
+    const entry: CachedDocument = { etag, visibleFrom, shopId, origins, showQuantity: false, document: undefined }
     entries.set(id, entry)
     cacheText(id, entry, document)
     return entry

@@ -320,7 +320,7 @@ export async function readPublicProductByHandle(
   return readPublicProduct(deps, id)
 }
 
-/** Drops a shop's cached documents after the commit, when the shop is suspended or reinstated. */
+/** Drops a shop's cached documents after a commit that changes the shop. */
 export const invalidateShopDocuments = (tx: Writer, { documents }: Pick<CatalogDeps, 'documents'>, shopId: string): void =>
   tx.afterCommit(() => documents.invalidateShop(shopId))
 

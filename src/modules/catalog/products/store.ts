@@ -30,7 +30,14 @@ export type CatalogStore = ReturnType<typeof createCatalogStore>
 export type ListingChange = typeof listingChanges.$inferSelect
 type Queries = Pick<Reader, 'first' | 'all'>
 /** A public document as the driver returns it. */
-export type StoredDocument = { document: string; etag: string; visibleFrom: number; shopId: string; showQuantity: boolean }
+export type StoredDocument = {
+  document: string
+  etag: string
+  visibleFrom: number
+  shopId: string
+  showQuantity: boolean
+  origins: string[]
+}
 
 const lockedVariants = lockedRowsIn(variants, 'id')
 const lockedProductById = lockedRowsOf(products, ['id'])
@@ -90,6 +97,7 @@ const documentById = prepare((queries) =>
       visibleFrom: productDocuments.visibleFrom,
       shopId: productDocuments.shopId,
       showQuantity: shops.showQuantity,
+      origins: shops.origins,
     })
     .from(productDocuments)
     .innerJoin(shops, eq(shops.id, productDocuments.shopId))

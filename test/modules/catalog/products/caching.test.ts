@@ -137,3 +137,14 @@ test('caches a response of up to 1 MB and no larger one', async () => {
   expect(await isCached('/longer', 'a'.repeat(1024 * kilobyte + 1))).toBe(false)
   expect(await isCached('/wide-longer', '茶'.repeat(342 * kilobyte))).toBe(false)
 })
+
+test('a cached response remembers up to eight origins to which it was sent', async () => {
+  const cache = createResponseCache({ version: () => 1, now: () => 0 })
+  const send = (origin?: string) =>
+    cache.respond(new Request('http://localhost/list', origin === undefined ? {} : { headers: { origin } }), async () => '[]')
+  await send()
+  expect(cache.get('/list')?.origins).toEqual([])
+  const origins = Array.from({ length: 9 }, (_, nth) => `https://shop-${nth}.example`)
+  for (const origin of [...origins, ...origins]) expect(await (await send(origin)).text()).toBe('[]')
+  expect(cache.get('/list')?.origins).toEqual(origins.slice(0, 8))
+})

@@ -142,7 +142,7 @@ async function countRows(read: Reader, { found, rest }: Omit<ListPlan, 'isCut'>)
   const each = actions.length > 0 ? [...conditions, inArray(auditLog.action, [...actions])] : conditions
   const queries = each.map(
     (condition) =>
-      sql`select id from (select ${auditLog.id} as id from ${auditLog} where ${and(condition, rest)} limit ${listedMax + 1}) as way`,
+      sql`select id from (select ${auditLog.id} as id from ${auditLog} where ${and(condition, rest) ?? sql`true`} limit ${listedMax + 1}) as way`,
   )
   const [row] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (select id from (${sql.join(queries, sql` union `)}) as found limit ${listedMax + 1}) as counted`,

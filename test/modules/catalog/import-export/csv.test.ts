@@ -741,7 +741,7 @@ describe('property tests of the CSV reader', () => {
 })
 
 describe('real exports', () => {
-  const folder = `${import.meta.dir}/../../../../shared/data`
+  const folder = `${import.meta.dir}/../../../../../shared/data`
   const isAbsent = !existsSync(folder)
   // The title contains the reason, because the runner prints the title of a skipped test.
   const reason = isAbsent ? ' (skipped: ../shared/data is absent)' : ''

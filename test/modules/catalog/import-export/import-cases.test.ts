@@ -160,7 +160,7 @@ const cases: Readonly<Record<string, { inline: string; check: (shop: Importer, f
   },
 }
 
-const folder = join(import.meta.dir, '../../../../shared/cases')
+const folder = join(import.meta.dir, '../../../../../shared/cases')
 if (!existsSync(folder)) process.stderr.write('Skipped: the folder of cases is missing beside the checkout\n')
 
 describe.each(Object.entries(cases))('%s', (name, { inline, check }) => {

@@ -392,7 +392,7 @@ test('an import does not change a product of another shop with the same handle',
   expect(await theirs.byHandle('tee')).toEqual(before)
 })
 
-const exports = ['apparel.csv', 'jewelery.csv'].map((name) => join(import.meta.dir, '../../../../shared/data', name))
+const exports = ['apparel.csv', 'jewelery.csv'].map((name) => join(import.meta.dir, '../../../../../shared/data', name))
 const haveExports = exports.every((path) => existsSync(path))
 if (!haveExports) process.stderr.write('Skipped: the two real Shopify exports are not beside the checkout\n')
 

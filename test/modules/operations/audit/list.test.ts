@@ -47,6 +47,16 @@ async function openTrail(app: TestApp) {
 const january = 'from=2026-01-01&to=2026-01-05'
 
 describe('GET /admin/audit', () => {
+  test('the audit log without parameters returns the newest rows of all shops, days and actions', async () => {
+    await using app = await testApp()
+    const { list } = await openTrail(app)
+    const before = ok(await list('')).body.total
+    await insert(app, [row(1), row(2, { shopId: null, action: 'lender.changed' }), row(3, { at: start - 400 * dayMs, shopId: 'shop_2' })])
+    const { body } = ok(await list(''))
+    expect([body.total, body.data.length]).toEqual([before + 3, before + 3])
+    expect(body.data.at(-1)).toMatchObject({ id: row(3).id, shopId: 'shop_2' })
+  })
+
   test('the audit log returns the newest rows first, by page, with all fields', async () => {
     await using app = await testApp()
     const { list, ids } = await openTrail(app)

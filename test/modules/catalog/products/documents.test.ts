@@ -24,7 +24,7 @@ function createTestCache({ foreign = 0, isAsync = false }: { foreign?: number | 
     } as Deps['catalogStore'],
   })
   const put = (id: string, document: string, version = 1) =>
-    void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1', showQuantity: false })
+    void stored.set(id, { document, etag: `"${id}-${version}"`, visibleFrom: 0, shopId: 'shop_1', showQuantity: false, origins: [] })
   const readCachedText = (id: string) => {
     const cached = documents.findCached(id)
     return cached && documents.textOf(id, cached)

@@ -3,7 +3,7 @@ import { t } from './i18n.ts'
 
 /** Selects a language of the console. */
 export const LanguageSelect = ({ onChange }: { onChange: (select: HTMLSelectElement) => unknown }) => (
-  <label>
+  <label class="language">
     <span class="unseen">{t('language')}</span>
     <select value={language} onChange={({ currentTarget }) => onChange(currentTarget)}>
       {Object.entries(languages).map(([tag, name]) => (

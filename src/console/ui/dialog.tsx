@@ -166,7 +166,7 @@ export function FormDialog({ onClose, children, ...rest }: Parameters<typeof Dia
     [],
   )
   async function close() {
-    if (isSending()) return notify(common('isSending'), { about: 'sending' })
+    if (isSending()) return notify(common('isSending'), { subject: 'sending' })
     if (isDirty(dirtyBefore) && !(await askToLeave(dirtyBefore))) return
     // A finished submit may have closed it already.
     if (!isClosed.current) onClose()

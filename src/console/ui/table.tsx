@@ -12,7 +12,7 @@ export type Column<Row> = {
   /** Sorts the list by this column: the URL of the other direction, and the present one. */
   readonly sort?: { readonly href: string; readonly direction: 'ascending' | 'descending' | 'none' }
   /** Aligned to the end, for numbers. */
-  readonly lastPage?: boolean
+  readonly alignEnd?: boolean
   /** Short words that do not break. */
   readonly words?: boolean
   /** Names the row: link, and heading of the card on a phone. */
@@ -45,8 +45,8 @@ export function Table<Row>({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, lastPage, sort }, at) => (
-              <th key={at} scope="col" class={lastPage ? 'end' : undefined} aria-sort={sort?.direction}>
+            {columns.map(({ title, alignEnd, sort }, at) => (
+              <th key={at} scope="col" class={alignEnd ? 'end' : undefined} aria-sort={sort?.direction}>
                 {sort ? (
                   <a class="sort" href={sort.href}>
                     {title}
@@ -64,9 +64,9 @@ export function Table<Row>({
             const to = href?.(row)
             return (
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
-                {columns.map(({ title, cell, lastPage, main, words }, at) => {
+                {columns.map(({ title, cell, alignEnd, main, words }, at) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
-                  const className = [lastPage && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
+                  const className = [alignEnd && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
                     <th key={at} scope="row" class={className}>
                       {content}

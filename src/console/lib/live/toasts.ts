@@ -35,10 +35,10 @@ function addToast(toast: Omit<Toast, 'id'>): void {
 
 /**
  * Shows that something succeeded.
- * @param undo reverts it while the message is shown
- * @param about replaces earlier messages about the same subject
+ * @param options.undo reverts it while the message is shown
+ * @param options.subject replaces earlier messages about the same subject
  */
-export const notify = (text: string, options: { undo?: () => unknown; about?: string } = {}): void => addToast({ text, ...options })
+export const notify = (text: string, options: { undo?: () => unknown; subject?: string } = {}): void => addToast({ text, ...options })
 
 /** Shows an error that no form shows. */
 export const showError = (error: unknown): void => addToast({ error })

@@ -44,7 +44,7 @@ const columns = (): readonly Column<Cart>[] => [
     title: t('recovered'),
     cell: ({ order }) => (order ? <a href={shopPath('orders', order.id)}>{t('order', { number: String(order.number) })}</a> : '–'),
   },
-  { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
+  { title: common('total'), alignEnd: true, cell: ({ total }) => <Money amount={total} /> },
 ]
 
 /** Carts that shoppers left, and those that the mail about them brought back. */

@@ -32,11 +32,11 @@ const columns = (): readonly Column<Affiliate>[] => [
   { title: common('name'), main: true, cell: ({ name }) => <bdi class="cut">{name}</bdi> },
   { title: t('code'), cell: ({ code }) => <code dir="ltr">{code}</code> },
   { title: common('status'), cell: ({ active }) => <StatusBadge status={active ? 'ACTIVE' : 'DISABLED'} /> },
-  { title: t('rate'), lastPage: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
-  { title: t('clicks'), lastPage: true, cell: ({ clicks }) => number(clicks) },
-  { title: t('pending'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="pending" /> },
-  { title: t('approved'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="approved" /> },
-  { title: t('reversed'), lastPage: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="reversed" /> },
+  { title: t('rate'), alignEnd: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+  { title: t('clicks'), alignEnd: true, cell: ({ clicks }) => number(clicks) },
+  { title: t('pending'), alignEnd: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="pending" /> },
+  { title: t('approved'), alignEnd: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="approved" /> },
+  { title: t('reversed'), alignEnd: true, cell: (affiliate) => <Earnings affiliate={affiliate} part="reversed" /> },
 ]
 
 export default function Affiliates() {

@@ -33,11 +33,11 @@ export default function Breakers() {
     })
     if (!isConfirmed) return
     await change(processor, 'isolate')
-    notify(t('done', { name: processorName(processor) }), { about: processor, undo: () => change(processor, 'restore') })
+    notify(t('done', { name: processorName(processor) }), { subject: processor, undo: () => change(processor, 'restore') })
   }
   async function restore(processor: Breaker['processor']): Promise<void> {
     await change(processor, 'restore')
-    notify(t('undone', { name: processorName(processor) }), { about: processor })
+    notify(t('undone', { name: processorName(processor) }), { subject: processor })
   }
   return (
     <Page title={common('breakers')} subtitle={t('hint')}>
@@ -76,7 +76,7 @@ export default function Breakers() {
                     columns={[
                       { title: t('host'), main: true, cell: ({ host }) => <bdi>{host}</bdi> },
                       { title: common('status'), cell: ({ state }) => <StatusBadge status={state} text={t(state)} tone={tones[state]} /> },
-                      { title: t('failures'), lastPage: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
+                      { title: t('failures'), alignEnd: true, cell: ({ failures }) => (failures === null ? '–' : number(failures)) },
                       { title: t('since'), cell: ({ openSince }) => openSince && <Moment at={openSince} relative /> },
                       { title: t('probe'), cell: ({ probeAt }) => probeAt && <Moment at={probeAt} relative /> },
                     ]}

@@ -76,7 +76,7 @@ export default function Chains() {
                             </span>
                           ),
                         },
-                        { title: t('failures'), lastPage: true, cell: ({ failures }) => number(failures) },
+                        { title: t('failures'), alignEnd: true, cell: ({ failures }) => number(failures) },
                       ]}
                     />
                   )}

@@ -33,7 +33,7 @@ export function CustomerGiftCards({ customerId }: { customerId: string }) {
                 href={({ id }) => shopPath('gift-cards', id)}
                 columns={[
                   { title: common('card'), main: true, cell: ({ last4 }) => <code dir="ltr">…{last4}</code> },
-                  { title: common('moneyLeft'), lastPage: true, cell: ({ balance }) => <Money amount={balance} /> },
+                  { title: common('moneyLeft'), alignEnd: true, cell: ({ balance }) => <Money amount={balance} /> },
                 ]}
               />
               {list.total > list.data.length && (

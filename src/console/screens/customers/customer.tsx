@@ -111,7 +111,7 @@ function CustomerOrders({ customer: { id } }: { customer: Customer }) {
               { title: common('order'), main: true, cell: (order) => `#${order.number}` },
               { title: common('placed'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
               { title: common('status'), cell: (order) => <OrderStatusBadge order={order} /> },
-              { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
+              { title: common('total'), alignEnd: true, cell: ({ total }) => <Money amount={total} /> },
             ]}
           />
         )}

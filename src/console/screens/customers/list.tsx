@@ -29,8 +29,8 @@ const columns = (): readonly Column<Customer>[] => [
   { title: t('since'), name: 'since', cell: ({ createdAt }) => <time dateTime={createdAt}>{dayOf(createdAt)}</time> },
   { title: t('marketing'), name: 'marketing', cell: ({ acceptsMarketing }) => t(acceptsMarketing ? 'marketingYes' : 'marketingNo') },
   { title: common('tags'), name: 'tags', cell: ({ tags }) => <bdi class="cut">{tags.join(', ')}</bdi> },
-  { title: common('orders'), name: 'orders', lastPage: true, cell: ({ ordersCount }) => number(ordersCount) },
-  { title: t('spent'), name: 'spent', lastPage: true, cell: ({ totalSpent }) => <Money amount={totalSpent} /> },
+  { title: common('orders'), name: 'orders', alignEnd: true, cell: ({ ordersCount }) => number(ordersCount) },
+  { title: t('spent'), name: 'spent', alignEnd: true, cell: ({ totalSpent }) => <Money amount={totalSpent} /> },
 ]
 
 export default function Customers() {

@@ -38,7 +38,7 @@ const columns = (): readonly Column<Discount>[] => [
   { title: t('takesOff'), cell: discountValue },
   { title: common('status'), cell: (discount) => <DiscountStateBadge discount={discount} /> },
   { title: t('endsAt'), cell: ({ endsAt }) => (endsAt ? <Moment at={endsAt} /> : t('noEnd')) },
-  { title: t('used'), lastPage: true, cell: usageText },
+  { title: t('used'), alignEnd: true, cell: usageText },
 ]
 
 export default function Discounts() {

@@ -33,9 +33,9 @@ export const DraftResult = ({ draft }: { draft: Schema<'DraftOrder'> }) => (
             </>
           ),
         },
-        { title: common('quantity'), lastPage: true, cell: ({ quantity }) => number(quantity) },
-        { title: t('price'), lastPage: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
-        { title: common('total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
+        { title: common('quantity'), alignEnd: true, cell: ({ quantity }) => number(quantity) },
+        { title: t('price'), alignEnd: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
+        { title: common('total'), alignEnd: true, cell: ({ total }) => <Money amount={total} /> },
       ]}
     />
   </Section>

@@ -30,9 +30,9 @@ const columns = (): readonly Column<Draft>[] => [
   },
   { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
-  { title: t('lines'), lastPage: true, cell: ({ lines }) => number(lines.length) },
+  { title: t('lines'), alignEnd: true, cell: ({ lines }) => number(lines.length) },
   { title: t('sent'), cell: ({ sentAt }) => (sentAt ? <Moment at={sentAt} /> : '–') },
-  { title: common('total'), lastPage: true, cell: ({ totals }) => <Money amount={totals.total} /> },
+  { title: common('total'), alignEnd: true, cell: ({ totals }) => <Money amount={totals.total} /> },
 ]
 
 /** Draft orders. */

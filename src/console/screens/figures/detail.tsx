@@ -99,17 +99,17 @@ function Breakdown({ kpi, name }: { kpi: Kpi; name: KpiName }) {
     { title: t(`by.${name}`), main: true, cell: (part) => <bdi>{partName(part)}</bdi> },
     ...(isRate
       ? ([
-          { title: common('refunded'), lastPage: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
-          { title: t('confirmed'), lastPage: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
+          { title: common('refunded'), alignEnd: true, cell: ({ refundedUsd }) => usd(refundedUsd ?? 0) },
+          { title: t('confirmed'), alignEnd: true, cell: ({ confirmedUsd }) => usd(confirmedUsd ?? 0) },
         ] satisfies Column<KpiPart>[])
       : []),
-    { title: kpiTitle(name), lastPage: true, cell: ({ value }) => kpiValueText(name, value) },
+    { title: kpiTitle(name), alignEnd: true, cell: ({ value }) => kpiValueText(name, value) },
     ...(isRate
       ? []
       : ([
           {
             title: t('share'),
-            lastPage: true,
+            alignEnd: true,
             cell: ({ value }) => {
               const share = shareOf(value, kpi.total)
               return share === null ? '–' : percent(share)

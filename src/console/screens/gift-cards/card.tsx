@@ -129,7 +129,7 @@ const transactionColumns = () =>
       title: common('order'),
       cell: ({ orderId }: Card['transactions'][number]) => orderId && <a href={shopPath('orders', orderId)}>{t('toOrder')}</a>,
     },
-    { title: common('amount'), end: true, cell: ({ amount }: Card['transactions'][number]) => <Money amount={amount} /> },
+    { title: common('amount'), alignEnd: true, cell: ({ amount }: Card['transactions'][number]) => <Money amount={amount} /> },
   ] as const
 
 const expiryText = (iso: string | null | undefined) => (iso ? moment(iso) : common('never'))

@@ -30,8 +30,8 @@ const columns = (): readonly Column<Card>[] => [
   { title: common('note'), cell: ({ note }) => note && <bdi class="cut">{note}</bdi> },
   { title: t('issued'), cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
   { title: common('expires'), cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : common('never')) },
-  { title: t('initial'), lastPage: true, cell: ({ initialAmount }) => <Money amount={initialAmount} /> },
-  { title: common('moneyLeft'), lastPage: true, cell: ({ balance }) => <Money amount={balance} /> },
+  { title: t('initial'), alignEnd: true, cell: ({ initialAmount }) => <Money amount={initialAmount} /> },
+  { title: common('moneyLeft'), alignEnd: true, cell: ({ balance }) => <Money amount={balance} /> },
 ]
 
 export default function GiftCards() {

@@ -13,8 +13,8 @@ type Seller = Schema<'TopSeller'>
 
 const columns = (): readonly Column<Seller>[] => [
   { title: common('product'), main: true, cell: ({ title }) => <bdi class="cut">{title ?? t('productGone')}</bdi> },
-  { title: common('units'), lastPage: true, cell: ({ units }) => number(units) },
-  { title: t('revenue'), lastPage: true, cell: ({ revenue }) => <Money amount={revenue} /> },
+  { title: common('units'), alignEnd: true, cell: ({ units }) => number(units) },
+  { title: t('revenue'), alignEnd: true, cell: ({ revenue }) => <Money amount={revenue} /> },
 ]
 
 /** Best-selling products of the dates. */

@@ -69,11 +69,11 @@ export default function Jobs() {
                   ),
                 },
                 { title: t('last'), cell: (job) => <LastRun job={job} /> },
-                { title: t('took'), lastPage: true, cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs) },
+                { title: t('took'), alignEnd: true, cell: ({ lastRun }) => lastRun?.durationMs != null && duration(lastRun.durationMs) },
                 { title: t('next'), cell: (job) => <NextRun job={job} /> },
                 {
                   title: common('actions'),
-                  lastPage: true,
+                  alignEnd: true,
                   cell: ({ name, state, idleBecause }) => (
                     <Button
                       label={t('runOf', { name })}

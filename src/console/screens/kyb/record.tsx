@@ -200,7 +200,7 @@ function KybRecordView({ kyb }: { kyb: Kyb }) {
           rowKey={({ index }) => index}
           columns={[
             { title: t('owner'), main: true, cell: ({ name }) => <bdi>{name}</bdi> },
-            { title: t('share'), lastPage: true, cell: ({ share }) => percentOfShare(share) },
+            { title: t('share'), alignEnd: true, cell: ({ share }) => percentOfShare(share) },
           ]}
         />
         {unownedShare > 0 && <Note>{t('sharesRest', { part: percentOfShare(unownedShare) })}</Note>}

@@ -12,7 +12,7 @@ import { RegistryList } from '../registries/list.tsx'
 const columns = (): readonly Column<Schema<'AdminLender'>>[] => [
   { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
   { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
-  { title: t('wallets'), lastPage: true, cell: ({ wallets }) => number(wallets.length) },
+  { title: t('wallets'), alignEnd: true, cell: ({ wallets }) => number(wallets.length) },
   { title: t('created'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ]
 

@@ -49,7 +49,7 @@ export function Documents({ application }: { application: Application }) {
                 </>
               ),
             },
-            { title: common('size'), lastPage: true, cell: ({ size }) => bytes(size) },
+            { title: common('size'), alignEnd: true, cell: ({ size }) => bytes(size) },
             { title: t('uploaded'), cell: ({ uploadedAt }) => <Moment at={uploadedAt} relative /> },
             {
               title: t('take'),

@@ -43,7 +43,7 @@ const columns = (): readonly Column<Application>[] => [
   },
   {
     title: t('amount'),
-    lastPage: true,
+    alignEnd: true,
     cell: ({ requestedAmountUsd }) => <span class="number">{requestedAmountUsd === null ? t('noAmount') : usd(requestedAmountUsd)}</span>,
   },
   { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },

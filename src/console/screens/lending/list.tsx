@@ -24,7 +24,7 @@ type Application = Schema<'LendingApplication'>
 const columns = (): readonly Column<Application>[] => [
   { title: t('begun'), main: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: common('status'), cell: ({ status }) => <StatusBadge status={status} text={lendingStateName(status)} /> },
-  { title: common('amount'), lastPage: true, cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)) },
+  { title: common('amount'), alignEnd: true, cell: ({ requestedAmountUsd: dollars }) => (dollars === null ? '–' : usd(dollars)) },
   { title: t('term'), cell: ({ requestedTermMonths: n }) => (n === null ? '–' : t('months', { n })) },
   { title: t('purpose'), cell: ({ purposeCode }) => (purposeCode ? purposeName(purposeCode) : '–') },
 ]

@@ -45,9 +45,9 @@ export function SubmitSection({
   const missing = missingItems(items, uploadedKeys(data))
   async function submit(): Promise<unknown> {
     setError(undefined)
-    if (isDirty()) return notify(t('saveFirst'), { about: 'submit' })
+    if (isDirty()) return notify(t('saveFirst'), { subject: 'submit' })
     if (missing.length > 0) {
-      notify(t('notYet'), { about: 'submit' })
+      notify(t('notYet'), { subject: 'submit' })
       // They may have been uploaded elsewhere.
       return onOutdated()
     }

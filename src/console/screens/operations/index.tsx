@@ -45,9 +45,9 @@ function Services() {
                 columns={[
                   { title: t('service'), main: true, cell: ({ service }) => <bdi>{service}</bdi> },
                   { title: common('status'), cell: ({ state }) => <StatusBadge status={state} text={t(state)} tone={tones[state]} /> },
-                  { title: t('running'), lastPage: true, cell: ({ running }) => number(running) },
-                  { title: t('desired'), lastPage: true, cell: ({ desired }) => number(desired) },
-                  { title: t('pending'), lastPage: true, cell: ({ pending }) => number(pending) },
+                  { title: t('running'), alignEnd: true, cell: ({ running }) => number(running) },
+                  { title: t('desired'), alignEnd: true, cell: ({ desired }) => number(desired) },
+                  { title: t('pending'), alignEnd: true, cell: ({ pending }) => number(pending) },
                   { title: t('revision'), cell: ({ revision }) => <code>{revision}</code> },
                 ]}
               />
@@ -84,7 +84,7 @@ function Errors() {
                   rowKey={({ id }) => id}
                   columns={[
                     { title: t('errors', { n: windowHours }), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
-                    { title: t('events'), lastPage: true, cell: ({ count }) => number(count) },
+                    { title: t('events'), alignEnd: true, cell: ({ count }) => number(count) },
                     { title: t('last'), cell: ({ lastSeen }) => <Moment at={lastSeen} relative /> },
                   ]}
                 />

@@ -58,7 +58,7 @@ const columns = (query: Query): readonly Column<Order>[] => [
   },
   { title: t('sending'), name: 'fulfilment', cell: (order) => <FulfilmentBadge order={order} /> },
   { title: common('tags'), name: 'tags', cell: ({ tags = [] }) => <bdi class="cut">{tags.join(', ')}</bdi> },
-  { title: common('total'), name: 'total', sort: sortBy(query, 'total'), lastPage: true, cell: ({ total }) => <Money amount={total} /> },
+  { title: common('total'), name: 'total', sort: sortBy(query, 'total'), alignEnd: true, cell: ({ total }) => <Money amount={total} /> },
 ]
 
 /** The shop's orders with the API's filters. */

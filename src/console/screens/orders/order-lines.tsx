@@ -13,12 +13,12 @@ import { TotalsList } from './totals.tsx'
 
 const columns = (order: Order): readonly Column<OrderLine>[] => [
   { title: common('product'), main: true, cell: (line) => <OrderLineName line={line} /> },
-  { title: common('price'), lastPage: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
-  { title: common('quantity'), lastPage: true, cell: ({ quantity }) => number(quantity) },
+  { title: common('price'), alignEnd: true, cell: ({ unitPrice }) => <Money amount={unitPrice} /> },
+  { title: common('quantity'), alignEnd: true, cell: ({ quantity }) => number(quantity) },
   { title: t('units'), cell: (line) => <LineUnits line={line} refunded={line.quantity - unitsLeft(order, line)} /> },
   {
     title: common('total'),
-    lastPage: true,
+    alignEnd: true,
     cell: ({ total, discount }) => (
       <>
         <Money amount={total} />

@@ -22,7 +22,7 @@ const columns: readonly Column<Return>[] = [
   { title: common('order'), main: true, cell: ({ orderNumber }) => <span class="number">#{orderNumber}</span> },
   { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: common('status'), cell: ({ status }) => <ReturnBadge status={status} /> },
-  { title: common('quantity'), lastPage: true, cell: ({ lines }) => number(lines.reduce((sum, { quantity }) => sum + quantity, 0)) },
+  { title: common('quantity'), alignEnd: true, cell: ({ lines }) => number(lines.reduce((sum, { quantity }) => sum + quantity, 0)) },
   { title: common('reason'), cell: ({ lines }) => <bdi class="cut">{[...new Set(lines.map(({ reason }) => reason))].join(', ')}</bdi> },
 ]
 

@@ -47,7 +47,7 @@ export function CollectionsField({ productId }: { productId: string }) {
     try {
       await setMembership(collection, productId, isIn)
       notify(t(isIn ? 'addedTo' : 'removedFrom', { name: collection.title }), {
-        about: `collections ${productId}`,
+        subject: `collections ${productId}`,
         undo: () => setMembership(collection, productId, !isIn).then(collections.reload),
       })
     } catch (error) {

@@ -32,8 +32,8 @@ export const columns = (): readonly Column<Product>[] => [
     ),
   },
   { title: common('status'), name: 'status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { title: t('stock'), name: 'stock', lastPage: true, cell: (product) => <StockCell product={product} /> },
-  { title: common('price'), name: 'price', lastPage: true, cell: price },
+  { title: t('stock'), name: 'stock', alignEnd: true, cell: (product) => <StockCell product={product} /> },
+  { title: common('price'), name: 'price', alignEnd: true, cell: price },
   { title: t('vendor'), name: 'vendor', words: true, cell: ({ vendor }) => <bdi class="cut short-cut">{vendor}</bdi> },
   { title: common('type'), name: 'type', words: true, cell: ({ type }) => <bdi class="cut short-cut">{type}</bdi> },
 ]

@@ -23,11 +23,11 @@ const columns = (): readonly Column<LowStockVariant>[] => [
   { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
   {
     title: t('onHand'),
-    lastPage: true,
+    alignEnd: true,
     cell: ({ onHand }) => <span class={onHand <= 0 ? 'state bad' : 'state warn'}>{number(onHand)}</span>,
   },
-  { title: t('reserved'), lastPage: true, cell: ({ reserved }) => number(reserved) },
-  { title: t('lowStockAt'), lastPage: true, cell: ({ lowStockAt }) => number(lowStockAt) },
+  { title: t('reserved'), alignEnd: true, cell: ({ reserved }) => number(reserved) },
+  { title: t('lowStockAt'), alignEnd: true, cell: ({ lowStockAt }) => number(lowStockAt) },
 ]
 
 /** Variants with low stock, lowest first. */

@@ -72,7 +72,7 @@ export async function createProduct(
 ): Promise<CreatedProduct> {
   const body = validBody(createBody(text, terms), message)
   const saved = await sendOnce(body, (header) => readVersioned(api.POST('/product-v2', { params: { header }, body })))
-  return assignPictures(sendOnce, text, saved).catch((later: unknown) => ({ ...saved, later }))
+  return assignPictures(sendOnce, text, saved).catch((pictureError: unknown) => ({ ...saved, pictureError }))
 }
 
 /**

@@ -23,8 +23,8 @@ type Change = Schema<'StockChange'>
 const signed = (delta: number) => (delta > 0 ? `+${number(delta)}` : number(delta))
 const columns = (staffName: ReturnType<typeof useStaffNames>): readonly Column<Change>[] => [
   { title: common('when'), main: true, cell: ({ at }) => <Moment at={at} /> },
-  { title: common('change'), lastPage: true, cell: ({ delta }) => signed(delta) },
-  { title: t('newQuantity'), lastPage: true, cell: ({ onHand }) => number(onHand) },
+  { title: common('change'), alignEnd: true, cell: ({ delta }) => signed(delta) },
+  { title: t('newQuantity'), alignEnd: true, cell: ({ onHand }) => number(onHand) },
   { title: common('reason'), cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
   { title: t('by'), cell: ({ actor }) => staffName(actor) },
 ]

@@ -49,11 +49,11 @@ export function ProductView({ product, figures }: { product: Schema<'Product'>; 
             columns={[
               { title: t('variant'), main: true, cell: (variant) => <bdi class="cut">{variant.title}</bdi> },
               { title: t('sku'), cell: ({ sku }) => sku !== null && <bdi>{sku}</bdi> },
-              { title: common('price'), lastPage: true, cell: ({ price }) => <Money amount={price} /> },
-              { title: t('cost'), lastPage: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
+              { title: common('price'), alignEnd: true, cell: ({ price }) => <Money amount={price} /> },
+              { title: t('cost'), alignEnd: true, cell: ({ cost }) => (cost ? money(cost) : '–') },
               {
                 title: t('onHand'),
-                lastPage: true,
+                alignEnd: true,
                 cell: ({ id, onHand, trackInventory }) =>
                   trackInventory ? number(figures.value.get(id)?.onHand ?? onHand) : t('notCounted'),
               },

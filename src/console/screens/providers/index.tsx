@@ -13,7 +13,7 @@ const columns = (): readonly Column<Schema<'ServiceProvider'>>[] => [
   { title: common('name'), main: true, cell: ({ displayName }) => <bdi class="cut">{displayName}</bdi> },
   { title: t('archetype'), cell: ({ archetype }) => t(`archetype.${archetype}`) },
   { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
-  { title: t('messages'), lastPage: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
+  { title: t('messages'), alignEnd: true, cell: ({ successfulIngestionCount }) => number(successfulIngestionCount) },
   {
     title: t('lastMessage'),
     cell: ({ lastSuccessfulIngestionAt }) => (lastSuccessfulIngestionAt ? <Moment at={lastSuccessfulIngestionAt} relative /> : '–'),

@@ -115,8 +115,8 @@ const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('non
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { title: t('rank'), cell: ({ rank }) => number(rank) },
   { title: common('shop'), main: true, cell: ({ shopName }) => <bdi>{shopName}</bdi> },
-  { title: t('gmv'), lastPage: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
-  { title: common('orders'), lastPage: true, cell: ({ orders }) => number(orders) },
+  { title: t('gmv'), alignEnd: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('orders'), alignEnd: true, cell: ({ orders }) => number(orders) },
 ]
 
 function TopMerchants({ query, limit }: { query: Query; limit: number }) {
@@ -156,8 +156,8 @@ const productColumns = (): readonly Column<Product>[] => [
       </a>
     ),
   },
-  { title: common('units'), lastPage: true, cell: ({ unitsSold }) => number(unitsSold) },
-  { title: t('gmv'), lastPage: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
+  { title: common('units'), alignEnd: true, cell: ({ unitsSold }) => number(unitsSold) },
+  { title: t('gmv'), alignEnd: true, cell: ({ affiliateGmvUsd }) => usd(affiliateGmvUsd) },
 ]
 
 function TopProducts({ query, limit }: { query: Query; limit: number }) {

@@ -45,7 +45,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
       </span>
     ),
   },
-  { title: common('amount'), lastPage: true, cell: ({ amountUsd }) => usd(amountUsd) },
+  { title: common('amount'), alignEnd: true, cell: ({ amountUsd }) => usd(amountUsd) },
   { title: t('due'), cell: ({ dueAt }) => <UtcDay at={dueAt} /> },
   { title: t('settled'), cell: ({ settledAt }) => (settledAt ? <UtcDay at={settledAt} /> : '–') },
   {

@@ -44,7 +44,7 @@ export function ManualMethods({ current }: { current: VersionedMethods }) {
           columns={[
             { title: common('name'), main: true, cell: ({ title }) => <bdi>{title}</bdi> },
             { title: common('code'), cell: ({ code }) => <code>{code}</code> },
-            { title: t('manualDays'), lastPage: true, cell: ({ expiresAfterDays }) => number(expiresAfterDays) },
+            { title: t('manualDays'), alignEnd: true, cell: ({ expiresAfterDays }) => number(expiresAfterDays) },
           ]}
           rows={manual}
           rowKey={({ code }) => code}

@@ -63,7 +63,7 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
             { title: common('name'), main: true, cell: ({ method }) => <bdi>{method.title}</bdi> },
             {
               title: t('amount'),
-              lastPage: true,
+              alignEnd: true,
               cell: ({ price, reason }) => (price ? <Money amount={price} /> : <span class="faint">{reason && t(reason)}</span>),
             },
           ]}

@@ -123,7 +123,7 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
           { title: common('address.countryCode'), main: true, cell: (rate) => countryName(rate.country) },
           { title: common('region'), cell: ({ region }) => <bdi>{region ?? t('whole')}</bdi> },
           { title: t('class'), cell: (rate) => rate.class ?? t('standard') },
-          { title: t('rate'), lastPage: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
+          { title: t('rate'), alignEnd: true, cell: ({ rateBps }) => percentOfBps(rateBps) },
           { title: t('prices'), cell: (rate) => calculationOf(rate).join(', ') },
           {
             title: common('actions'),

@@ -54,7 +54,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
   async function goLive(): Promise<void> {
     // The shown steps can be outdated.
     await overview.reload()
-    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { about: 'live' })
+    if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { subject: 'live' })
     const body = <BulletList items={consequences.map((one) => t(one))} />
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)

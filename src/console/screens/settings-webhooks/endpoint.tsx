@@ -119,7 +119,7 @@ const columns = ({ endpointId, canResend, reload }: DeliveryActions): readonly C
   },
   { title: common('status'), cell: ({ status }) => <StatusBadge status={status} /> },
   { title: t('made'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
-  { title: t('attempts'), lastPage: true, cell: ({ attempts }) => attempts },
+  { title: t('attempts'), alignEnd: true, cell: ({ attempts }) => attempts },
   { title: t('lastAnswer'), cell: (delivery) => <LastResponse delivery={delivery} /> },
   { title: t('nextAttempt'), cell: ({ nextAttemptAt }) => (nextAttemptAt ? <Moment at={nextAttemptAt} relative /> : '–') },
   {

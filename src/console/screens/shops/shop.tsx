@@ -67,7 +67,7 @@ function StatusActions({ current, shop }: { current: VersionedShop; shop: Resour
     })
     if (!isConfirmed) return
     const suspended = await setStatus(current, 'SUSPENDED')
-    if (suspended) notify(t('suspended', { name: shortName }), { about: id, undo: () => setStatus(suspended, 'ACTIVE') })
+    if (suspended) notify(t('suspended', { name: shortName }), { subject: id, undo: () => setStatus(suspended, 'ACTIVE') })
   }
   async function restore(): Promise<void> {
     const isConfirmed = await confirm({
@@ -75,7 +75,7 @@ function StatusActions({ current, shop }: { current: VersionedShop; shop: Resour
       body: <p>{t('restoreText')}</p>,
       action: common('restore'),
     })
-    if (isConfirmed && (await setStatus(current, 'ACTIVE'))) notify(t('restored', { name: shortName }), { about: id })
+    if (isConfirmed && (await setStatus(current, 'ACTIVE'))) notify(t('restored', { name: shortName }), { subject: id })
   }
   return current.data.status === 'SUSPENDED' ? (
     <Button kind="primary" onPress={restore} text={common('restore')} />

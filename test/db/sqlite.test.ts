@@ -85,7 +85,10 @@ describe.skipIf(engine !== 'sqlite')('group commit', () => {
     expect(runs).toEqual({ first: 1, refused: 1, failed: 0, last: 0 })
     await db.write(async (tx) => void (await tx.delete(attempts)))
     expect(await writeAll(['first', 'failed', 'refused', 'last'])).toEqual(['kept', 'failed', 'refused', 'kept'])
-    expect(runs).toEqual({ first: 3, refused: 2, failed: 2, last: 1 })
+    const { first, ...others } = runs
+    // On a slow machine the first write is committed before the failing one runs, and does not run again.
+    expect([2, 3]).toContain(first)
+    expect(others).toEqual({ refused: 2, failed: 2, last: 1 })
     expect(effects).toEqual(['first', 'first', 'last'])
     expect((await db.read.select().from(attempts).orderBy(attempts.id)).map(({ id }) => id)).toEqual(['a', 'c'])
   })

@@ -4,7 +4,7 @@ import { bytesOf, publicAnswerBytesMax } from '../lib/shorten-texts.ts'
 import { publicJson } from './public-response.ts'
 import { pathAndQuery } from './request-url.ts'
 
-/** `route`: the declared route, for metrics. `origins`: origins to which the route has sent this response. */
+/** `route`: the declared route, for metrics. `origins`: those to which the route has sent this response. */
 export type CachedResponse = { body: string; etag: string; route: string | undefined; origins: readonly string[] }
 type Entry = CachedResponse & { origins: string[]; staleAt: number }
 
@@ -12,7 +12,7 @@ export type ResponseCache = {
   /** Returns the valid cached response for exactly this path and query. */
   get(path: string): CachedResponse | undefined
   /**
-   * Responds to a public GET from the cache, or with the JSON of `compute`. The caller has checked the request's origin.
+   * Responds to a public GET from the cache, or with the JSON of `compute`. The caller has checked the origin.
    * @param path cache key; default: path and query
    */
   respond(request: Request, compute: () => Promise<string>, path?: string): Promise<Response>

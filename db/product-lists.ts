@@ -40,7 +40,7 @@ const pairMax = 1_750
  * @property rows selects the entries `c` with the filter columns; at most `most`, if given
  * @property needsLookup whether each entry is read by a look-up
  * @property counted selects as many rows as there are entries, or more; default: `rows`
- * @property most limit of its entries that are sorted
+ * @property most the largest number of its entries that are sorted
  * @property idSuffix SQL for the suffix of the product id of an entry
  * @property hasTitleKey whether the entries contain the title key
  */

@@ -108,7 +108,7 @@ export function dayOption(values: ReadonlyMap<string, string>, name: string): st
   return day
 }
 
-/** Checks that a file can be created where it shall be. @throws OperatorError if its directory does not exist */
+/** Checks that the directory of a new file exists. @throws OperatorError if it does not */
 export function assertDirectoryOf(file: string): void {
   const directory = dirname(resolve(file))
   if (!statSync(directory, { throwIfNoEntry: false })) throw new OperatorError(`Directory not found: ${directory}`)

@@ -181,7 +181,7 @@ export async function serve(
     await end()
     throw error
   }
-  // After it, because the write waits for the disk.
+  // Recorded after the server is ready, because the write waits for the disk.
   recordingStart = recordStart(instance.deps).catch((error: unknown) => log.warn('server.start_not_noted', { error }))
 }
 

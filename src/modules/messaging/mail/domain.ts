@@ -165,7 +165,7 @@ export const slotsMax = 8
 /** Slots for a lane while `free` are left: one lane gets half of all, and fewer as others come. */
 export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
-/** The lane of an attempt. */
+/** The lane that an attempt belongs to. */
 export type MailSlot = { readonly lane: string }
 export function hasSlot({ lane }: MailSlot, taken: readonly MailSlot[]): boolean {
   const free = slotsMax - taken.length

@@ -1,10 +1,10 @@
-/** Watches the length of the log and the free disk space, and releases a log that the shop needs the disk for. */
+/** Watches the length of the log and the free disk space, and releases the log before it fills the disk. */
 import { LogReleased, loseLog, withLog } from './session.ts'
 import type { Shipper, ShippingSession } from './shipper.ts'
 
 /** How often log length and disk space are checked. */
 const watchMs = 250
-/** Above this length the log is released, since the shop needs its disk more. */
+/** Above this length the log is released, so that the shop keeps free disk space. */
 const heldBytesDefault = 512 * 1024 * 1024
 /** The share of the limit while free disk space is below `DISK_FREE_MIN_MB`; at most half of the free space. */
 const lowDiskShare = 1 / 8

@@ -115,8 +115,8 @@ const pickCorrectable = (order: Order) =>
 type OrderPricing = { readonly shop: Shop; readonly provinces: Provinces; readonly lines: readonly OrderLine[] }
 
 /**
- * Refuses a move to another country or province that changes tax or shipping: they are neither as charged, nor the same
- * at both addresses. The latter counts because a variant may have changed since.
+ * Refuses a move to another country or province that changes tax or shipping. A move is accepted if both are as
+ * charged, or if both are the same at the two addresses today: a variant may have changed since the order.
  * @throws AppError CONFLICT with the difference between what the order was charged and would be
  */
 function assertSameCharges(

@@ -153,7 +153,7 @@ export const addBlockTimes = (
     throw error
   })
 
-/** Does the same by another way to ask the node. @throws NodeError if a header does not match a log */
+/** Adds block times to logs through any `askNode`. @throws NodeError if a header does not match a log */
 export async function withBlockTimes(
   askNode: (query: NodeQuery) => Promise<NodeAnswer>,
   logs: readonly ChainLog[],

@@ -220,7 +220,10 @@ async function cancelSale(tx: Writer, deps: OrderDeps, { order, reason, actor }:
   await notifyCancelled(tx, deps, { order, reason })
 }
 
-/** Cancels a sale that was refunded before or cost nothing, without a refund of zero. The latter counts as unpaid. */
+/**
+ * Cancels a sale that was refunded before or cost nothing, without a refund of zero. One that cost nothing counts as
+ * unpaid.
+ */
 export async function cancelWithoutRefund(
   tx: Writer,
   deps: OrderDeps,

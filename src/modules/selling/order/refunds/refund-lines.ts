@@ -107,8 +107,8 @@ export function matchesRequest(
 type StockOf = Pick<OrderLine, 'id' | 'variantId' | 'quantity' | 'tracked'>
 
 /**
- * Counts the units that each line of a refund restocks: none if stock is not counted. Returns restock theirs
- * themselves.
+ * Counts the units that each line of a refund restocks: none if stock is not tracked. The units of a return are
+ * restocked by the return.
  * @param restockable how many units of a line can go back to stock
  */
 export const withRestocked = (

@@ -15,7 +15,7 @@ import { applyRefundEffects, cancelWithoutRefund } from './refund-effects.ts'
 import { linesToRefund, matchesRequest, type RefundScope, requestedAmount } from './refund-lines.ts'
 import { createRefund } from './refunds.ts'
 
-/** Refunds of an order at most; the last must take all that is left. */
+/** The largest number of refunds of an order. The last one must refund all that is left. */
 const refundsMax = 100
 
 function tooLarge(left: number, currency: string): AppError {

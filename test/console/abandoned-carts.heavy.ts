@@ -34,7 +34,7 @@ test('carts are listed with their value and filtered, and the mail is turned on'
   const visitor = await open({ as: selling, at: at(selling, '/settings/mail') })
   await visitor.press('Email shoppers who left items in their cart')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const { body } = ok(await selling.app.call('GET', '/shops/v2/mail', { token: selling.token }))
   expect(body.abandonedCartMail).toEqual({ enabled: true, afterHours: 10 })
   expect(await visitor.axe()).toEqual([])

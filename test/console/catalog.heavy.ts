@@ -124,7 +124,7 @@ test('invalid fields and API errors are shown beside their fields', async ({ ope
   expect(await visitor.axe()).toEqual([])
   await visitor.fill('Handle', 'mug')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(ok(await shop.get(`/product-v2/${data.mug.id}`)).body.variants[0].price).toEqual(usd(1_300))
 })
 
@@ -141,7 +141,7 @@ test('the second of two editors sees the differences and chooses', async ({ open
   await visitor.text('Vendor Loom Weaver')
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Overwrite with mine')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const saved = ok(await shop.get(path)).body
   // Fields that only the other editor changed keep that change.
   expect([saved.vendor, saved.type, saved.variants[1].price]).toEqual(['Loom', 'Clothing', usd(7_000)])
@@ -165,7 +165,7 @@ test('a variant is removed with its value, after a warning; a variant of an open
   expect(ok(await shop.get(`/product-v2/${data.shirt.id}`)).body.variants.length).toBe(3)
   await visitor.press('Save')
   await visitor.press('Delete and save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(ok(await shop.get(`/product-v2/${data.shirt.id}`)).body).toMatchObject({
     options: [{ values: ['S', 'M'] }],
     variants: [{ sku: 'SH-S' }, { sku: 'SH-M' }],
@@ -194,7 +194,7 @@ test('all variants are edited at once, and a removed one can be restored before 
   await visitor.press('Remove M', { within: 'Size' })
   await visitor.press('Save')
   await visitor.press('Delete and save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const saved = ok(await shop.get(`/product-v2/${cap.id}`)).body
   expect([saved.options[0].values, saved.variants.map(({ title, price }: { title: string; price: object }) => [title, price])]).toEqual([
     ['L'],
@@ -436,7 +436,7 @@ test('pictures are uploaded, sorted in a product and protected while it uses the
   await visitor.fill('Alt text', 'A mug')
   expect(await visitor.all('combobox')).not.toContain('Image')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const { images } = ok(await shop.get(`/product-v2/${data.mug.id}`)).body
   expect(images.map(({ alt }: { alt: string | null }) => alt)).toEqual(['A mug', null])
 
@@ -493,7 +493,7 @@ test('a collection is ordered by keyboard', async ({ open, shop, data }) => {
   await visitor.press('Save')
   await visitor.there('Someone else changed this', { role: 'dialog' })
   await visitor.press('Overwrite with mine')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const now = ok(await shop.get(`/collection-v2/${id}`)).body
   expect([now.title, now.productIds]).toEqual(['Tables', [data.mug.id, data.shirt.id]])
   await visitor.press('Delete')

@@ -213,7 +213,7 @@ test('a card is disabled after a confirmation and enabled again, and a concurren
   await visitor.there('Someone else changed this', { role: 'dialog' })
   await visitor.there(/Theirs/, { role: 'cell' })
   await visitor.press('Overwrite with mine')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect((await selling.get(`/giftcard/${id}`)).body.note).toBe('Mine')
 })
 
@@ -229,7 +229,7 @@ test('an order of the shop does not discard a typed note, and leaving asks about
   await visitor.there('Enable', { role: 'button' })
   expect(await visitor.value('Note')).toBe('Half a sentence')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
 
   await visitor.go(at(selling, 'gift-cards'))
   await visitor.press('Create gift card', { role: 'link' })

@@ -83,7 +83,7 @@ test('a discount is changed on a phone during another change, and its end is in 
   await visitor.fill(/^Discount value/, '7.50')
   await visitor.fill('End date', '2031-02-03T04:05')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const { timeZone } = (await shop.get('/shops/v2')).body as { timeZone?: string }
   expect([undefined, 'UTC']).toContain(timeZone)
   expect((await shop.get(`/discounts/${id}`)).body).toMatchObject({ title: 'Theirs', amount: usd(750), endsAt: '2031-02-03T04:05:00.000Z' })

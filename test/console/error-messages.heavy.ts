@@ -66,7 +66,7 @@ test('an error dismisses an earlier success message', async ({ open, data: { sel
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}/settings` })
   await visitor.fill('Shop name', 'Another title')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   await visitor.fill(/order/i, 'ftp://shop.example/', { role: 'textbox' })
   visitor.expects('PATCH /shops/v2 400')
   await visitor.press('Save', { role: 'button' })

@@ -25,7 +25,7 @@ test('an invoice asks for the legal name first, and prints with it on a phone', 
   await visitor.fill('Tax number', 'DE 1')
   await visitor.fill('Note on invoices', 'IBAN DE00')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await visitor.axe()).toEqual([])
   await visitor.go(at(selling, `/orders/invoices?ids=${id}`))
   await visitor.there(`Invoice ${number}`, { role: 'heading' })

@@ -115,7 +115,7 @@ test('settings whose response was lost are saved by a retry, without a conflict 
     await visitor.press('Save', { role: 'button' })
     await visitor.text('may or may not have been saved')
     await visitor.press('Save', { role: 'button' })
-    await visitor.text('Saved')
+    await visitor.notice('Saved')
     expect(await visitor.has('Someone else changed this')).toBe(false)
   }
   await visitor.fill('Shop name', 'Quay Street')

@@ -21,7 +21,7 @@ test('a manual payment is added on a phone, and saving the other methods keeps i
   await visitor.fill('Instructions', `${hostile}\nLine 2`)
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const manual = [{ code: 'img-src-x-onerror-alert-1-1-1', title: hostile, instructions: `${hostile}\nLine 2`, expiresAfterDays: 14 }]
   expect((await methods()).manual).toEqual(manual)
   await visitor.heading('Payments')

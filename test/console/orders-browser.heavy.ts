@@ -442,7 +442,7 @@ test('a view with filters and hidden columns is saved under a name and restored'
   expect(await visitor.axe()).toEqual([])
   await visitor.keyFill('Name', 'To pack')
   await visitor.key('Enter')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await visitor.all('columnheader')).not.toContain('Payment')
   await visitor.go(at(selling, '/orders'))
   await visitor.heading('Orders')

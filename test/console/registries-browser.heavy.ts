@@ -132,7 +132,7 @@ test('a wallet of the platform is registered and ended in UTC, whatever the user
   await visitor.heading('Platform wallet')
   await visitor.fill('Valid until (UTC)', '2026-02-01T00:00')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await visitor.axe()).toEqual([])
   const { data } = ok(await app.call('GET', '/admin/platform-wallets', { token: operator.token })).body
   expect(data).toMatchObject([{ from: '2026-01-05T10:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }])
@@ -167,7 +167,7 @@ test('a partnership is created with shops from a search, and a shop in two partn
   await visitor.press('Remove: Partnership 2', { role: 'button' })
   await visitor.tabTo('Save', { role: 'button' })
   await visitor.key('Enter')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   await visitor.keyboardAt('Save', { role: 'button' })
   // Shops that were chosen by name are not requested again.
   expect((await visitor.requests()).filter((one) => /GET \/admin\/shops\/\S/.test(one))).toEqual([])

@@ -170,7 +170,7 @@ test('a picture is uploaded into the text with its alt text', async ({ open, sho
   await visitor.press('Apply')
   await visitor.until(`document.querySelector('${text} img[data-src]')?.naturalWidth > 0`, 'the picture')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const { descriptionHtml } = ok(await shop.get(`/product-v2/${data.plain}`)).body
   expect(descriptionHtml).toMatch(/<img src="[^"]*\/media\/[0-9a-f]{32}" alt="A &quot;dot&quot; &lt;b&gt;" \/>/)
 })

@@ -56,7 +56,7 @@ withoutCookies(
     await visitor.heading('Shop details')
     expect(await visitor.value('Shop name')).toBe('Of an hour ago')
     await visitor.keyPress('Save', { role: 'button' })
-    await visitor.text('Saved')
+    await visitor.notice('Saved')
     const sessions = async () => ok(await app.call('GET', '/auth/sessions', { token: otherLogin.data.accessToken })).body.total
     const { email, password } = shop
     const { body: otherLogin } = ok(await app.call('POST', '/merchant/login', { body: { email, password } }))
@@ -85,7 +85,7 @@ test('a token that ends after an hour is renewed in the background, and typed te
   // Any of these requests may be the first.
   visitor.expects(/^(PATCH \/shops\/v2|GET \/v2\/events|GET \/merchant\/me) 401/)
   await visitor.keyPress('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await visitor.has(isAtLogin)).toBe(false)
 })
 
@@ -105,7 +105,7 @@ test('a machine that slept for three hours asks for the password, and keeps type
   await visitor.heading('Shop details')
   expect(await visitor.value('Shop name')).toBe('Before the night')
   await visitor.keyPress('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
 })
 
 test('a duplicate cookie of another program on the host is removed, and the user can log in again', async ({ open, app, url }) => {

@@ -22,7 +22,7 @@ test('an owner switches agents on, copies the addresses, and rotates the signing
   await visitor.text('must be an https:// URL')
   await visitor.fill('Refund policy', 'https://a.example/refunds')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   await visitor.text(`/ucp/${owner.shop.name}/mcp`)
   const settings = (await app.call('GET', '/shops/v2/agents', { token: owner.token })).body
   expect(settings).toMatchObject({ enabled: true, access: 'OPEN', policies: [{ type: 'refund_policy', url: 'https://a.example/refunds' }] })
@@ -44,7 +44,7 @@ test('policies of types that the form does not have are kept', async ({ open, ap
   await visitor.heading('Agents')
   await visitor.fill('Privacy policy', 'https://a.example/privacy')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   const { policies } = (await app.call('GET', '/shops/v2/agents', { token: owner.token })).body
   expect(policies).toEqual([{ type: 'privacy_policy', url: 'https://a.example/privacy' }, other])
 })

@@ -40,7 +40,7 @@ test('the shop: title, address and time zone are changed by keyboard only, and o
   await visitor.key('Enter')
   await visitor.tabTo('Save')
   await visitor.key('Enter')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await readNow(app, owner, '/shops/v2')).toMatchObject({
     title: hostile,
     description: hostile,
@@ -75,7 +75,7 @@ test('the shop: the second of two editors sees both values, and a refused value 
   await visitor.there(conflict, { role: 'dialog' })
   await visitor.there('Theirs', { role: 'cell' })
   await visitor.press('Overwrite with mine', { within: conflict })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await readNow(app, owner, '/shops/v2')).toMatchObject({ title: 'Mine', description: 'Theirs too' })
   // Leaving with unsaved input asks for confirmation.
   await visitor.fill('Shop name', 'Lost')
@@ -94,7 +94,7 @@ test('the shop: a logo is uploaded, shown and removed', async ({ open, app }) =>
   await visitor.upload(/Upload logo/, [file])
   await visitor.until(`document.querySelector('main img.picture')?.naturalWidth === 64`, 'the logo')
   await visitor.press('Save')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect((await readNow(app, owner, '/shops/v2')).logoUrl).toContain('/media/')
   await visitor.press('Remove logo')
   await visitor.press('Save')
@@ -120,7 +120,7 @@ test('payments: the resolver’s steps are shown, a method is disabled, and a se
   await visitor.text('Publishable key: ')
   await visitor.keyFill('Publishable key', 'pk_test_public')
   await visitor.key('Enter')
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   // The processor has no account, so the response has a warning.
   await visitor.text('Stripe cannot take payments yet')
   await visitor.there('Active via Stripe', { within: 'Card' })

@@ -39,7 +39,7 @@ async function keepTyped(visitor: ConsoleVisitor, stored: string, typed: string)
   await visitor.there(typed, { role: 'cell' })
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Overwrite with mine', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   // The message may be that of the previous change.
   await visitor.settled()
 }
@@ -154,7 +154,7 @@ test('a concurrent change of a wallet is shown, and the stored value can be chos
   expect(await visitor.value('Valid until (UTC)')).toBe('')
   await visitor.fill('Valid until (UTC)', '2026-03-01T00:00')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(await api.read(`/admin/platform-wallets/${id}`)).toMatchObject({ address: address(4), to: '2026-03-01T00:00:00.000Z' })
 })
 
@@ -334,7 +334,7 @@ test('a proxy that weakens ETags causes no conflict, and permanent refusals show
   await visitor.until('!!window.between && !!document.querySelector("main textarea")', 'the card behind a proxy')
   await visitor.fill('Note', 'Mine')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect((await selling.get(`/giftcard/${id}`)).body).toMatchObject({ note: 'Mine' })
   await visitor.settled()
 
@@ -414,7 +414,7 @@ test('a change whose response was lost is no conflict with its retry, and a vari
   await visitor.there('Save', { role: 'button' })
   await visitor.until(`!!document.querySelector('form [role=alert]')`, 'that nobody knows what became of it')
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect((await read()).variants.map(({ title }: { title: string }) => title)).toEqual([...sizes, 'XL'])
 
   // The other user removes one variant that is edited here, one that is removed here too, and one without edits.
@@ -440,7 +440,7 @@ test('another person’s change of other product fields is kept without a confli
   ok(await selling.patch(path, { status: 'ARCHIVED', type: 'Clothing' }))
   visitor.expects(`PATCH ${path} 412`)
   await visitor.press('Save', { role: 'button' })
-  await visitor.text('Saved')
+  await visitor.notice('Saved')
   expect(ok(await selling.get(path)).body).toMatchObject({ vendor: 'Loom', status: 'ARCHIVED', type: 'Clothing' })
   // Only fields that both users changed are shown as conflicts.
   await visitor.fill('Vendor', 'Mine')

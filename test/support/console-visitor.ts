@@ -259,6 +259,8 @@ export async function consoleVisitor(origin: string, options: VisitorOptions = {
       }),
     /** Waits for visible text. */
     text: (text: string) => until(`document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, text),
+    /** Waits for a notice, such as `Saved`, which other places of a page may show, too. */
+    notice: (text: string) => until(`document.querySelector('.toasts')?.innerText.includes(${JSON.stringify(text)})`, `notice ${text}`),
     /** Waits until a text disappears. */
     gone: (text: string) => until(`!document.body.innerText.replace(/\\s+/g, ' ').includes(${JSON.stringify(text)})`, `no ${text}`),
     /** Returns whether a text is visible, after the page is idle. */

@@ -189,6 +189,10 @@ test('shipping: a method with a zone and bands is created by keyboard, with an i
   await visitor.fill('Weight (g)', '1001')
   await visitor.text('Over the limit')
   expect(await visitor.axe()).toEqual([])
+  await visitor.fill('Rate (USD)', 'ten')
+  await visitor.press('Save')
+  await visitor.text('Tier 1, Rate: Enter an amount in USD, such as 1250.50')
+  await visitor.fill('Rate (USD)', '4.5')
   await visitor.press('Save')
   await visitor.heading('Shipping')
   expect((await readNow(app, owner, '/shops/v2/shipping-methods')).data).toEqual([

@@ -1,12 +1,12 @@
-/** Tests that the console's catalogs have the same keys in every language, and the terms of docs/glossary.md. */
+/** Tests that the console's catalogs have the keys and placeholders of English, and the terms of docs/glossary.md. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import type { Translation } from '../../src/console/lib/i18n/catalog.ts'
+import { catalog, type Message, type Translation } from '../../src/console/lib/i18n/catalog.ts'
 
 const root = join(import.meta.dir, '../../src/console')
-type Texts = { default: Readonly<Record<string, unknown>> }
+type Texts = { default: Readonly<Record<string, Message>> }
 const textsOf = async (path: string) => ((await import(join(root, path))) as Texts).default
 const keysOf = async (path: string): Promise<string[]> => Object.keys(await textsOf(path)).filter((key) => !key.startsWith('refused.'))
 const catalogs = [...new Glob('**/{i18n.en,en}.ts').scanSync({ cwd: root })]
@@ -18,6 +18,25 @@ export const withoutKey: Translation<typeof english> = { save: 'Speichern' }
 // @ts-expect-error a translation with an unknown key does not compile
 export const withUnknownKey: Translation<typeof english> = { save: 'Speichern', close: 'Schließen', open: 'Öffnen' }
 
+const example = { close: 'Close', greeting: 'Hello {name}', items: { one: 'one item', other: '{n} items' } } as const
+const load = () => Promise.resolve({ default: example })
+const t = catalog<typeof example>({ en: load, ar: load, mn: load })
+export const calls = () => [
+  t('close'),
+  t('greeting', { name: 'Ada' }),
+  t('items', { n: 2 }),
+  // @ts-expect-error a call without values does not compile
+  t('greeting'),
+  // @ts-expect-error a call without `n` does not compile
+  t('items'),
+  // @ts-expect-error a call with a misspelt name does not compile
+  t('greeting', { nam: 'Ada' }),
+  // @ts-expect-error a call with a superfluous name does not compile
+  t('greeting', { name: 'Ada', n: 2 }),
+  // @ts-expect-error a call with values for a text without placeholders does not compile
+  t('close', { name: 'Ada' }),
+]
+
 test('every catalog has the keys of the English one in all languages', async () => {
   expect(catalogs.length).toBeGreaterThan(38)
   for (const path of catalogs) {
@@ -27,6 +46,29 @@ test('every catalog has the keys of the English one in all languages', async () 
       expect({ path, language, keys: translated.toSorted() }).toEqual({ path, language, keys })
     }
   }
+})
+
+/** Placeholders of a text, or of each of its plural forms by name. */
+const placeholdersOf = (message: Message): [form: string, names: string[]][] =>
+  Object.entries(typeof message === 'string' ? { other: message } : message).map(([form, text]) => [
+    form,
+    [...new Set(text.match(/\{\w+\}/g))].toSorted(),
+  ])
+
+test('every text has the placeholders of the English one; forms of zero, one and two may lack some', async () => {
+  const mismatches: unknown[] = []
+  for (const path of catalogs) {
+    const english = await textsOf(path)
+    for (const language of ['en', 'ar', 'mn'])
+      for (const [key, message] of Object.entries(await textsOf(path.replace(/en\.ts$/, `${language}.ts`)))) {
+        const expected = new Map(placeholdersOf(english[key] ?? '')).get('other') ?? []
+        for (const [form, names] of placeholdersOf(message)) {
+          const isComplete = ['zero', 'one', 'two'].includes(form) || names.length === expected.length
+          if (!isComplete || names.some((name) => !expected.includes(name))) mismatches.push({ path, language, key, form, names, expected })
+        }
+      }
+  }
+  expect(mismatches).toEqual([])
 })
 
 /** Forms of a term in Arabic and Mongolian, by its English in lower case. */

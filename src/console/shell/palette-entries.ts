@@ -29,13 +29,12 @@ function canOpen(href: string): boolean {
 }
 
 function allEntries(): readonly Entry[] {
-  const screens = availableScreens().map((screen): Entry => {
-    const key = `words.${screen.nav?.textKey}`
-    return {
+  const screens = availableScreens().map(
+    (screen): Entry => ({
       ...{ key: screen.path, group: shellText('pages'), text: screenName(screen), href: screenHref(screen) },
-      synonyms: t.has(key) ? t(key) : '',
-    }
-  })
+      synonyms: t.find(`words.${screen.nav?.textKey}`) ?? '',
+    }),
+  )
   const actions = createActions.map(([key, path]): Entry => {
     const href = shopPath(...path.split('/'))
     return { key, group: t('actions'), text: t(key), href, synonyms: t(`words.${key}`) }

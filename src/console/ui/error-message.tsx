@@ -17,11 +17,10 @@ export function ErrorText({ error }: { error: unknown }) {
       : apiError.status === 0
         ? common(apiError.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'away')
         : apiError.message
-  // The API's messages are English, so English has no names of statuses.
-  const kind = `refused.${apiError?.status}`
   // An error that names a field, or that a form throws, is a whole sentence.
   const isSentence = apiError === undefined ? error instanceof Error && error.name === 'Error' : apiError.field !== undefined
-  const heading = isOutdated ? undefined : common.has(kind) ? common(kind) : isSentence ? undefined : `${common('failed')}:`
+  // The API's messages are English, so English has no names of statuses.
+  const heading = isOutdated ? undefined : (common.find(`refused.${apiError?.status}`) ?? (isSentence ? undefined : `${common('failed')}:`))
   return (
     <div class="problem-text">
       <p>

@@ -39,18 +39,12 @@ export const tiers = ['TIER_1_REFERRAL', 'TIER_2_PARTNER'] as const satisfies re
 export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readonly Outcome[]
 
 /** Returns the name of a value, or the value if it has no text. */
-const kindName = (kind: string, value: string): string => {
-  const key = `${kind}.${value}`
-  return lendingText.has(key) ? lendingText(key) : value
-}
+const kindName = (kind: string, value: string): string => lendingText.find(`${kind}.${value}`) ?? value
 export const cohortName = (cohort: string): string => kindName('cohort', cohort)
 export const tierName = (tier: string): string => kindName('tier', tier)
 export const purposeName = (purpose: string): string => kindName('purpose', purpose)
 export const outcomeName = (outcome: string): string => kindName('outcome', outcome)
-export function lendingStateName(status: string): string {
-  const key = `status.${status}`
-  return lendingText.has(key) ? lendingText(key) : stateName(status)
-}
+export const lendingStateName = (status: string): string => lendingText.find(`status.${status}`) ?? stateName(status)
 
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
 
@@ -58,22 +52,17 @@ type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guid
 /** Returns what blocks a tier, besides the counts: the API's own text in English, else a text for the tier. */
 export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap): string | undefined {
   if (language === 'en') return guidance
-  const key = `blocked.${targetTier}`
-  return blockingDefaultCount > 0 && lendingText.has(key) ? lendingText(key) : undefined
+  return blockingDefaultCount > 0 ? lendingText.find(`blocked.${targetTier}`) : undefined
 }
 
-export const documentName = (key: string): string => (documents.has(key) ? documents(key) : humanizeKey(key))
+export const documentName = (key: string): string => documents.find(key) ?? humanizeKey(key)
 
 /** Translates a checklist item; keeps the API's text where there is no translation. */
 export function translateItem<Item extends { readonly key: string; readonly label: string; readonly description: string }>(
   item: Item,
 ): Item {
-  const text = `${item.key}.text`
-  return {
-    ...item,
-    ...(documents.has(item.key) && { label: documents(item.key) }),
-    ...(documents.has(text) && { description: documents(text) }),
-  }
+  const { key, label, description } = item
+  return { ...item, label: documents.find(key) ?? label, description: documents.find(`${key}.text`) ?? description }
 }
 
 /** Makes a key without a text readable, such as `bank_statements_12m`. */

@@ -40,7 +40,19 @@ export const locale = isSupportedByIntl ? language : 'en'
 
 /** A text with `{name}` placeholders, or plural forms that are selected by `n`. */
 export type Message = string | ({ readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>)
-type Values = Readonly<Record<string, string | number>>
+type Values<Name extends string = string> = Readonly<Record<Name, string | number>>
+
+/** Names of the placeholders of a text, and `n` of plural forms. Any name if a catalog is not `as const`. */
+type Placeholder<Text> = Text extends string
+  ? Text extends `${string}{${infer Name}}${infer Rest}`
+    ? Name | Placeholder<Rest>
+    : string extends Text
+      ? string
+      : never
+  : Placeholder<Text[keyof Text]> | 'n'
+type ValuesOf<Text> = [Placeholder<Text>] extends [never] ? [] : [values: Values<Placeholder<Text>>]
+/** Keys of the texts without placeholders. */
+export type PlainKey<Texts> = { [Key in keyof Texts]: ValuesOf<Texts[Key]> extends [] ? Key : never }[keyof Texts]
 
 const plurals = new Intl.PluralRules(locale)
 const numbers = new Intl.NumberFormat(locale)
@@ -101,15 +113,17 @@ export const mongolianFallback = <T>(loader: () => Promise<T>): (() => T | undef
 /**
  * Creates a catalog: `const t = catalog({ en: () => import('./en.ts'), … })`, then `t('title')` or `t('items', { n: 3
  * })`.
- * English defines the keys; a language that lacks one does not compile.
+ * English defines the keys and placeholders; a language that lacks a key and a call that lacks a value do not compile.
  */
 export function catalog<Texts extends Readonly<Record<string, Message>>>(loaders: Loaders<Texts>) {
-  const loaded = loadEarly<{ default: Readonly<Record<keyof Texts, Message>> }>(loaders[language])
-  const t = (key: keyof Texts & string, values?: Values): string => {
-    const message = loaded()?.default[key]
-    return message === undefined ? '' : formatMessage(message, values)
+  const loaded = loadEarly<{ default: Readonly<Record<string, Message>> }>(loaders[language])
+  const find = (key: string, values?: Values): string | undefined => {
+    const messages = loaded()?.default ?? {}
+    const message = Object.hasOwn(messages, key) ? messages[key] : undefined
+    return message && formatMessage(message, values)
   }
-  /** Returns whether a key exists, for keys from outside, such as states. */
-  t.has = (key: string): key is keyof Texts & string => Object.hasOwn(loaded()?.default ?? {}, key)
+  const t = <Key extends keyof Texts & string>(key: Key, ...[values]: ValuesOf<Texts[Key]>): string => find(key, values) ?? ''
+  /** Returns the text of a key from outside, such as a state; undefined if there is none. */
+  t.find = (key: string) => find(key)
   return t
 }

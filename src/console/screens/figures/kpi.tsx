@@ -92,10 +92,7 @@ export const formatOf = (name: KpiName): ((value: number) => string) => formats[
 export const kpiValueText = (name: KpiName, value: number | null): string => (value === null ? '–' : formatOf(name)(value))
 
 /** Returns a part's name. */
-export const partName = ({ name }: Pick<KpiPart, 'name'>): string => {
-  const key = `part.${name}`
-  return t.has(key) ? t(key) : processorName(name)
-}
+export const partName = ({ name }: Pick<KpiPart, 'name'>): string => t.find(`part.${name}`) ?? processorName(name)
 
 /**
  * Lists the limits of a figure.

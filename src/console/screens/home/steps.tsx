@@ -21,10 +21,7 @@ const stepPaths: Readonly<Record<Step, readonly string[]>> = {
 }
 
 /** What applies while a step is open. */
-function stepHint(step: Step): string | undefined {
-  const key: string = `stepHint.${step}`
-  return t.has(key) ? t(key) : undefined
-}
+const stepHint = (step: Step): string | undefined => t.find(`stepHint.${step}`)
 
 /** The steps of the API and going live itself. Open test orders are a step only while there are some. */
 const checklistOf = (steps: Steps): readonly { readonly step: Step; readonly done: boolean }[] => [

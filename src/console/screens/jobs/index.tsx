@@ -95,11 +95,11 @@ export default function Jobs() {
 
 /** A job with its description. */
 function JobName({ name }: { name: string }) {
-  const key = `does.${name}`
+  const description = t.find(`does.${name}`)
   return (
     <span class="lines">
       <code>{name}</code>
-      {t.has(key) && <small class="faint">{t(key)}</small>}
+      {description && <small class="faint">{description}</small>}
     </span>
   )
 }

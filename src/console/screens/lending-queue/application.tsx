@@ -163,43 +163,37 @@ const Decisions = ({ application }: { application: Application }) => (
   </Section>
 )
 
-const fieldName = (name: string): string => {
-  const key = `field.${name}`
-  return t.has(key) ? t(key) : humanizeKey(name)
-}
+const fieldName = (name: string): string => t.find(`field.${name}`) ?? humanizeKey(name)
 
 const ApplicationHistory = ({ application }: { application: Application }) => (
   <Section title={common('history')}>
     <ol class="timeline">
-      {application.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, index) => {
-        const key = `event.${type}`
-        return (
-          <li key={index}>
-            <span>
-              {t.has(key) ? t(key) : type}
-              {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
-            </span>
-            {subject !== null && (
-              <small class="faint">
-                {type.startsWith('DOCUMENT') ? documentName(subject) : subject.split(', ').map(fieldName).join(', ')}
-              </small>
-            )}
-            {reason !== null && (
-              <small class="people-text">
-                <bdi>{reason}</bdi>
-              </small>
-            )}
-            {partnerExternalRef !== null && (
-              <small>
-                {t('reference')}: <bdi>{partnerExternalRef}</bdi>
-              </small>
-            )}
+      {application.events.toReversed().map(({ type, at, toStatus, subject, actor, reason, partnerExternalRef }, index) => (
+        <li key={index}>
+          <span>
+            {t.find(`event.${type}`) ?? type}
+            {type === 'DECIDED' && `: ${lendingStateName(toStatus)}`}
+          </span>
+          {subject !== null && (
             <small class="faint">
-              <Moment at={at} /> · <AccountLink id={actor} />
+              {type.startsWith('DOCUMENT') ? documentName(subject) : subject.split(', ').map(fieldName).join(', ')}
             </small>
-          </li>
-        )
-      })}
+          )}
+          {reason !== null && (
+            <small class="people-text">
+              <bdi>{reason}</bdi>
+            </small>
+          )}
+          {partnerExternalRef !== null && (
+            <small>
+              {t('reference')}: <bdi>{partnerExternalRef}</bdi>
+            </small>
+          )}
+          <small class="faint">
+            <Moment at={at} /> · <AccountLink id={actor} />
+          </small>
+        </li>
+      ))}
     </ol>
   </Section>
 )

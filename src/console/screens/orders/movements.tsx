@@ -67,10 +67,7 @@ const Movement = ({ header, children }: { header: ComponentChildren; children?: 
   </li>
 )
 
-const methodName = (method: string) => {
-  const key = `method.${method}`
-  return t.has(key) ? t(key) : method
-}
+const methodName = (method: string): string => t.find(`method.${method}`) ?? method
 
 const PaymentItem = ({ payment }: { payment: Schema<'Payment'> }) => (
   <Movement

@@ -73,7 +73,7 @@ const OrderBadges = ({ order }: { order: Order }) => (
     <StatusBadge
       status={order.paymentStatus}
       text={t('paymentState', {
-        state: t.has(`payment.${order.paymentStatus}`) ? t(`payment.${order.paymentStatus}`) : order.paymentStatus,
+        state: t.find(`payment.${order.paymentStatus}`) ?? order.paymentStatus,
       })}
     />
     {showsFulfilment(order) && <StatusBadge status={order.fulfilmentStatus} />}

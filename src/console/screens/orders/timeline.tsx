@@ -51,11 +51,10 @@ function TimelineItem({ entry, staffName }: { entry: TimelineEntry; staffName: R
         </small>
       </>
     )
-  const key = `event.${entry.type}`
   return (
     <>
       <span>
-        {t.has(key) ? t(key) : entry.type} {entry.amount && <Money amount={entry.amount} />}
+        {t.find(`event.${entry.type}`) ?? entry.type} {entry.amount && <Money amount={entry.amount} />}
       </span>
       {entry.details.map((text, index) => (
         <small key={index}>

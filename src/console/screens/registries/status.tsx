@@ -11,10 +11,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { isFinal, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 
-const moveName = (to: string): string => {
-  const key = `move.${to}`
-  return t.has(key) ? t(key) : to
-}
+const moveName = (to: string): string => t.find(`move.${to}`) ?? to
 
 /**
  * Buttons of the possible transitions, each with a confirmation.
@@ -32,13 +29,13 @@ export function StatusActions<Of extends Registry>({
   onMove: (to: StatusOf<Of>) => Promise<boolean>
 }) {
   async function move(to: StatusOf<Of>): Promise<void> {
-    const key = `${registry}.${to}`
+    const consequence = t.find(`${registry}.${to}`)
     const verb = moveName(to)
     const isConfirmed = await confirm({
       title: t('moveOf', { move: verb, name: truncate(name) }),
       body: (
         <>
-          {t.has(key) && <p>{t(key)}</p>}
+          {consequence && <p>{consequence}</p>}
           {isFinal(to) && <p>{t('noWayBack')}</p>}
         </>
       ),

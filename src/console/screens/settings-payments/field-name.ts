@@ -1,7 +1,4 @@
 import { t } from './i18n.ts'
 
 /** Returns the label of an account's field. */
-export const fieldName = (name: string): string => {
-  const key = `field.${name}`
-  return t.has(key) ? t(key) : name
-}
+export const fieldName = (name: string): string => t.find(`field.${name}`) ?? name

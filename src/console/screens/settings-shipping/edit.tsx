@@ -38,7 +38,7 @@ export function MethodForm({
     if ('method' in result) return save(result.method)
     const { field, bandIndex, problem } = result.error
     throw new Error(
-      `${bandIndex === undefined ? t(field) : `${t('band', { n: bandIndex + 1 })}, ${t(field)}`}: ${common(problem, { currency })}`,
+      `${bandIndex === undefined ? t(field) : `${t('band', { n: bandIndex + 1 })}, ${t(field)}`}: ${problem === 'notAmount' ? invalidAmountText(currency) : common(problem)}`,
     )
   }
   return (

@@ -21,4 +21,4 @@ export default {
   lost: 'The editor would remove parts of this text: {names}',
   lostTitle: 'Leave the HTML view?',
   switch: 'Open in the editor',
-}
+} as const

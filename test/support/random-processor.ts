@@ -110,6 +110,7 @@ export function simulateProcessor(
       capturesItself,
       createRepeatsMs: repeats ? forever : 0,
       refundRepeatsMs: refunds === 'any' ? forever : 0,
+      refundsFindable: refunds !== 'any',
       findable,
       refunds,
       refundsMayFail: refunds === 'any',

@@ -65,6 +65,11 @@ export type Capabilities = {
   readonly createRepeatsMs: number
   /** How long a repeated refund under our id is the same refund. */
   readonly refundRepeatsMs: number
+  /**
+   * Whether `retrieveRefund` finds every refund by our id alone, so that one it does not find was never made;
+   * undefined: not known to.
+   */
+  readonly refundsFindable?: boolean
   /** Whether `retrieve` finds a payment by our id alone. */
   readonly findable: boolean
   /**

@@ -40,6 +40,8 @@ export const btcpayCapabilities: Capabilities = {
   capturesItself: true,
   createRepeatsMs: 0,
   refundRepeatsMs: 0,
+  // Claims are in one list, archived ones too.
+  refundsFindable: true,
   findable: true,
   refunds: 'claim',
   wallets: false,

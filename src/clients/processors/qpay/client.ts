@@ -33,6 +33,8 @@ export const qpayCapabilities: Capabilities = {
   capturesItself: true,
   createRepeatsMs: 0,
   refundRepeatsMs: 0,
+  // Only whole payments are refunded, and one that is PAID is not.
+  refundsFindable: true,
   findable: false,
   refunds: 'whole',
   wallets: false,

@@ -98,6 +98,8 @@ export const manualProcessor = 'manual'
 
 /** The failure code of a refund that the shop pays by hand, because the payment came by hand. */
 export const byHandCode = 'paid_by_hand'
+/** After this time a refund request whose answer was lost certainly arrives no more. */
+export const refundArrivesMs = 60 * 60_000
 
 /** Whether the shop receives a payment outside souk. It stays PENDING until it is marked as paid or voided. */
 export const isManualPayment = ({ processor }: Pick<Payment, 'processor'>): boolean => processor === manualProcessor

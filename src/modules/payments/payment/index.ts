@@ -21,6 +21,7 @@ export {
   returnLease,
 } from './record-answer.ts'
 export { type Choices, type OfferedProcessors, readOfferedProcessors, selectProcessor } from './select-processor.ts'
+export { sendRefund } from './send-refund.ts'
 export {
   canQueryPayment,
   capturedPayment,
@@ -34,7 +35,6 @@ export {
   paymentsOf,
   paymentsWithin,
   requestProcessor,
-  sendRefund,
 } from './service.ts'
 export {
   endSweepTurn,

@@ -5,7 +5,6 @@ import {
   type ProcessorPayment,
   ProcessorRefused,
   ProcessorUnavailable,
-  type RefundAnswer,
   UnknownAnswer,
   withTimeout,
 } from '../../../clients/processors/processor.ts'
@@ -14,7 +13,7 @@ import { leaseMs, leaseOf, noLease } from '../../../core/leases.ts'
 import { pick, withoutUndefined } from '../../../lib/objects.ts'
 import { messagesUrlOf } from './callbacks.ts'
 import { type Payer, parseSealedDetails, sealedDetailsText, shopperOf } from './create-payment.ts'
-import { byHandCode, hasNoReferences, isManualPayment, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
+import { hasNoReferences, isManualPayment, type Payment, type PaymentChoice, paymentTokenSeal } from './domain.ts'
 import { manualAnswer } from './manual-payment.ts'
 import { type BoundProcessor, callThroughBreaker, processorOf } from './processors.ts'
 import type { PaymentDeps } from './providers.ts'
@@ -134,7 +133,7 @@ async function takeLease(
 }
 
 /** Returns the fields that identify a payment for its processor. */
-const identifiersOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
+export const identifiersOf = ({ id, processorReference, references, amount, currency }: Payment) => ({
   paymentId: id,
   reference: processorReference ?? undefined,
   references,
@@ -146,7 +145,7 @@ const unknownAnswerAdvice =
   'The state is kept and queried again. Compare it with the dashboard of the processor. If this repeats, look for a newer version of souk'
 
 /** Logs that a processor did not answer, or sent an answer that its client does not know. */
-function logUnavailable(
+export function logUnavailable(
   { log }: PaymentDeps,
   of: 'payment' | 'refund',
   fields: { readonly error: Error; readonly [name: string]: unknown },
@@ -322,88 +321,6 @@ export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): P
 export async function canQueryPayment(deps: PaymentDeps, paymentId: string): Promise<boolean> {
   const payment = await deps.paymentStore.find(paymentId)
   return payment !== undefined && (await processorOf(deps, payment)) !== undefined
-}
-
-type RefundOperation = {
-  refundId: string
-  orderId: string
-  paymentId: string
-  amount: number
-  currency: string
-  /** The processor's reference of the refund, once known. */
-  refundReference: string | undefined
-  /** When it may have been sent first, in milliseconds; undefined: certainly not sent. */
-  sentAt: number | undefined
-  /** The refund exists: only its state is queried. */
-  isCreated: boolean
-  /** How long to wait for each answer, in milliseconds; undefined: the processor's own timeout. */
-  patienceMs: number | undefined
-}
-
-/** The result of a call about a refund. */
-type RefundOperationResult = {
-  /** `notFound`: the processor does not know it, and it may not be sent again. Undefined: no reliable answer. */
-  readonly response: RefundAnswer | 'notFound' | undefined
-  /** Whether a succeeded refund may still fail. */
-  readonly mayFail: boolean
-  /** Whether it may have been sent by now. */
-  readonly wasSent: boolean
-}
-
-/**
- * Makes a payment's processor refund money. A refund that may have been sent is queried first. It is sent again only
- * if the processor does not know it, and only while the processor treats that as the same refund. One with a reference
- * is never sent again: a processor that forgot our ids would pay it twice.
- */
-export async function sendRefund(deps: PaymentDeps, operation: RefundOperation): Promise<RefundOperationResult> {
-  const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = operation
-  const payment = await deps.paymentStore.find(paymentId)
-  if (payment && isManualPayment(payment))
-    return { response: { reference: undefined, state: 'FAILED', failureCode: byHandCode }, mayFail: false, wasSent: false }
-  const bound = payment && (await processorOf(deps, payment))
-  const trace = { order: orderId, refund: refundId, payment: paymentId, processor: payment?.processor }
-  const mayBeThere = isCreated || sentAt !== undefined
-  if (!bound) {
-    deps.log.error('refund.processor_missing', trace)
-    return { response: undefined, mayFail: false, wasSent: mayBeThere }
-  }
-  const { refundsMayFail: mayFail = false, refundRepeatsMs, refunds } = bound.processor.capabilities
-  const refund = { ...identifiersOf(payment), refundId, amount, currency }
-  const answered = (answer: RefundAnswer): RefundOperationResult => {
-    deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
-    return { response: answer, mayFail, wasSent: true }
-  }
-  const unanswered = (error: unknown, wasSent: boolean): RefundOperationResult => {
-    if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
-    logUnavailable(deps, 'refund', { ...trace, error })
-    return { response: undefined, mayFail, wasSent }
-  }
-  if (mayBeThere)
-    try {
-      const existing = await callThroughBreaker(deps, bound, (processor) =>
-        withTimeout(patienceMs, processor.retrieveRefund({ ...refund, refundReference })),
-      )
-      if (existing) return answered(existing)
-    } catch (error) {
-      // A refused query says nothing about the refund.
-      return unanswered(error, true)
-    }
-  // A partial refund that the processor does not support was never made, so it may be sent again.
-  const isImpossible = refunds === 'whole' && amount < payment.captured
-  const isRepeatable = sentAt === undefined || isImpossible || deps.clock.now() - sentAt < refundRepeatsMs
-  if (isCreated || refundReference !== undefined || !isRepeatable) {
-    deps.log.error('refund.forgotten', trace)
-    return { response: 'notFound', mayFail, wasSent: true }
-  }
-  const whole = amount === payment.captured && payment.refunded === 0
-  try {
-    return answered(await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...refund, whole }))))
-  } catch (error) {
-    if (error instanceof ProcessorRefused)
-      return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
-    const isCertain = error instanceof ProcessorUnavailable && error.neverSent
-    return unanswered(error, !isCertain || sentAt !== undefined)
-  }
 }
 
 /** Lists all payments of an order, oldest first. */

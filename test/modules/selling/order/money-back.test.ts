@@ -423,6 +423,25 @@ test('leaves a refund that may have been sent for payment by hand, and resends o
   }
 })
 
+test('resends a refund an hour after its answer was lost if the processor lists refunds and shows none', async () => {
+  await using app = await testApp()
+  const sentAt: number[] = []
+  const shop = await openShop(app, {
+    capabilities: { ...capabilities, refundRepeatsMs: 0, refundsFindable: true },
+    refund: async () => {
+      if (sentAt.push(app.clock.now()) > 2) return { reference: 're_1', state: 'SUCCEEDED' }
+      throw new ProcessorUnavailable('lost')
+    },
+  })
+  const { order } = ok(await shop.buy()).body
+  expect(ok(await shop.refund(order.id)).body.status).toBe('PENDING')
+  for (let minutes = 0; minutes < 4 * 60; minutes += 5) await advanceAndResume(app, 5 * minute)
+  expect((await shop.order(order.id)).refunds).toMatchObject([{ status: 'SUCCEEDED', amount: shop.usd(1_000) }])
+  // Each request gets the whole hour to arrive.
+  expect(sentAt.map((at, index) => index === 0 || at - (sentAt[index - 1] ?? at) >= hour)).toEqual([true, true, true])
+  expect(await expectConsistent(app)).toEqual([])
+})
+
 test('reverses the bookings of a refund that fails after it succeeded, and books its payment by hand', async () => {
   await using app = await testApp()
   let answer: RefundAnswer = { reference: 're_1', state: 'SUCCEEDED' }

@@ -1,13 +1,13 @@
 /** The outcome of a refund for every state, purpose and processor response. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { refundArrivesMs } from '../../../../src/modules/payments/payment/domain.ts'
 import { type Refund, refundTransitions } from '../../../../src/modules/selling/order/domain.ts'
 import {
   bankFailuresMax,
   decideOutcome,
   nextClaimQueryAt,
   nextWatchAt,
-  notFoundMs,
   type RefundResponse,
   refusalsMax,
   unaccountedAmount,
@@ -54,7 +54,7 @@ test('allows only the defined state transitions of a refund for every response',
     processorReference: fc.option(fc.constant('re_1')),
     attempts: fc.nat(20),
     failureCode: fc.option(fc.constant('refused')),
-    sentAt: fc.constantFrom(null, now, now - 2 * notFoundMs),
+    sentAt: fc.constantFrom(null, now, now - 2 * refundArrivesMs),
   })
   fc.assert(
     fc.property(refund, response, fc.nat(5), (fields, what, failedBefore) => {
@@ -108,10 +108,10 @@ describe.each(purposes)('responses to a refund for %s', (purpose) => {
   })
 
   test('leaves a refund that cannot be repeated or found for payment by hand after an hour', () => {
-    expect(outcome(refundWith({ sentAt: now - notFoundMs + 1 }), 'notFound')).toEqual({ kind: 'wait' })
-    expect(outcome(refundWith({ sentAt: now - notFoundMs }), 'notFound')).toEqual({ kind: 'MANUAL', code: 'not_found' })
+    expect(outcome(refundWith({ sentAt: now - refundArrivesMs + 1 }), 'notFound')).toEqual({ kind: 'wait' })
+    expect(outcome(refundWith({ sentAt: now - refundArrivesMs }), 'notFound')).toEqual({ kind: 'MANUAL', code: 'not_found' })
     // The refund has a reference at the processor, so one "not found" is not final.
-    const withReference = refundWith({ sentAt: now - notFoundMs, processorReference: 're_1' })
+    const withReference = refundWith({ sentAt: now - refundArrivesMs, processorReference: 're_1' })
     expect(outcome(withReference, 'notFound')).toEqual({ kind: 'wait', refused: 'not_found' })
   })
 })

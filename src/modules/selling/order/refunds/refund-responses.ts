@@ -1,6 +1,6 @@
 import type { RefundAnswer } from '../../../../clients/processors/processor.ts'
 import { dayMs, hourMs } from '../../../../lib/day.ts'
-import { byHandCode } from '../../../payments/payment/domain.ts'
+import { byHandCode, refundArrivesMs } from '../../../payments/payment/domain.ts'
 import { backoffMs, mustBeReturned, type Refund } from '../domain.ts'
 
 // Decides what follows from a processor's response to a refund. Pure functions.
@@ -25,8 +25,6 @@ export type RefundOutcome =
 export const refusalsMax = 12
 /** Failures at a bank after which owed money must be paid by hand. */
 export const bankFailuresMax = 3
-/** A call whose answer was lost may still arrive. After this time the processor certainly has not received it. */
-export const notFoundMs = 60 * 60_000
 /** Codes of what a processor can never do: this kind of refund, or this amount. */
 const notSupported: readonly (string | undefined)[] = ['refund_not_supported', 'amount_not_supported', byHandCode]
 const isNotSupported = (code: string | undefined): boolean => notSupported.includes(code)
@@ -78,7 +76,7 @@ function outcomeOfNotFound(refund: RefundState, now: number): RefundOutcome {
   if (refund.status !== 'PENDING' && refund.status !== 'CLAIMABLE') return { kind: 'wait' }
   // It had a reference: one answer does not prove that it is gone.
   if (refund.processorReference !== null) return outcomeOfRefusal(refund, 'not_found')
-  return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= notFoundMs
+  return refund.status === 'PENDING' && now - (refund.sentAt ?? refund.createdAt) >= refundArrivesMs
     ? { kind: 'MANUAL', code: 'not_found' }
     : { kind: 'wait' }
 }

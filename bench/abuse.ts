@@ -1,7 +1,8 @@
 /** Measures how many product reads by id remain while an outsider on one machine abuses the server. */
 import { join } from 'node:path'
-import { type Load, load, type Requests } from './load.ts'
-import { type Child, children, figure, median, print, quick, readLoad, root, rounds, rows, spreadOf, start, work } from './runs.ts'
+import { callerOf } from './http.ts'
+import { load, type Requests } from './load.ts'
+import { type Child, children, type Pair, print, quick, readLoad, report, root, rounds, start, work } from './runs.ts'
 import { type Seeded, seed, unlimitedProduct } from './seed.ts'
 
 const products = 1_000
@@ -14,7 +15,6 @@ const leadSeconds = 1
 type Target = {
   url: string
   shop: Seeded
-  publishableKey: string
   customers: readonly Login[]
   /** The page of an order, and of a draft order to pay. */
   orderPath: string
@@ -89,7 +89,7 @@ const abuses: readonly Abuse[] = [
   {
     what: 'writes under a publishable key, of which 600 a minute are allowed',
     settings: { STOREFRONT_WRITES_PER_MINUTE: '600' },
-    begin: ({ url, publishableKey }, seconds) =>
+    begin: ({ url, shop: { publishableKey } }, seconds) =>
       load(
         url,
         { method: 'POST', paths: ['/cart'], headers: { ...json, 'x-service-api-key': publishableKey }, body: '{}' },
@@ -114,8 +114,6 @@ const abuses: readonly Abuse[] = [
   { what: 'bodies whose second half never arrives, 2,000 at a time', begin: ({ url }, seconds) => stallBodies(url, seconds, 2_000) },
 ]
 
-const serverHeaders = ({ secretKey }: Seeded) => ({ 'x-service-api-key': secretKey })
-
 /** Imports one file repeatedly: new products the first time, then known ones. */
 async function importRepeatedly(
   url: string,
@@ -127,7 +125,7 @@ async function importRepeatedly(
     'Handle,Title,Body (HTML)',
     ...Array.from({ length: 20_000 }, (_, nth) => `bench-${nth},Product ${nth},${description}`),
   ].join('\n')
-  const headers = { ...serverHeaders(shop), 'content-type': 'text/csv' }
+  const headers = { 'x-service-api-key': shop.secretKey, 'content-type': 'text/csv' }
   const endsAt = performance.now() + seconds * 1_000
   for (let left = seconds * 1_000; left > 0; left = endsAt - performance.now()) {
     const signal = AbortSignal.timeout(Math.ceil(Math.min(left, leavesAfterMs ?? left)))
@@ -136,20 +134,6 @@ async function importRepeatedly(
       .catch(() => undefined)
   }
 }
-
-/** Requests with the shop's secret key. */
-const callerOf =
-  (url: string, shop: Seeded) =>
-  async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers: { ...json, ...serverHeaders(shop), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path.replace(/_\w+/g, '_…')} answered ${answer.status} ${text}`)
-    return text === '' ? undefined : JSON.parse(text)
-  }
 
 /** Orders one unit of a variant. */
 async function buyOne(call: ReturnType<typeof callerOf>, variantId: string) {
@@ -161,7 +145,7 @@ async function buyOne(call: ReturnType<typeof callerOf>, variantId: string) {
 /** Adds webhook endpoints that accept connections and never respond, and places free orders. */
 async function hangWebhooks(url: string, shop: Seeded, seconds: number): Promise<void> {
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const call = callerOf(url, shop)
+  const call = callerOf(url, shop.secretKey)
   const endpoints: string[] = []
   for (let nth = 0; nth < 20; nth++) {
     const created = await call('POST', '/webhook-endpoints', {
@@ -192,10 +176,7 @@ async function stallBodies(url: string, seconds: number, count: number): Promise
 /** Signs up five customers of the shop. Returns their logins. */
 async function signUpFiveCustomers(url: string, { shopName }: Seeded): Promise<Login[]> {
   const logins = [1, 2, 3, 4, 5].map((nth) => ({ shopName, email: `customer${nth}@example.com`, password: `password-of-customer-${nth}` }))
-  for (const login of logins) {
-    const answer = await fetch(`${url}/customer/signup`, { method: 'POST', headers: json, body: JSON.stringify(login) })
-    if (!answer.ok) throw new Error(`signing up answered ${answer.status}`)
-  }
+  for (const login of logins) await callerOf(url)('POST', '/customer/signup', login)
   return logins
 }
 
@@ -208,7 +189,7 @@ export async function measureAbuse(): Promise<void> {
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(abuse.settings ?? {}))
     const target = { url: souk.url, shop, ...otherData }
     print(abuse.what)
-    report(`product by id, during ${abuse.what}`, '≥ 0.50', await measureAbuseOn(souk, abuse, target, paths))
+    report(`product by id, during ${abuse.what} (floor: without)`, '≥ 0.50', await measureAbuseOn(souk, abuse, target, paths))
     if (abuse.hasFloor) {
       const product = await fetch(`${souk.url}${paths[0]}`)
       const floor = await start('floor-abuse.ts', await product.text(), product.headers.get('etag') ?? '')
@@ -220,17 +201,16 @@ export async function measureAbuse(): Promise<void> {
   }
 }
 
-type Reads = { readonly alone: readonly Load[]; readonly meanwhile: readonly Load[] }
-
-async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths: readonly string[]): Promise<Reads> {
+/** The floor of each comparison are the reads without the abuse. */
+async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths: readonly string[]): Promise<Pair> {
   const read = () => load(server.url, { paths }, { ...readLoad, connections: readers })
   await read()
-  const reads: { alone: Load[]; meanwhile: Load[] } = { alone: [], meanwhile: [] }
+  const reads: Pair = { souk: [], floor: [] }
   for (let round = 0; round < rounds; round++) {
-    reads.alone.push(await read())
+    reads.floor.push(await read())
     const ended = abuse.begin(target, readLoad.seconds + 2 * leadSeconds)
     await Bun.sleep(leadSeconds * 1_000)
-    reads.meanwhile.push(await read())
+    reads.souk.push(await read())
     await ended
     await untilIdle(server)
   }
@@ -241,34 +221,18 @@ async function measureAbuseOn(server: Child, abuse: Abuse, target: Target, paths
 async function prepareTarget(shop: Seeded): Promise<Omit<Target, 'url' | 'shop'>> {
   const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify({ PUBLIC_URL: 'http://souk.example' }))
   const customers = await signUpFiveCustomers(souk.url, shop)
-  const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as { publishableKey: string }
-  const call = callerOf(souk.url, shop)
+  const call = callerOf(souk.url, shop.secretKey)
   const { variants } = await call('POST', '/product-v2', unlimitedProduct)
   const lines = [{ variantId: variants[0].id, quantity: 1 }]
   const draft = await call('POST', '/v2/orders/drafts', { lines, email: 'shopper@example.com' })
   const { order } = await buyOne(call, variants[0].id)
   await souk.stop()
   const pathOf = (url: string) => new URL(url).pathname
-  return { publishableKey, customers, orderPath: pathOf(order.publicUrl), payPath: pathOf(draft.payUrl) }
+  return { customers, orderPath: pathOf(order.publicUrl), payPath: pathOf(draft.payUrl) }
 }
 
 /** Waits until the server is idle again, so that rounds do not affect each other. */
 async function untilIdle({ url }: Child): Promise<void> {
   await (await fetch(`${url}/health/live`)).arrayBuffer()
   await Bun.sleep(quick ? 200 : 1_000)
-}
-
-function report(what: string, target: string, { alone, meanwhile }: Reads): void {
-  const ratios = meanwhile.map((one, at) => one.perSecond / (alone[at]?.perSecond ?? 1))
-  const errors = [...alone, ...meanwhile].reduce((sum, one) => sum + one.errors, 0)
-  const text = (loads: readonly Load[]) =>
-    `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
-  rows.push({
-    what,
-    souk: text(meanwhile),
-    floor: `alone ${text(alone)}`,
-    ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
-    spread: spreadOf(ratios),
-    target: target,
-  })
 }

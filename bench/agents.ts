@@ -15,6 +15,7 @@ import { setAgentSettings } from '../src/modules/agents/agent-settings/index.ts'
 import { contextOf, readShop } from '../src/modules/shop/shop/index.ts'
 import { runBuyers } from './buyers.ts'
 import type { Buying, BuyingResult } from './callers.ts'
+import { callerOf } from './http.ts'
 import { type Load, load, type Requests } from './load.ts'
 import {
   type Child,
@@ -26,16 +27,15 @@ import {
   quick,
   readLoad,
   report,
+  reportRatios,
   reportSingle,
   residentMb,
   root,
   rounds,
-  rows,
-  spreadOf,
   start,
   work,
 } from './runs.ts'
-import { benchSettings, type Seeded, seed } from './seed.ts'
+import { benchSettings, disableStockTracking, type Seeded, seed } from './seed.ts'
 
 const products = 1_000
 const publicUrl = 'http://souk.example'
@@ -57,7 +57,7 @@ const settings = {
 }
 
 type Key = ReturnType<typeof newSigningKey>
-type Shop = Seeded & { publishableKey: string; variantIds: string[] }
+type Shop = Seeded & { variantIds: string[] }
 type Platforms = { readonly urls: readonly string[]; readonly strangersUrl: string; fetches(): number }
 
 /** Serves the profiles of platforms that sign with `key`, and one for every stranger. */
@@ -84,16 +84,15 @@ function servePlatforms(key: Key) {
 /** Seeds a shop that agents buy from without limits. */
 async function shopForAgents(): Promise<Shop> {
   const seeded = await seed(join(work, 'agents'), products)
+  disableStockTracking(seeded)
   const db = new Sqlite(join(seeded.dataDir, 'souk.db'), { strict: true })
-  db.run('update variants set track_inventory = 0')
   const variantIds = db.query<{ id: string }, []>('select id from variants order by id limit 1000').all()
   db.close()
   const { deps, close } = await openInstance({ config: parseConfig({ ...benchSettings(seeded.dataDir), ...settings }), as: 'command' })
   const shop = await readShop(deps, seeded.shopId)
   await setAgentSettings(deps, { shop: contextOf(shop), actor: system }, { enabled: true, access: 'OPEN', policies: [] })
-  const publishable = await deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')
   await close()
-  return { ...seeded, publishableKey: publishable?.publicValue ?? '', variantIds: variantIds.map(({ id }) => id) }
+  return { ...seeded, variantIds: variantIds.map(({ id }) => id) }
 }
 
 const json = { 'content-type': 'application/json' }
@@ -163,25 +162,19 @@ async function measureReads(souk: Child, shop: Shop, profile: string): Promise<v
 async function recordsAt(url: string, { publishableKey, variantIds }: Shop, profile: string) {
   const lines = variantIds.slice(0, 3).map((id) => ({ item: { id }, quantity: 1 }))
   let requestCount = 0
-  const call = async (path: string, body: unknown, headers: Record<string, string>): Promise<string> => {
+  const create = async (path: string, body: unknown, headers: Record<string, string>): Promise<string> => {
     const from = `10.0.${requestCount >> 6}.${requestCount++ & 63}`
-    const answer = await fetch(url + path, {
-      method: 'POST',
-      headers: { ...json, 'x-forwarded-for': from, ...headers },
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`)
-    return ((await answer.json()) as { id: string }).id
+    return (await callerOf(url)('POST', path, body, { 'x-forwarded-for': from, ...headers })).id
   }
   const sessions: string[] = []
   const carts: string[] = []
   for (let nth = 0; nth < records; nth++) {
     const email = `shopper${nth}@example.com`
     const agent = { ...agentOf(profile), 'idempotency-key': randomUUID() }
-    sessions.push(await call(`${endpoint}/checkout-sessions`, { line_items: lines, buyer: { email } }, agent))
+    sessions.push(await create(`${endpoint}/checkout-sessions`, { line_items: lines, buyer: { email } }, agent))
     const key = { 'x-service-api-key': publishableKey }
-    const cart = await call('/cart', { email }, key)
-    for (const { item, quantity } of lines) await call(`/cart/${cart}/items`, { variantId: item.id, quantity }, key)
+    const cart = await create('/cart', { email }, key)
+    for (const { item, quantity } of lines) await create(`/cart/${cart}/items`, { variantId: item.id, quantity }, key)
     carts.push(cart)
   }
   return { sessions, carts }
@@ -291,12 +284,5 @@ async function measureCheckouts({ dataDir, shopId, shopName, publishableKey, var
     return `${of('perSecond')}/s p50 ${of('p50Ms')} ms, ${of('cpuMsEach', 1)} ms of processor, ${of('writesEach', 1)} writes, ${of('refused')} × 503`
   }
   const what = `create, PUT and complete, ${callers} callers (floor: cart, item, checkout), time`
-  rows.push({
-    what,
-    souk: text(agents),
-    floor: text(shoppers),
-    ratio: median(ratios).toFixed(2),
-    spread: spreadOf(ratios),
-    target: '≤ 1.3',
-  })
+  reportRatios({ what, souk: text(agents), floor: text(shoppers), target: '≤ 1.3' }, ratios)
 }

@@ -13,7 +13,7 @@ import { backfillKpis, foldKpis } from '../src/modules/operations/kpi/index.ts'
 import { souk } from '../test/cli/souk.ts'
 import { runBuyers } from './buyers.ts'
 import type { Buying, BuyingResult } from './callers.ts'
-import { figure, median, print, quick, reportSingle, rows, spreadOf, work } from './runs.ts'
+import { figure, median, print, quick, reportRatios, reportSingle, work } from './runs.ts'
 import { benchSettings, seed } from './seed.ts'
 import { seedOrders } from './seed-orders.ts'
 
@@ -66,14 +66,9 @@ export async function measureBackup(): Promise<void> {
     souk(['restore', 'latest', '--check', '--data-dir', join(work, 'restored')], dataDir, { settings }),
   )
   succeeded(restore.answer)
-  rows.push({
-    what: `souk check of ${size}, ${figure(orders)} orders`,
-    souk: secondsText(check.ms),
-    floor: `integrity_check ${secondsText(integrity.ms)}`,
-    ratio: (check.ms / integrity.ms).toFixed(2),
-    spread: '',
-    target: '≤ 2',
-  })
+  const what = `souk check of ${size}, ${figure(orders)} orders`
+  const times = { souk: secondsText(check.ms), floor: `integrity_check ${secondsText(integrity.ms)}` }
+  reportRatios({ what, ...times, target: '≤ 2' }, [check.ms / integrity.ms])
   reportSingle(`souk restore latest --check of ${size}`, secondsText(restore.ms), '')
 }
 
@@ -112,14 +107,8 @@ async function measureDuringBackups(input: BuyingInput, settings: Settings, size
   const text = (all: readonly BuyingResult[]) =>
     `p99 ${figure(median(all.map(({ p99Ms }) => p99Ms)))} ms, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
   const ratios = duringBackups.map(({ p99Ms }, nth) => p99Ms / (alone[nth]?.p99Ms ?? 1))
-  rows.push({
-    what: `cart to CONFIRMED beside a backup of ${size}, ${callers} callers`,
-    souk: text(duringBackups),
-    floor: `alone ${text(alone)}`,
-    ratio: median(ratios).toFixed(2),
-    spread: spreadOf(ratios),
-    target: '≤ 2',
-  })
+  const what = `cart to CONFIRMED beside a backup of ${size}, ${callers} callers`
+  reportRatios({ what, souk: text(duringBackups), floor: `alone ${text(alone)}`, target: '≤ 2' }, ratios)
   reportSingle(`souk backup of ${size}, meanwhile`, secondsText(median(took)), '')
 }
 
@@ -137,14 +126,8 @@ async function measureWhileShipping(input: BuyingInput, settings: Settings): Pro
   const text = (all: readonly BuyingResult[]) =>
     `${figure(median(all.map(({ perSecond }) => perSecond)))}/s, ${figure(median(all.map(({ cpuMsEach }) => cpuMsEach)), 1)} ms of processor an order`
   const ratios = on.map(({ perSecond }, nth) => perSecond / (off[nth]?.perSecond ?? 1))
-  rows.push({
-    what: 'cart to CONFIRMED while the log is shipped every second',
-    souk: text(on),
-    floor: `without ${text(off)}`,
-    ratio: median(ratios).toFixed(2),
-    spread: spreadOf(ratios),
-    target: '',
-  })
+  const what = 'cart to CONFIRMED while the log is shipped every second'
+  reportRatios({ what, souk: text(on), floor: `without ${text(off)}`, target: '' }, ratios)
   const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`
   reportSingle('  longest log; with unshipped data', `${megabytes(longest.log)}; ${megabytes(longest.unshipped)}`, '≤ 537 MB')
 }

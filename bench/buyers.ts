@@ -1,6 +1,6 @@
 /** Measures cart to CONFIRMED of souk against the floor, each in a separate process. */
 import type { Buying, BuyingResult } from './callers.ts'
-import { figure, median, quick, reportSingle, rounds, rows, runScript, spreadOf } from './runs.ts'
+import { figure, median, quick, reportRatios, reportSingle, rounds, runScript } from './runs.ts'
 
 type ComparisonInput = Omit<Buying, 'processor' | 'synchronous'>
 const roundsOfBuying = quick ? 2 : 3
@@ -38,7 +38,7 @@ export async function measureBuying(what: string, target: string, input: Compari
     souk.push(await runBuyers('buying.ts', durable))
   }
   const ratios = souk.map((one, at) => one.perSecond / (floor[at]?.perSecond ?? 1))
-  rows.push({ what, souk: rate(souk), floor: rate(floor), ratio: median(ratios).toFixed(2), spread: spreadOf(ratios), target })
+  reportRatios({ what, souk: rate(souk), floor: rate(floor), target }, ratios)
   reportSingle('  of it', costText(souk), '0 × 503')
   for (const variant of withVariants ? variants : []) {
     const all: BuyingResult[] = []

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { chromium } from '../test/support/chromium.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
 import { closeBrowser } from '../test/support/visit.ts'
-import { figure, median, print, quick, reportSingle, rows, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, reportRatios, reportSingle, start, work } from './runs.ts'
 import { seed } from './seed.ts'
 
 /** `--products=N` for another number. */
@@ -91,14 +91,14 @@ async function pages(visitor: ConsoleVisitor, url: string, path: string): Promis
     ['turned to by a link', turnTimes],
   ] as const) {
     const [first, middle, end] = times.map((some) => median(some)) as [number, number, number]
-    rows.push({
+    const row = {
       what: `products of ${figure(products)}, ${what}: page ${figure(last)}; floor: page 1`,
       souk: `${figure(end)} ms (the middle ${figure(middle)} ms)`,
       floor: `${figure(first)} ms`,
-      ratio: (end / first).toFixed(2),
-      spread: spreadOf((times[2] ?? []).map((one, at) => one / (times[0]?.[at] ?? 1))),
       target: '≤ 1.2',
-    })
+    }
+    const ratios = (times[2] ?? []).map((one, at) => one / (times[0]?.[at] ?? 1))
+    reportRatios(row, ratios)
   }
   reportSingle(
     '  requested by a page turn',

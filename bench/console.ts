@@ -8,9 +8,9 @@ import { chromium } from '../test/support/chromium.ts'
 import { addressOf, listedScreens } from '../test/support/console-screens.ts'
 import { type ConsoleVisitor, consoleVisitor } from '../test/support/console-visitor.ts'
 import { closeBrowser } from '../test/support/visit.ts'
-import { startDemo } from './console-demo.ts'
+import { demoOfBinary, startDemo } from './demo.ts'
 import { load } from './load.ts'
-import { figure, median, print, quick, readLoad, report, reportSingle, rounds, rows, spreadOf } from './runs.ts'
+import { figure, median, type Pair, print, quick, readLoad, report, reportRatios, reportSingle, rounds } from './runs.ts'
 
 const loads = quick ? 5 : 20
 const firstLoadMax = 60_000
@@ -24,7 +24,7 @@ export async function measureConsole(): Promise<void> {
     print('skipped: the console, because there is no chromium on this machine')
     return
   }
-  const demo = await startDemo()
+  const demo = await startDemo(await demoOfBinary())
   try {
     const visitor = await consoleVisitor(demo.url)
     await visitor.go()
@@ -36,7 +36,7 @@ export async function measureConsole(): Promise<void> {
     await measureReads(demo.url)
   } finally {
     await closeBrowser()
-    demo.stop()
+    await demo.stop()
   }
 }
 
@@ -87,14 +87,8 @@ async function measureUsable(visitor: ConsoleVisitor, url: string): Promise<void
       souk.push(Number(await page.evaluate('usableMs')))
     }
     const text = (times: readonly number[]) => `${figure(median(times))} ms (min ${figure(Math.min(...times))})`
-    rows.push({
-      what: `${what}; floor: an empty page, two calls`,
-      souk: text(souk),
-      floor: text(floor),
-      ratio: (median(souk) / median(floor)).toFixed(2),
-      spread: spreadOf(souk.map((one, at) => one / (floor[at] ?? 1))),
-      target,
-    })
+    const ratios = souk.map((one, at) => one / (floor[at] ?? 1))
+    reportRatios({ what: `${what}; floor: an empty page, two calls`, souk: text(souk), floor: text(floor), target }, ratios)
     reportSingle(`${what.replace('usable', 'whole')}, with what lies below`, text(allShown), '')
   }
 }
@@ -170,7 +164,7 @@ async function measureReads(url: string): Promise<void> {
     }
   }
   await load(url, { paths }, readLoad)
-  const pair = { souk: [], floor: [] } as { souk: Awaited<ReturnType<typeof load>>[]; floor: Awaited<ReturnType<typeof load>>[] }
+  const pair: Pair = { souk: [], floor: [] }
   for (let round = 0; round < rounds; round++) {
     pair.floor.push(await load(url, { paths }, readLoad))
     pair.souk.push(await readDuringVisits())

@@ -1,5 +1,4 @@
 /** Measures changes of carts in a shop with twenty active discounts against none. */
-import { Database as Sqlite } from 'bun:sqlite'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../src/config.ts'
@@ -8,8 +7,9 @@ import { openInstance } from '../src/instance.ts'
 import { createCollection, setCollectionProducts } from '../src/modules/catalog/products/index.ts'
 import { createDiscount } from '../src/modules/selling/discount/index.ts'
 import { readShop } from '../src/modules/shop/shop/index.ts'
+import { callerOf } from './http.ts'
 import { measureInTurn, print, quick, report, start, work } from './runs.ts'
-import { benchSettings, type Seeded, seed } from './seed.ts'
+import { benchSettings, disableStockTracking, type Seeded, seed } from './seed.ts'
 
 const products = 1_000
 const carts = quick ? 500 : 2_000
@@ -38,42 +38,28 @@ async function addDiscounts({ dataDir, shopId, ids }: Seeded): Promise<void> {
   await close()
 }
 
-/** Disables stock tracking, because every change adds a unit to a cart's line. */
-function disableStockTracking({ dataDir }: Seeded): void {
-  const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
-  db.run('update variants set track_inventory = 0')
-  db.close()
-}
-
 /** Creates carts with products. Returns the paths that add more. */
 async function createCarts(url: string, { secretKey }: Seeded, variantIds: readonly string[]): Promise<string[]> {
-  const headers = { 'content-type': 'application/json', 'x-service-api-key': secretKey }
-  const call = async (path: string, body: unknown) => {
-    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as { id: string }
-  }
+  const call = callerOf(url, secretKey)
   const paths: string[] = []
   for (let nth = 0; nth < carts; nth++) {
-    const { id } = await call('/cart', { email: `shopper${nth}@example.com` })
+    const { id } = await call('POST', '/cart', { email: `shopper${nth}@example.com` })
     for (let line = 0; line < linesOfCart; line++)
-      await call(`/cart/${id}/items`, { variantId: variantIds[line % variantIds.length], quantity: 1 })
+      await call('POST', `/cart/${id}/items`, { variantId: variantIds[line % variantIds.length], quantity: 1 })
     paths.push(`/cart/${id}/items`)
   }
   return paths
 }
 
 async function variantsAt(url: string, { secretKey, ids }: Seeded): Promise<string[]> {
-  const reads = ids.slice(0, linesOfCart).map(async (id) => {
-    const answer = await fetch(`${url}/product-v2/${id}`, { headers: { 'x-service-api-key': secretKey } })
-    return ((await answer.json()) as { variants: { id: string }[] }).variants[0]?.id ?? ''
-  })
-  return Promise.all(reads)
+  const call = callerOf(url, secretKey)
+  return Promise.all(ids.slice(0, linesOfCart).map(async (id) => (await call('GET', `/product-v2/${id}`)).variants[0].id as string))
 }
 
 export async function measureDiscounts(): Promise<void> {
   print(`cart changes with ${active} active discounts and without`)
   const withoutDiscounts = await seed(join(work, 'discounts-none'), products)
+  // Every change adds a unit to a cart's line.
   disableStockTracking(withoutDiscounts)
   const dataDir = join(work, 'discounts-some')
   cpSync(withoutDiscounts.dataDir, dataDir, { recursive: true })

@@ -1,7 +1,4 @@
-/**
- * A load generator for machines without wrk: keep-alive sockets with one request each. Reads its input from standard
- * input.
- */
+/** A load generator: keep-alive sockets with one request each. Reads its input from standard input. */
 import { type Load, type LoadOptions, percentile, type Requests } from './load.ts'
 
 type GeneratorInput = { url: string; requests: Requests; options: LoadOptions; firstClient: number }

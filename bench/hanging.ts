@@ -6,8 +6,9 @@ import { parseConfig } from '../src/config.ts'
 import { openInstance } from '../src/instance.ts'
 import { startCheckoutServer } from '../test/clients/processors/checkout-server.ts'
 import { startStripe } from '../test/clients/processors/stripe-server.ts'
+import { callerOf } from './http.ts'
 import { type Load, load } from './load.ts'
-import { figure, median, print, quick, readLoad, reportSingle, rounds, rows, spreadOf, start, work } from './runs.ts'
+import { figure, median, print, quick, readLoad, reportRatios, reportSingle, rounds, start, work } from './runs.ts'
 import { benchSettings, type Seeded, seed, unlimitedProduct } from './seed.ts'
 
 /** Orders that wait for the hanging processor. */
@@ -37,33 +38,21 @@ function startProxy(url: string) {
   }
 }
 
-type Buyer = { url: string; shop: Seeded; publishableKey: string; variantId: string }
-const json = { 'content-type': 'application/json' }
+type Buyer = { url: string; shop: Seeded; variantId: string }
 
-async function call(url: string, method: string, path: string, key: string, body?: unknown) {
-  const headers = { ...json, 'x-service-api-key': key, 'idempotency-key': crypto.randomUUID() }
-  const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-  if (!answer.ok) throw new Error(`${method} ${path.replace(/_\w+/g, '_…')} answered ${answer.status} ${await answer.text()}`)
-  return answer.json() as Promise<Record<string, never>>
-}
+const post = (url: string, path: string, key: string, body: unknown) =>
+  callerOf(url, key)('POST', path, body, { 'idempotency-key': crypto.randomUUID() })
 
 /** Buys once and measures the checkout only. */
 async function checkout(
-  { url, shop, publishableKey, variantId }: Buyer,
+  { url, shop: { secretKey: key, publishableKey }, variantId }: Buyer,
   body: object,
 ): Promise<{ ms: number; processor: string; orderId: string }> {
-  const key = shop.secretKey
   const address = { name: 'A', line1: '1 Quay', city: 'Portland', countryCode: 'US' }
-  const cart = (await call(url, 'POST', '/cart', key, { email: 'a@example.com', shippingAddress: address })) as unknown as { id: string }
-  await call(url, 'POST', `/cart/${cart.id}/items`, key, { variantId, quantity: 1 })
+  const cart = await post(url, '/cart', key, { email: 'a@example.com', shippingAddress: address })
+  await post(url, `/cart/${cart.id}/items`, key, { variantId, quantity: 1 })
   const startedAt = performance.now()
-  const { order, payment } = (await call(url, 'POST', `/cart/${cart.id}/checkout`, publishableKey, {
-    method: 'card',
-    ...body,
-  })) as unknown as {
-    order: { id: string }
-    payment: { processor: string }
-  }
+  const { order, payment } = await post(url, `/cart/${cart.id}/checkout`, publishableKey, { method: 'card', ...body })
   return { ms: performance.now() - startedAt, processor: payment.processor, orderId: order.id }
 }
 
@@ -100,13 +89,8 @@ export async function measureHanging(): Promise<void> {
     const shop = await seed(join(work, name), 10)
     await configure(shop.dataDir, shop, processor)
     const souk = await start('souk.ts', shop.dataDir, 'FULL', JSON.stringify(settings))
-    const { variants } = (await call(souk.url, 'POST', '/product-v2', shop.secretKey, unlimitedProduct)) as unknown as {
-      variants: { id: string }[]
-    }
-    const { publishableKey } = (await (await fetch(`${souk.url}/shops/v2/public/name/${shop.shopName}`)).json()) as {
-      publishableKey: string
-    }
-    return { souk, buyer: { url: souk.url, shop, publishableKey, variantId: variants[0]?.id ?? '' } }
+    const { variants } = await post(souk.url, '/product-v2', shop.secretKey, unlimitedProduct)
+    return { souk, buyer: { url: souk.url, shop, variantId: variants[0].id } }
   }
   const { souk, buyer } = await open('hanging', 'stripe')
   const control = await open('never-hanging', 'checkout')
@@ -119,7 +103,7 @@ export async function measureHanging(): Promise<void> {
     const all: number[] = []
     for (let nth = 0; nth < samples; nth++) {
       const startedAt = performance.now()
-      await call(souk.url, 'POST', `/v2/orders/${paid.pop()}/refunds`, buyer.shop.secretKey, { all: true })
+      await post(souk.url, `/v2/orders/${paid.pop()}/refunds`, buyer.shop.secretKey, { all: true })
       all.push(performance.now() - startedAt)
     }
     return median(all)
@@ -180,7 +164,6 @@ async function measureAlternately(one: Buyer, other: Buyer, count: number) {
 }
 
 function compare(what: string, now: number, before: number, unit: string, target: string): void {
-  const ratio = now / before
   const format = (value: number) => `${figure(value, 2)} ${unit}`
-  rows.push({ what, souk: format(now), floor: `before ${format(before)}`, ratio: ratio.toFixed(2), spread: spreadOf([ratio]), target })
+  reportRatios({ what, souk: format(now), floor: `before ${format(before)}`, target }, [now / before])
 }

@@ -1,8 +1,7 @@
 /**
  * `bun run bench
- * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|credit|documents|abuse|agents|hanging|trust
- * |chain|kpi|export|console|console-list|console-open|backup|failover|soak
- * …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the same files;
+ * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|abuse|agents|hanging|trust|chain|kpi|export|console
+ * |console-list|backup|failover|soak …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the same files;
  * abuse, agents, discounts and lending compare souk with itself. Buying and lending also run on Postgres if
  * TEST_DATABASE_URL or `--postgres=URL` names a server.
  * Ratios count; absolute figures depend on the machine. Only the soak fails: with status 1 if memory does not level
@@ -17,16 +16,12 @@ import { measureCatalog } from './catalog.ts'
 import { measureChain } from './chain.ts'
 import { measureConsole } from './console.ts'
 import { measureList } from './console-list.ts'
-import { measureOpen } from './console-open.ts'
 import { measureDiscounts } from './discounts.ts'
 import { measureExport } from './export.ts'
 import { measureFailover } from './failover.ts'
 import { measureHanging } from './hanging.ts'
 import { measureKpis } from './kpi.ts'
 import { measureLending } from './lending.ts'
-import { measureLendingCredit } from './lending-credit.ts'
-import { measureLendingDocuments } from './lending-documents.ts'
-import { generatorName } from './load.ts'
 import { measureOrdersSearch } from './orders-search.ts'
 import { measureResolver } from './resolver.ts'
 import { children, print, readLoad, rounds, table, work } from './runs.ts'
@@ -39,9 +34,7 @@ const named = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
 const isWanted = (part: string) => named.length === 0 || named.includes(part)
 
 try {
-  print(
-    `souk against the floor, ${rounds} rounds in turn of ${readLoad.seconds} s, ${readLoad.connections} connections, by ${generatorName}`,
-  )
+  print(`souk against the floor, ${rounds} rounds in turn of ${readLoad.seconds} s, ${readLoad.connections} connections`)
   if (isWanted('start')) await measureStart()
   if (isWanted('catalog')) await measureCatalog()
   if (isWanted('resolver')) await measureResolver()
@@ -52,8 +45,6 @@ try {
   if (isWanted('orders-search')) await measureOrdersSearch(server)
   if (isWanted('discounts')) await measureDiscounts()
   if (isWanted('lending')) await measureLending(server)
-  if (isWanted('lending') || isWanted('credit')) await measureLendingCredit()
-  if (isWanted('lending') || isWanted('documents')) await measureLendingDocuments()
   if (isWanted('kpi')) await measureKpis(server)
   if (isWanted('trust')) await measureTrust()
   if (isWanted('abuse')) await measureAbuse()
@@ -63,7 +54,6 @@ try {
   if (isWanted('export')) await measureExport()
   if (isWanted('console')) await measureConsole()
   if (isWanted('console') || isWanted('console-list')) await measureList()
-  if (isWanted('console') || isWanted('console-open')) await measureOpen()
   if (isWanted('backup')) await measureBackup()
   if (isWanted('failover')) await measureFailover()
   // Not part of a full run: it takes up to an hour.

@@ -1,30 +1,22 @@
-/**
- * The dashboards in process, through the edge: few transactions against very many, in turn; and product reads while an
- * operator views them.
- * Reads its input from standard input and writes its measurement to standard output.
- */
+/** Times the dashboards, and product reads while an operator views them; see compare-sizes.ts. */
 import { eq, sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
 import { products } from '../db/schema/catalog.ts'
 import { users } from '../db/schema/people.ts'
 import { shops } from '../db/schema/shop.ts'
-import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
-import { type Instance, openInstance } from '../src/instance.ts'
+import type { Instance } from '../src/instance.ts'
 import { addDays, dayMs, dayOf } from '../src/lib/day.ts'
 import { processorNames } from '../src/lib/processors.ts'
 import { createProduct } from '../src/modules/catalog/products/index.ts'
 import { startSession } from '../src/modules/identity/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
 import { contextOf } from '../src/modules/shop/shop/index.ts'
-import { administer } from './buying-postgres.ts'
-import { benchSettings } from './seed.ts'
+import { administer } from './databases.ts'
+import { ask, fastestTimes, finish, openMeasured, type Source, type Times } from './measured-instance.ts'
 
-export type NetworkSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly transactions: number }
-export type KpiInput = { readonly networks: readonly NetworkSource[]; readonly rounds: number; readonly seconds: number }
 export type KpiMeasurement = {
-  /** By dashboard, the fastest response of each network in milliseconds, because other load only slows responses. */
-  readonly times: Record<string, number[]>
+  readonly times: Times
   /** Product reads a second of the last network, without and with viewed dashboards, per round. */
   readonly withoutDashboards: readonly number[]
   readonly withDashboards: readonly number[]
@@ -139,42 +131,34 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
   await run(isSqlite ? 'analyze' : 'vacuum analyze')
 }
 
-async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
-  const settings = { ...benchSettings(dataDir), PORT: '0' }
-  const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
-  const instance = await openInstance({ config, as: 'server' })
-  const { deps, edge } = instance
+async function open(source: Source) {
+  const instance = await openMeasured(source)
+  const { deps } = instance
   const operator = await createSuperAdmin(deps, { email: 'root@example.com', password })
   const { productId } = await seedNetwork(instance)
-  await seedFigures(instance, transactions)
+  await seedFigures(instance, source.size)
   const { data } = await startSession(deps, { id: operator.id, role: 'SUPER_ADMIN' }, system)
-  const headers = { host: 'localhost', authorization: `Bearer ${data.accessToken}` }
+  const headers = { authorization: `Bearer ${data.accessToken}` }
   const today = dayOf(deps.clock.now())
   const window = `?startDate=${addDays(today, 1 - days)}&endDate=${today}`
-  const ask = async (path: string): Promise<number> => {
-    const startedAt = performance.now()
-    const answer = await edge.fetch(new Request(`http://localhost${path}`, { headers }), { requestIP: () => ({ address: '127.0.0.1' }) })
-    const body = await answer.text()
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${body}`)
-    return performance.now() - startedAt
-  }
+  /** Returns the time of a dashboard over a year, in milliseconds. */
+  const dashboard = async (name: string) => (await ask(instance, `/admin/${name}${window}`, headers)).ms
   return {
     instance,
-    /** Returns the time of a dashboard over a year, in milliseconds. */
-    dashboard: (name: string) => ask(`/admin/${name}${window}`),
+    dashboard,
     /** Returns product reads a second by 16 readers, with or without viewed dashboards. */
     async productReads(seconds: number, viewsDashboards: boolean): Promise<number> {
       const end = performance.now() + seconds * 1_000
       let count = 0
       const reader = async () => {
         for (; performance.now() < end; count++) {
-          await ask(`/product-v2/public/${productId}`)
+          await ask(instance, `/product-v2/public/${productId}`, headers)
           if (count % 64 === 0) await new Promise((resume) => setImmediate(resume))
         }
       }
       const operator = async () => {
         for (let nth = 0; viewsDashboards && performance.now() < end; nth++) {
-          await ask(`/admin/${dashboards[nth % dashboards.length]}${window}`)
+          await dashboard(dashboards[nth % dashboards.length] ?? '')
           await Bun.sleep(viewEveryMs)
         }
       }
@@ -184,29 +168,19 @@ async function open({ dataDir, databaseUrl, transactions }: NetworkSource) {
   }
 }
 
-const { networks, rounds, seconds }: KpiInput = await Bun.stdin.json()
-const instances = []
-for (const network of networks) instances.push(await open(network))
-const times: Record<string, number[][]> = {}
-for (let round = 0; round < rounds; round++)
-  for (const name of dashboards)
-    for (const [nth, { dashboard }] of instances.entries()) {
-      // The first run fills caches.
-      await dashboard(name)
-      times[name] ??= networks.map(() => [])
-      for (let time = 0; time < 5; time++) times[name][nth]?.push(await dashboard(name))
-    }
+const { instances, rounds, seconds }: { instances: readonly Source[]; rounds: number; seconds: number } = await Bun.stdin.json()
+const networks = []
+for (const source of instances) networks.push(await open(source))
+const views = networks.map(({ dashboard }) => dashboard)
+const times = await fastestTimes(dashboards, views, { rounds, repetitions: 5 })
 const [withoutDashboards, withDashboards]: [number[], number[]] = [[], []]
-const large = instances.at(-1)
+const large = networks.at(-1)
 for (let round = 0; round < rounds; round++) {
   withoutDashboards.push((await large?.productReads(seconds, false)) ?? 0)
   withDashboards.push((await large?.productReads(seconds, true)) ?? 0)
 }
-const measured: KpiMeasurement = {
-  times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
-  withoutDashboards,
-  withDashboards,
-}
-process.stdout.write(JSON.stringify(measured))
-for (const { instance } of instances) await instance.close()
-process.exit(0)
+const measurement: KpiMeasurement = { times, withoutDashboards, withDashboards }
+await finish(
+  measurement,
+  networks.map(({ instance }) => instance),
+)

@@ -1,20 +1,11 @@
-/**
- * The review queue in process, through the edge: few applications against very many, in turn.
- * Reads its input from standard input and writes the time of each combination of filters in milliseconds.
- */
+/** Times the combinations of filters of the review queue; see compare-sizes.ts. */
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
-import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
-import { type Instance, openInstance } from '../src/instance.ts'
+import type { Instance } from '../src/instance.ts'
 import { startSession } from '../src/modules/identity/auth/service.ts'
 import { createMerchant, createSuperAdmin } from '../src/modules/identity/merchant/service.ts'
-import { benchSettings } from './seed.ts'
-
-export type QueueSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly applications: number }
-export type QueueInput = { readonly queues: readonly QueueSource[]; readonly rounds: number }
-/** By query, the fastest response of each queue, because other load only slows responses. */
-export type QueueTimes = Record<string, number[]>
+import { ask, fastestTimes, finish, openMeasured, type Source } from './measured-instance.ts'
 
 const batch = 20_000
 const password = 'bench-password'
@@ -52,30 +43,16 @@ async function seed({ deps }: Instance, merchantId: string, applications: number
   await deps.db.read.rows(sql`analyze lending_applications`).catch(() => deps.db.write(async (tx) => void (await tx.rows(sql`analyze`))))
 }
 
-async function open({ dataDir, databaseUrl, applications }: QueueSource) {
-  const settings = { ...benchSettings(dataDir), PORT: '0', LENDING_PLATFORM_ENABLED: 'true' }
-  const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
-  const instance = await openInstance({ config, as: 'server' })
-  const { deps, edge } = instance
+async function open(source: Source) {
+  const instance = await openMeasured(source, { LENDING_PLATFORM_ENABLED: 'true' })
+  const { deps } = instance
   const operator = await createSuperAdmin(deps, { email: 'root@example.com', password })
   const shop = { name: 'bench', currency: 'USD', country: 'US' }
   const { user } = await createMerchant(deps, { email: 'bench@example.com', password }, shop, system)
-  await seed(instance, user.id, applications)
+  await seed(instance, user.id, source.size)
   const { data } = await startSession(deps, { id: operator.id, role: 'SUPER_ADMIN' }, system)
-  const headers = { host: 'localhost', authorization: `Bearer ${data.accessToken}` }
-  return {
-    instance,
-    /** Returns the time of a page, in milliseconds. */
-    async page(query: string): Promise<number> {
-      const request = new Request(`http://localhost/admin/lending-application?limit=100${query}`, { headers })
-      const startedAt = performance.now()
-      const answer = await edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
-      const body = await answer.text()
-      const took = performance.now() - startedAt
-      if (answer.status !== 200) throw new Error(`the queue answered ${answer.status} ${body}`)
-      return took
-    },
-  }
+  const headers = { authorization: `Bearer ${data.accessToken}` }
+  return { instance, page: async (query: string) => (await ask(instance, `/admin/lending-application?limit=100${query}`, headers)).ms }
 }
 
 const optionalParameter = (name: string, ...values: string[]) => ['', ...values.map((value) => `&${name}=${value}`)]
@@ -87,20 +64,12 @@ const queries = optionalParameter('status', 'APPROVED').flatMap((status) =>
   ),
 )
 
-const { queues, rounds }: QueueInput = await Bun.stdin.json()
-const instances = []
-for (const queue of queues) instances.push(await open(queue))
-const times: Record<string, number[][]> = {}
-for (let round = 0; round < rounds; round++)
-  for (const query of [...queries, '&page=10'])
-    for (const [nth, { page }] of instances.entries()) {
-      // The first run fills caches.
-      await page(query)
-      times[query] ??= queues.map(() => [])
-      times[query][nth]?.push(await page(query), await page(query))
-    }
-process.stdout.write(
-  JSON.stringify(Object.fromEntries(Object.entries(times).map(([query, all]) => [query, all.map((of) => Math.min(...of))]))),
+const { instances, rounds }: { instances: readonly Source[]; rounds: number } = await Bun.stdin.json()
+const queues = []
+for (const source of instances) queues.push(await open(source))
+const pages = queues.map(({ page }) => page)
+const times = await fastestTimes([...queries, '&page=10'], pages, { rounds, repetitions: 2 })
+await finish(
+  times,
+  queues.map(({ instance }) => instance),
 )
-for (const { instance } of instances) await instance.close()
-process.exit(0)

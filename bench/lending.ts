@@ -1,8 +1,7 @@
 /** Measures the review queue over a million applications against ten thousand. */
-import { join } from 'node:path'
-import { withDatabases } from './buying-postgres.ts'
-import type { QueueInput, QueueSource, QueueTimes } from './lending-queue.ts'
-import { figure, median, print, quick, rows, runScript, work } from './runs.ts'
+import { compareSizes } from './compare-sizes.ts'
+import type { Times } from './measured-instance.ts'
+import { figure, median, print, quick, rows } from './runs.ts'
 
 const few = 10_000
 const many = quick ? 100_000 : 1_000_000
@@ -14,25 +13,10 @@ const rounds = quick ? 3 : 11
  */
 export async function measureLending(serverUrl: string | undefined): Promise<void> {
   print(`the review queue of ${figure(many)} applications (seeding takes a while)`)
-  const sizes = [few, many]
-  report('SQLite', await timesOf(sizes.map((applications) => ({ dataDir: join(work, `lending-${applications}`), applications }))))
-  if (!serverUrl) return
-  await withDatabases(serverUrl, { sizes, what: 'lending' }, async (databases) => {
-    const all = databases.map(({ size, databaseUrl }) => ({
-      dataDir: join(work, `lending-postgres-${size}`),
-      databaseUrl,
-      applications: size,
-    }))
-    report('Postgres', await timesOf(all))
-  })
+  await compareSizes<Times>('lending-queue.ts', { name: 'lending', sizes: [few, many], input: { rounds } }, serverUrl, report)
 }
 
-async function timesOf(queues: readonly QueueSource[]): Promise<QueueTimes> {
-  const input: QueueInput = { queues, rounds }
-  return runScript<QueueTimes>(['lending-queue.ts'], input, queues[0]?.databaseUrl)
-}
-
-function report(label: string, times: QueueTimes): void {
+function report(label: string, times: Times): void {
   const ratios = Object.entries(times).map(([query, [small = 1, large = 0]]) => ({ query, small, large, ratio: large / small }))
   const worst = ratios.reduce((a, b) => (b.ratio > a.ratio ? b : a))
   const slowest = Math.max(...ratios.map(({ large }) => large))

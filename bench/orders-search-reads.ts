@@ -1,31 +1,23 @@
-/**
- * Lists of orders in process, through the edge: few orders against very many, in turn.
- * Reads its input from standard input and writes the fastest response to each query, because other load only slows
- * responses.
- */
+/** Times lists of orders and a shop's home; see compare-sizes.ts. */
 import { sql } from 'drizzle-orm'
 import { engine } from '../db/columns.ts'
 import { orderLines, orderNumbers, orders } from '../db/schema/selling.ts'
-import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
-import { type Instance, openInstance } from '../src/instance.ts'
+import type { Instance } from '../src/instance.ts'
 import { dayMs, dayOf } from '../src/lib/day.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { backfillKpis } from '../src/modules/operations/kpi/index.ts'
 import type { Order } from '../src/modules/selling/order/domain.ts'
 import { searchWordsOf } from '../src/modules/selling/order/listing.ts'
 import { findingStore } from '../src/modules/selling/order/search/search-store.ts'
+import type { FullOrder } from '../src/modules/selling/order/view.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
-import { administer } from './buying-postgres.ts'
-import { benchSettings } from './seed.ts'
+import { administer } from './databases.ts'
+import { ask, fastestTimes, finish, openMeasured, type Source, type Times } from './measured-instance.ts'
+import { confirmedOrder } from './seed-orders.ts'
 
-export type OrdersSource = { readonly dataDir: string; readonly databaseUrl?: string; readonly orders: number }
-export type SearchInput = { readonly instances: readonly OrdersSource[]; readonly rounds: number }
-/**
- * By query, a time per instance in milliseconds. Also the time in which each instance counted the figures of existing
- * orders, as the first start after an upgrade does.
- */
-export type SearchMeasurement = { readonly times: Record<string, number[]>; readonly countedMs: readonly number[] }
+/** `countedMs`: how long each instance counted the figures of existing orders, as the first start after an upgrade does. */
+export type SearchMeasurement = { readonly times: Times; readonly countedMs: readonly number[] }
 
 const days = 300
 const atOnce = 500
@@ -65,19 +57,19 @@ const queriesOf = (count: number, now: number): Record<string, string> => {
 }
 
 async function seedOrders({ deps }: Instance, shopId: string, count: number): Promise<void> {
-  const { db, newId, clock } = deps
-  const now = clock.now()
+  const { db, clock } = deps
+  const since = clock.now() - days * dayMs
   await db.write(async (tx) => void (await tx.insert(orderNumbers).values({ shopId, last: count })))
-  for (let first = 1; first <= count; first += atOnce) {
-    const some = Array.from({ length: Math.min(atOnce, count - first + 1) }, (_, nth) =>
-      orderOf(newId('order'), shopId, first + nth, count, now),
+  for (let first = 0; first < count; first += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, count - first) }, (_, nth) =>
+      searchedOrder(shopId, first + nth, since + Math.floor(((first + nth) / count) * days * dayMs)),
     )
     await db.write(async (tx) => {
       for (let at = 0; at < some.length; at += 100) {
         await tx.insert(orders).values(some.slice(at, at + 100).map(({ order }) => order))
-        await tx.insert(orderLines).values(some.slice(at, at + 100).map(({ line }) => line))
+        await tx.insert(orderLines).values(some.slice(at, at + 100).flatMap(({ lines }) => lines))
       }
-      for (const { order, line } of some) await findingStore.add(tx, order, searchWordsOf(order, [line], []))
+      for (const { order, lines } of some) await findingStore.add(tx, order, searchWordsOf(order, lines, []))
     })
     if (process.stderr.isTTY) process.stderr.write(`\r  seeding order ${first} of ${count}`)
   }
@@ -86,59 +78,21 @@ async function seedOrders({ deps }: Instance, shopId: string, count: number): Pr
   else await administer(deps.config.databaseUrl, 'vacuum analyze')
 }
 
-function orderOf(id: string, shopId: string, number: number, count: number, now: number) {
-  const at = now - Math.floor(((count - number) / count) * days * dayMs)
-  const status = statuses[(number * 37) % 100] ?? 'CONFIRMED'
-  const untaxed = { taxTotal: 0, taxIncluded: 0, shippingTax: 0, shippingTaxHundredths: 0, shippingTaxInclusive: false }
-  const nothing = { subtotal: 1_000, discountTotal: 0, discounts: [], shippingTotal: 0, ...untaxed, giftCardTotal: 0 }
-  const name = `${givenNames[number % givenNames.length]} Family${number}`
-  const address = {
-    name,
-    company: null,
-    line1: '1 Quay Street',
-    line2: null,
-    city: 'Portland',
-    province: 'ME',
-    postalCode: '04101',
-    countryCode: 'US',
-    phone: null,
-  }
-  const order: Order = {
-    ...nothing,
-    ...{ id, shopId, number, cartId: `cart_${number}`, customerId: null, email: `buyer${number}@example.com`, currency: 'USD' },
-    ...{ total: 1_000, amountDue: 1_000, capturedTotal: 1_000, refundedTotal: 0, giftCardRefundedTotal: 0, mode: 'TEST', fxToUsd: '1' },
-    ...{ status, paymentStatus: paidAs[status] ?? 'CAPTURED', fulfilmentStatus: 'UNFULFILLED' },
-    ...{ shippingAddress: address, billingAddress: null, shippingMethod: null, affiliateCode: null, affiliateAt: null, affiliateId: null },
-    ...{ trackingNumber: null, carrier: null, expiresAt: at, resumeAt: null, attempts: 0, holds: 'COMMITTED', processor: 'sandbox' },
-    ...{ placedFrom: null, attemptKey: null, createdAt: at, updatedAt: at, confirmedAt: at, fulfilledAt: null, tags: [], version: 1 },
-    fromAbandonedCart: false,
-    agent: null,
-    giftCardRecipient: null,
-  }
-  const line = {
-    ...{
-      orderId: id,
-      position: 0,
-      id: `line_${number}`,
-      productId: 'prod_1',
-      variantId: 'var_1',
-      variantTitle: 'Large',
-      sku: `SK-${number % 97}`,
+/** An order by another person with another address each, of one of the things. */
+function searchedOrder(shopId: string, nth: number, at: number): Pick<FullOrder, 'order' | 'lines'> {
+  const variant = { id: 'var_1', productId: 'prod_1', variantTitle: 'Large', sku: `SK-${nth % 97}`, price: 1_000 }
+  const { order, lines } = confirmedOrder(shopId, null, nth, at, [{ ...variant, title: things[nth % things.length] ?? '' }])
+  const status = statuses[(nth * 37) % 100] ?? 'CONFIRMED'
+  return {
+    order: {
+      ...{ ...order, status, paymentStatus: paidAs[status] ?? order.paymentStatus, email: `buyer${order.number}@example.com` },
+      shippingAddress: order.shippingAddress && {
+        ...order.shippingAddress,
+        name: `${givenNames[nth % givenNames.length]} Family${order.number}`,
+      },
     },
-    title: things[number % things.length] ?? '',
-    ...{
-      quantity: 1,
-      unitPrice: 1_000,
-      total: 1_000,
-      discount: 0,
-      taxRateWholeBps: 0,
-      taxRateHundredths: 0,
-      taxInclusive: false,
-      taxAmount: 0,
-      tracked: false,
-    },
+    lines: lines.slice(0, 1),
   }
-  return { order, line }
 }
 
 /**
@@ -152,53 +106,35 @@ async function countPast(deps: Instance['deps']): Promise<number> {
   return performance.now() - startedAt
 }
 
-async function open({ dataDir, databaseUrl, orders: count }: OrdersSource) {
-  const settings = { ...benchSettings(dataDir), PORT: '0' }
-  const config = parseConfig({ ...settings, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) })
-  const instance = await openInstance({ config, as: 'server' })
-  const { deps, edge } = instance
+async function open(source: Source) {
+  const instance = await openMeasured(source)
+  const { deps } = instance
   const login = { email: 'bench@example.com', password: 'bench-password' }
   const { shop } = await createMerchant(deps, login, { name: 'bench', currency: 'USD', country: 'US' }, system)
-  const key = await readPrivateKey(deps, { shop: contextOf(shop), actor: system })
-  await seedOrders(instance, shop.id, count)
+  const headers = { 'x-service-api-key': await readPrivateKey(deps, { shop: contextOf(shop), actor: system }) }
+  await seedOrders(instance, shop.id, source.size)
   const countedMs = await countPast(deps)
-  const headers = { host: 'localhost', 'x-service-api-key': key }
-  const queries = queriesOf(count, deps.clock.now())
+  const queries = queriesOf(source.size, deps.clock.now())
   return {
     instance,
     countedMs,
     /** Returns the time of a response in milliseconds. */
-    async ask(name: string): Promise<number> {
-      const startedAt = performance.now()
-      const path = name === home ? '/shops/v2/overview' : '/v2/orders'
-      const request = new Request(`http://localhost${path}?${queries[name]}`, { headers })
-      const answer = await edge.fetch(request, { requestIP: () => ({ address: '127.0.0.1' }) })
-      const body = await answer.text()
-      const took = performance.now() - startedAt
-      if (answer.status !== 200) throw new Error(`${name} answered ${answer.status} ${body}`)
+    async query(name: string): Promise<number> {
+      const { ms, body } = await ask(instance, `${name === home ? '/shops/v2/overview' : '/v2/orders'}?${queries[name]}`, headers)
       const { data, orders } = JSON.parse(body)
       if ((data?.length ?? orders.confirmed) === 0) throw new Error(`${name} found nothing`)
-      return took
+      return ms
     },
   }
 }
 
-const { instances, rounds }: SearchInput = await Bun.stdin.json()
-const measuredInstances = []
-for (const one of instances) measuredInstances.push(await open(one))
-const times: Record<string, number[][]> = {}
-for (let round = 0; round < rounds; round++)
-  for (const name of Object.keys(queriesOf(1, 0)))
-    for (const [nth, { ask }] of measuredInstances.entries()) {
-      // The first run fills caches.
-      await ask(name)
-      times[name] ??= instances.map(() => [])
-      for (let time = 0; time < 3; time++) times[name][nth]?.push(await ask(name))
-    }
-const measured: SearchMeasurement = {
-  times: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, all.map((of) => Math.min(...of))])),
-  countedMs: measuredInstances.map(({ countedMs }) => countedMs),
-}
-process.stdout.write(JSON.stringify(measured))
-for (const { instance } of measuredInstances) await instance.close()
-process.exit(0)
+const { instances, rounds }: { instances: readonly Source[]; rounds: number } = await Bun.stdin.json()
+const shops: Awaited<ReturnType<typeof open>>[] = []
+for (const source of instances) shops.push(await open(source))
+const queries = shops.map(({ query }) => query)
+const times = await fastestTimes(Object.keys(queriesOf(1, 0)), queries, { rounds, repetitions: 3 })
+const measurement: SearchMeasurement = { times, countedMs: shops.map(({ countedMs }) => countedMs) }
+await finish(
+  measurement,
+  shops.map(({ instance }) => instance),
+)

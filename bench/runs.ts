@@ -72,6 +72,10 @@ export const residentMb = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFile
 
 export type Pair = { souk: Load[]; floor: Load[] }
 
+/** Adds a row with the median and the spread of the ratios. */
+export const reportRatios = (row: Omit<Row, 'ratio' | 'spread'>, ratios: readonly number[], note = '') =>
+  rows.push({ ...row, ratio: median(ratios).toFixed(2) + note, spread: spreadOf(ratios) })
+
 /** Measures both in alternating rounds, so that other load affects both. */
 export async function measureInTurn(souk: Child, floor: Child, requests: { souk: Requests; floor: Requests }): Promise<Pair> {
   const pair: Pair = { souk: [], floor: [] }
@@ -89,14 +93,7 @@ export function report(what: string, target: string, { souk, floor }: Pair): num
   const errors = [...souk, ...floor].reduce((sum, one) => sum + one.errors, 0)
   const rate = (loads: Load[]) =>
     `${figure(median(loads.map(({ perSecond }) => perSecond)))}/s p99 ${figure(median(loads.map(({ p99Ms }) => p99Ms)), 2)} ms`
-  rows.push({
-    what,
-    souk: rate(souk),
-    floor: rate(floor),
-    ratio: `${median(ratios).toFixed(2)}${errors > 0 ? ` (${errors} errors)` : ''}`,
-    spread: spreadOf(ratios),
-    target,
-  })
+  reportRatios({ what, souk: rate(souk), floor: rate(floor), target }, ratios, errors > 0 ? ` (${errors} errors)` : '')
   return median(souk.map(({ perSecond }) => perSecond))
 }
 

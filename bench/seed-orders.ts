@@ -151,7 +151,13 @@ function newCustomer(insert: (row: typeof customers.$inferSelect) => void, shopI
 }
 
 /** An order of two lines from cart to CONFIRMED within a second. */
-function confirmedOrder(shopId: string, customerId: string, nth: number, at: number, variants: readonly Variant[]): FullOrder {
+export function confirmedOrder(
+  shopId: string,
+  customerId: string | null,
+  nth: number,
+  at: number,
+  variants: readonly Variant[],
+): FullOrder {
   const newId = newIdAt(at)
   const currency = 'USD'
   const id = newId('order')

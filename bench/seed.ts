@@ -31,6 +31,7 @@ export type Seeded = {
   shopName: string
   shopId: string
   secretKey: string
+  publishableKey: string
   email: string
   password: string
   ids: string[]
@@ -64,6 +65,7 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
   const password = 'bench-password'
   const { shop } = await createMerchant(instance.deps, { email, password }, { name: 'bench', currency: 'USD', country: 'US' })
   const secretKey = await readPrivateKey(instance.deps, { shop: contextOf(shop), actor: system })
+  const publishable = await instance.deps.shopStore.currentKey(shop.id, 'PUBLISHABLE', 'TEST')
   const { newId } = instance.deps
   await instance.close()
 
@@ -121,7 +123,15 @@ export async function seed(dataDir: string, count: number): Promise<Seeded> {
   db.run('ANALYZE')
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
-  return { dataDir, shopName: 'bench', shopId: shop.id, secretKey, email, password, ids }
+  const publishableKey = publishable?.publicValue ?? ''
+  return { dataDir, shopName: 'bench', shopId: shop.id, secretKey, publishableKey, email, password, ids }
+}
+
+/** Lets carts hold any number of units. */
+export function disableStockTracking({ dataDir }: Pick<Seeded, 'dataDir'>): void {
+  const db = new Sqlite(join(dataDir, 'souk.db'), { strict: true })
+  db.run('update variants set track_inventory = 0')
+  db.close()
 }
 
 type Table = Parameters<typeof getTableColumns>[0]

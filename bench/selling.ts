@@ -15,10 +15,9 @@ import {
   readLoad,
   report,
   reportMemory,
+  reportRatios,
   reportSingle,
   rounds,
-  rows,
-  spreadOf,
   start,
   work,
 } from './runs.ts'
@@ -103,14 +102,8 @@ async function measureOrderIds(url: string, { secretKey, orders }: Shop, label: 
     busy.push(await one(orders.busyCustomer))
   }
   const ratios = busy.map(({ p50Ms }, at) => p50Ms / (quiet[at]?.p50Ms ?? 1))
-  rows.push({
-    what: `order ids, first page, of the busiest customer and of one with ten, ${label}`,
-    souk: latencyText(busy),
-    floor: `of ten: ${latencyText(quiet)}`,
-    ratio: median(ratios).toFixed(2),
-    spread: spreadOf(ratios),
-    target: '≤ 3',
-  })
+  const what = `order ids, first page, of the busiest customer and of one with ten, ${label}`
+  reportRatios({ what, souk: latencyText(busy), floor: `of ten: ${latencyText(quiet)}`, target: '≤ 3' }, ratios)
   return median(busy.map(({ perSecond }) => perSecond))
 }
 

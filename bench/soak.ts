@@ -6,12 +6,13 @@
  * `--snapshots` keeps a heap snapshot of each sample.
  */
 
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demoCustomer, demoShop } from '../src/demo/data.ts'
 import { minuteMs } from '../src/lib/day.ts'
 import { mailServer } from '../test/support/mail-server.ts'
-import { children, figure, print, quick, reportSingle, root, work } from './runs.ts'
+import { type Demo, startDemo } from './demo.ts'
+import { figure, print, quick, reportSingle, root, work } from './runs.ts'
 
 const named = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.slice('--minutes='.length)
 const minutesMax = Number(named ?? (quick ? 6 : 60))
@@ -34,42 +35,18 @@ type MemorySample = {
   rss: number
 }
 
-type Souk = { url: string; pid: number; publishableKey: string; secretKey: string; probe: string; stop(): Promise<void> }
+/** The heap probe appends its samples there. */
+const probe = join(work, 'heap.jsonl')
 
 /** Starts a demo from source with the heap probe. */
-async function startProbedDemo(settings: Readonly<Record<string, string>>): Promise<Souk> {
-  const dataDir = join(work, 'soak')
-  mkdirSync(dataDir, { recursive: true })
-  const probe = join(work, 'heap.jsonl')
-  const child = Bun.spawn([process.execPath, '--preload', join(import.meta.dir, 'heap-probe.ts'), join(root, 'src/main.ts'), 'demo'], {
-    env: {
-      ...{ PATH: Bun.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', HEAP_PROBE_FILE: probe },
-      ...(Bun.argv.includes('--snapshots') ? { HEAP_PROBE_SNAPSHOTS: '1' } : {}),
-      ...settings,
-    },
-    stdout: 'pipe',
-    stderr: 'ignore',
+const startProbedDemo = (settings: Readonly<Record<string, string>>): Promise<Demo> =>
+  startDemo([process.execPath, '--preload', join(import.meta.dir, 'heap-probe.ts'), join(root, 'src/main.ts'), 'demo'], {
+    HEAP_PROBE_FILE: probe,
+    ...(Bun.argv.includes('--snapshots') ? { HEAP_PROBE_SNAPSHOTS: '1' } : {}),
+    ...settings,
   })
-  children.add(child)
-  let output = ''
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)) {
-    output += text
-    const url = /souk is ready at (http:\/\/\S+)/.exec(output)?.[1]
-    const publishableKey = /Publishable key\s+(\S+)\n/.exec(output)?.[1]
-    const secretKey = /Secret key\s+(\S+)\n/.exec(output)?.[1]
-    if (url && publishableKey && secretKey) {
-      const stop = async () => {
-        child.kill('SIGTERM')
-        await child.exited
-        children.delete(child)
-      }
-      return { url, pid: child.pid, publishableKey, secretKey, probe, stop }
-    }
-  }
-  throw new Error('the demo ended before it was ready')
-}
 
-async function sampleMemory({ pid, probe }: Souk): Promise<MemorySample> {
+async function sampleMemory({ pid }: Demo): Promise<MemorySample> {
   const linesOf = () => (existsSync(probe) ? readFileSync(probe, 'utf8').split('\n').slice(0, -1) : [])
   const before = linesOf().length
   process.kill(pid, 'SIGUSR2')
@@ -87,7 +64,7 @@ type Counts = Record<'reads' | 'orders' | 'events' | 'imports' | 'webhooks' | 'l
  * Starts the mixed load.
  * @returns ends it and waits for every loop
  */
-function startLoad(souk: Souk, counts: Counts): () => Promise<void> {
+function startLoad(souk: Demo, counts: Counts): () => Promise<void> {
   const ending = new AbortController()
   const { signal } = ending
   const { url, publishableKey, secretKey } = souk

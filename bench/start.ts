@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '../src/build.ts'
-import { children, figure, median, print, quick, residentMb, root, rows, spreadOf, work } from './runs.ts'
+import { children, figure, median, print, quick, reportRatios, residentMb, root, work } from './runs.ts'
 
 const starts = quick ? 5 : 20
 /** After this time both programs have finished the work of their start. */
@@ -70,12 +70,5 @@ function report(what: string, unit: string, target: string, souk: readonly Start
   const values = (starts: readonly Start[]) => starts.map((start) => start[of])
   const text = (starts: readonly Start[]) => `${figure(median(values(starts)))} ${unit} (min ${figure(Math.min(...values(starts)))})`
   const ratios = souk.map((start, at) => start[of] / (floor[at]?.[of] ?? 1))
-  rows.push({
-    what,
-    souk: text(souk),
-    floor: text(floor),
-    ratio: (median(values(souk)) / median(values(floor))).toFixed(2),
-    spread: spreadOf(ratios),
-    target,
-  })
+  reportRatios({ what, souk: text(souk), floor: text(floor), target }, ratios)
 }

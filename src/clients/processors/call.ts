@@ -71,11 +71,13 @@ export function portOfOperation({ now, timeoutMs = callTimeoutMs, ...port }: Pro
 }
 
 /**
- * Checks that a 404 is not a page in HTML: that comes from a proxy, and does not mean that the object is missing.
+ * Checks that a refusal is not a page in HTML: that comes from a proxy, so its 404 does not mean that the object is
+ * missing, and its 400 does not mean that the processor refused. 401, 403, 409 and 429 are inconclusive anyway.
  * @throws UnknownAnswer
  */
 export function assertNoPage({ status, headers }: CallAnswer): void {
-  if (status === 404 && /^text\/html\b/i.test(headers.get('content-type') ?? '')) throw new UnknownAnswer('status 404 of a proxy')
+  if (status < 400 || [401, 403, 409, 429].includes(status)) return
+  if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw new UnknownAnswer(`status ${status} of a proxy`)
 }
 
 /**

@@ -51,6 +51,10 @@ export const unknownOutcomes: readonly Fault[] = [
   ...outages,
   'garbage',
   ...[408, 425].map((status): Fault => ({ status, json: {} })),
+  // Pages of a proxy.
+  ...[400, 404, 405, 413, 422].map(
+    (status): Fault => ({ status, json: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } }),
+  ),
   () => ({ status: 200, json: '{"id": "cut o' }),
   { status: 200, json: 'null' },
   { status: 200, json: '[]' },

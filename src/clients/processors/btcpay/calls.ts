@@ -1,5 +1,5 @@
 /** Calls to a BTCPay Server. */
-import { type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
+import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
 import { UnknownAnswer } from '../processor.ts'
 
 /** Minor units of ISO 4217. */
@@ -24,14 +24,17 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
   const api = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
   return (): ApiCall => {
     const operationPort = portOfOperation(port)
-    return (method, path, body, options = undefined) =>
-      callProcessor(operationPort, {
+    return async (method, path, body, options = undefined) => {
+      const answer = await callProcessor(operationPort, {
         method,
         url: `${api}${path}`,
         headers: { authorization: `token ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },
         ...(body ? { body: JSON.stringify(body) } : {}),
         ...options,
       })
+      assertNoPage(answer)
+      return answer
+    }
   }
 }
 

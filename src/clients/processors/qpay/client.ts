@@ -240,6 +240,7 @@ async function obtainToken({ username, password }: QpayAccount, base: string, po
     url: `${base}/auth/token`,
     headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
   })
+  assertNoPage(answer)
   if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
   if (!isGood(answer)) throw inconclusive(answer.status)
   const value = needed(textAt(answer.json, 'access_token'), 'access token')

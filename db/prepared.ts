@@ -129,12 +129,19 @@ export const rowsOf = <Table extends SQLiteTable>(
   table: Table,
   by: readonly (keyof Row<Table> & string)[],
   ...order: readonly SQL[]
+): Prepared<Row<Table>, 'read'> => rowsWhere(table, valuesOf(table, by), ...order)
+
+/** Prepares a select of whole rows by a condition. */
+export const rowsWhere = <Table extends SQLiteTable>(
+  table: Table,
+  where: SQL | undefined,
+  ...order: readonly SQL[]
 ): Prepared<Row<Table>, 'read'> =>
   prepare((queries) =>
     queries
       .select()
       .from(table)
-      .where(valuesOf(table, by))
+      .where(where)
       .orderBy(...order),
   ) as Prepared<unknown, 'read'> as Prepared<Row<Table>, 'read'>
 

@@ -1,19 +1,13 @@
 import { and, asc, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countRows } from '../../../../db/page-query.ts'
-import { insertOf, prepare, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, rowsOf } from '../../../../db/prepared.ts'
 import { media, mediaSources, mediaUsage, mediaUses, pictureFiles, pictures } from '../../../../db/schema/media.ts'
 import { pick } from '../../../lib/objects.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Media, Picture, PictureFile, ShopPicture } from './domain.ts'
 
-const filesOfPicture = prepare((queries) =>
-  queries
-    .select()
-    .from(pictureFiles)
-    .where(eq(pictureFiles.hash, sql.placeholder('hash')))
-    .orderBy(pictureFiles.width),
-)
+const filesOfPicture = rowsOf(pictureFiles, ['hash'], asc(pictureFiles.width))
 const byStorageName = rowsOf(pictureFiles, ['storageName'])
 const byId = rowsOf(media, ['id', 'shopId'])
 

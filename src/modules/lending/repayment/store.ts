@@ -2,7 +2,17 @@ import { and, desc, eq, inArray, isNotNull, isNull, type SQL, sql } from 'drizzl
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { isMerchantAccount, merchantById } from '../../../../db/merchant-account.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { changeOf, insertAllOf, insertOf, lockedRowsIn, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import {
+  changeOf,
+  insertAllOf,
+  insertOf,
+  lockedRowsIn,
+  prepare,
+  prepareCheckedChange,
+  rowsOf,
+  rowsWhere,
+  valuesOf,
+} from '../../../../db/prepared.ts'
 import {
   lenders,
   merchantDefaultBlocks,
@@ -34,19 +44,9 @@ const lenderById = prepare((queries) =>
     .where(valuesOf(lenders, ['id']))
     .limit(1),
 )
-const liveByKey = prepare((queries) =>
-  queries
-    .select()
-    .from(repayments)
-    .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isLive))
-    .limit(1),
-)
-const reversedByKey = prepare((queries) =>
-  queries
-    .select()
-    .from(repayments)
-    .where(and(valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt']), isNotNull(repayments.reversedAt))),
-)
+const ofKey = valuesOf(repayments, ['lenderId', 'loanRef', 'dueAt'])
+const liveByKey = rowsWhere(repayments, and(ofKey, isLive))
+const reversedByKey = rowsWhere(repayments, and(ofKey, isNotNull(repayments.reversedAt)))
 const liveWithLender = prepare((queries) =>
   queries
     .select({ id: repayments.id })

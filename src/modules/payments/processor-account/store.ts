@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, rowsWhere, valuesOf } from '../../../../db/prepared.ts'
 import { processorAccounts } from '../../../../db/schema/processor-accounts.ts'
 import type { ProcessorName } from '../payment-method/domain.ts'
 import type { AccountRow, Mode } from './domain.ts'
@@ -8,20 +8,12 @@ import type { AccountRow, Mode } from './domain.ts'
 /** The key of a shop's account; at most one is live. */
 export type Which = { readonly shopId: string; readonly processor: ProcessorName; readonly mode: Mode }
 
-const ofWhich = valuesOf(processorAccounts, ['shopId', 'processor', 'mode'])
-const live = prepare((queries) =>
-  queries
-    .select()
-    .from(processorAccounts)
-    .where(and(ofWhich, isNull(processorAccounts.retiredAt)))
-    .limit(1),
-)
-const liveOfShop = prepare((queries) =>
-  queries
-    .select()
-    .from(processorAccounts)
-    .where(and(valuesOf(processorAccounts, ['shopId', 'mode']), isNull(processorAccounts.retiredAt)))
-    .orderBy(asc(processorAccounts.processor)),
+const isLive = isNull(processorAccounts.retiredAt)
+const live = rowsWhere(processorAccounts, and(valuesOf(processorAccounts, ['shopId', 'processor', 'mode']), isLive))
+const liveOfShop = rowsWhere(
+  processorAccounts,
+  and(valuesOf(processorAccounts, ['shopId', 'mode']), isLive),
+  asc(processorAccounts.processor),
 )
 const newestOfAccount = rowsOf(processorAccounts, ['accountId'], desc(processorAccounts.version))
 const newest = rowsOf(processorAccounts, ['shopId', 'processor', 'mode'], desc(processorAccounts.version))
@@ -34,12 +26,12 @@ const ofShop = prepare((queries) =>
     .orderBy(sql`case when ${processorAccounts.retiredAt} is null then 0 else 1 end`, desc(processorAccounts.id))
     .limit(sql.placeholder('limit')),
 )
-const everyLive = prepare((queries) =>
-  queries
-    .select()
-    .from(processorAccounts)
-    .where(isNull(processorAccounts.retiredAt))
-    .orderBy(asc(processorAccounts.shopId), asc(processorAccounts.processor), asc(processorAccounts.mode)),
+const everyLive = rowsWhere(
+  processorAccounts,
+  isLive,
+  asc(processorAccounts.shopId),
+  asc(processorAccounts.processor),
+  asc(processorAccounts.mode),
 )
 
 export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) => ({

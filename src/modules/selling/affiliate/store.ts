@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { lockedRowsOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { lockedRowsOf, rowsOf, rowsWhere, valuesOf } from '../../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/ledger.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
@@ -9,12 +9,7 @@ import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.t
 type Click = typeof affiliateClicks.$inferSelect
 
 const byId = rowsOf(affiliates, ['id', 'shopId'])
-const activeByCode = prepare((queries) =>
-  queries
-    .select()
-    .from(affiliates)
-    .where(and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true))),
-)
+const activeByCode = rowsWhere(affiliates, and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true)))
 const commissionOf = rowsOf(commissions, ['orderId'])
 const lockedCommissionOf = lockedRowsOf(commissions, ['orderId'])
 

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, isNull, or, type SQL, sql } from 'drizzl
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countRows, selectSlice } from '../../../../db/page-query.ts'
-import { changeOf, insertOf, lockNames, prepare, prepareCheckedChange, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { changeOf, insertOf, lockNames, prepare, prepareCheckedChange, rowsOf, rowsWhere, valuesOf } from '../../../../db/prepared.ts'
 import { collectionProducts } from '../../../../db/schema/catalog.ts'
 import { discounts, discountUses } from '../../../../db/schema/discounts.ts'
 import { carts } from '../../../../db/schema/selling.ts'
@@ -41,13 +41,7 @@ const anyCode = prepare((queries) =>
     .limit(1),
 )
 const codeOfCart = sql`(select ${carts.discountCode} from ${carts} where ${carts.id} = ${placed('cartId')})`
-const ofCartsCode = prepare((queries) =>
-  queries
-    .select()
-    .from(discounts)
-    .where(and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} = ${codeOfCart}`))
-    .limit(1),
-)
+const ofCartsCode = rowsWhere(discounts, and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} = ${codeOfCart}`))
 /** Both in one query, for engines without the cache. */
 const ofCart = prepare((queries) =>
   queries

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Prepared, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, updateOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertAllOf, lockAsKnownOf, lockedRowsOf, prepare, rowsOf, rowsWhere, updateOf, valuesOf } from '../../../../db/prepared.ts'
 import { fulfilments, orderNotes } from '../../../../db/schema/fulfilments.ts'
 import { disputes, payments, refunds } from '../../../../db/schema/payments.ts'
 import { returns } from '../../../../db/schema/returns.ts'
@@ -49,18 +49,14 @@ const prepared = {
   /** A cart can be bought again after its checkout was cancelled; the last order counts. */
   byCart: rowsOf(orders, ['cartId'], desc(orders.number)),
   /** A request placed the order, or started a payment of it. */
-  byAttempt: prepare((queries) =>
-    queries
-      .select()
-      .from(orders)
-      .where(
-        and(
-          valuesOf(orders, ['cartId']),
-          sql`(${orders.attemptKey} = ${sql.placeholder('attemptKey')} or exists (
-            select 1 from payments where payments.order_id = ${orders.id} and payments.attempt_key = ${sql.placeholder('attemptKey')}))`,
-        ),
-      )
-      .orderBy(desc(orders.number)),
+  byAttempt: rowsWhere(
+    orders,
+    and(
+      valuesOf(orders, ['cartId']),
+      sql`(${orders.attemptKey} = ${sql.placeholder('attemptKey')} or exists (
+        select 1 from payments where payments.order_id = ${orders.id} and payments.attempt_key = ${sql.placeholder('attemptKey')}))`,
+    ),
+    desc(orders.number),
   ),
   lines: rowsOf(orderLines, ['orderId'], asc(orderLines.position)),
   giftCards: rowsOf(orderGiftCards, ['orderId'], asc(orderGiftCards.giftCardId)),

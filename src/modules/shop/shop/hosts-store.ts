@@ -1,20 +1,14 @@
 import { and, asc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countRows, selectSlice } from '../../../../db/page-query.ts'
-import { insertOf, prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { insertOf, prepare, rowsOf, rowsWhere, valuesOf } from '../../../../db/prepared.ts'
 import { shopHosts, shops } from '../../../../db/schema/shop.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { Shop, ShopHost } from './domain.ts'
 
 const byShopAndHost = rowsOf(shopHosts, ['shopId', 'host'])
 const isVerified = isNotNull(shopHosts.verifiedAt)
-const verifiedByHost = prepare((queries) =>
-  queries
-    .select()
-    .from(shopHosts)
-    .where(and(valuesOf(shopHosts, ['host']), isVerified))
-    .limit(1),
-)
+const verifiedByHost = rowsWhere(shopHosts, and(valuesOf(shopHosts, ['host']), isVerified))
 const shopIdOf = prepare((queries) =>
   queries
     .select({ id: shopHosts.shopId })

@@ -1,6 +1,8 @@
 /** E-mail addresses for headers and mail servers, with RFC 6531 local parts and IDNA domains. */
 import { isIpv4 } from './networks.ts'
+import { isSameValue } from './objects.ts'
 import { plainText } from './plain-text.ts'
+import { searchTermsOf } from './search-terms.ts'
 
 const nameMax = 200
 const localMax = 64
@@ -64,6 +66,16 @@ export function normalMailAddress(text: string): string {
  * only.
  */
 export const storedMailAddress = (text: string): string => (isAscii(text) ? text : normalMailAddress(text))
+
+/**
+ * Returns the terms of a search. If it is a mail domain with other letters than ASCII, also the terms of its stored
+ * form: `bücher.example` is stored as `xn--bcher-kva.example`.
+ */
+export function queryTermsOf(q: string, most: number): { words: string[]; domainWords?: string[] } {
+  const words = searchTermsOf(q, most)
+  const domainWords = searchTermsOf(asciiDomain(q) ?? '', most)
+  return domainWords.length === 0 || isSameValue(words, domainWords) ? { words } : { words, domainWords }
+}
 
 /** Tells whether only a mail server with SMTPUTF8 can take mail for an address. */
 export const needsSmtpUtf8 = (address: string): boolean => !isAscii(address)

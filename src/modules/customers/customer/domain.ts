@@ -1,7 +1,6 @@
 import type { customers } from '../../../../db/schema/people.ts'
 import type { Address, addresses, customerTotals } from '../../../../db/schema/selling.ts'
-import { asciiDomain } from '../../../lib/mail-address.ts'
-import { isoTimes, isSameValue, type Optional, pick } from '../../../lib/objects.ts'
+import { isoTimes, type Optional, pick } from '../../../lib/objects.ts'
 import { searchTermsOf } from '../../../lib/search-terms.ts'
 import type { Limit } from '../../identity/auth/domain.ts'
 import { returnStatuses } from '../../selling/order-return/domain.ts'
@@ -35,14 +34,7 @@ const wordsMax = 60
 /** Returns the words that find a customer. */
 export const customerWords = ({ email, name }: Pick<Customer, 'email' | 'name'>): string[] => searchTermsOf(`${email} ${name}`, wordsMax)
 
-const queryWordsMax = 10
-
-/** Returns the words of a search, and those of the stored form of a domain with other letters than ASCII. */
-export function queryWordsOf(q: string): { words: string[]; domainWords: string[] } {
-  const words = searchTermsOf(q, queryWordsMax)
-  const domainWords = searchTermsOf(asciiDomain(q) ?? '', queryWordsMax)
-  return { words, domainWords: isSameValue(words, domainWords) ? [] : domainWords }
-}
+export const queryWordsMax = 10
 
 export const addressesPerCustomerMax = 500
 /** Limit of a page. */

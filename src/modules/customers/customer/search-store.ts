@@ -6,9 +6,10 @@ import { customers } from '../../../../db/schema/people.ts'
 import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
 import { searchBackfillOf } from '../../../../db/search-backfill.ts'
+import { queryTermsOf } from '../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { matchesTerms, tagKeyOf } from '../../../lib/search-terms.ts'
-import { type Customer, type CustomerQuery, customerWords, queryWordsOf } from './domain.ts'
+import { type Customer, type CustomerQuery, customerWords, queryWordsMax } from './domain.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
 const filteredTotalMax = 1_000
@@ -35,7 +36,7 @@ export const customerListStore = {
       const rows = (await read.select().from(customers).where(where).limit(1)).filter(isTagged(tag))
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
-    const { words, domainWords } = queryWordsOf(q)
+    const { words, domainWords = [] } = queryTermsOf(q, queryWordsMax)
     const exactWords = [
       ...(email === undefined ? [] : [exactWordOf('email', email)]),
       ...(tag === undefined ? [] : [exactWordOf('tag', tag)]),
@@ -61,7 +62,7 @@ export const customerListStore = {
     { limit, after }: PageSlice,
   ): Promise<{ rows: Customer[]; scannedTo: string | undefined }> {
     const id = q?.startsWith('cus_') ? q : undefined
-    const { words, domainWords } = queryWordsOf(id ? '' : (q ?? ''))
+    const { words, domainWords = [] } = queryTermsOf(id ? '' : (q ?? ''), queryWordsMax)
     if (q !== undefined && id === undefined && words.length === 0) return { rows: [], scannedTo: undefined }
     const rows = await read
       .select()

@@ -3,9 +3,9 @@ import type { disputes, refunds } from '../../../../db/schema/payments.ts'
 import type { orderEvents, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
 import { timeRangeOf } from '../../../core/date-range.ts'
 import { dayMs } from '../../../lib/day.ts'
-import { storedMailAddress } from '../../../lib/mail-address.ts'
+import { queryTermsOf, storedMailAddress } from '../../../lib/mail-address.ts'
 import type { Optional } from '../../../lib/objects.ts'
-import { searchTermsOf, tagKeyOf } from '../../../lib/search-terms.ts'
+import { tagKeyOf } from '../../../lib/search-terms.ts'
 import { assertReachable, statesOf, type Transitions } from '../../../lib/transitions.ts'
 import {
   hasFailed,
@@ -100,8 +100,9 @@ export type OrderFilter = { readonly shopId: string } & Optional<
     numbers: readonly number[]
     /** In the form in which tags are compared. */
     tag: string
-    /** The words of `q`; the last one may be a prefix. */
+    /** The words of `q`; the last one may be a prefix. If they find nothing, `domainWords` replace them. */
     words: readonly string[]
+    domainWords: readonly string[]
     from: number
     until: number
   }
@@ -184,7 +185,7 @@ function searchFilterOf(q: string, number: string | undefined): Partial<OrderFil
   const [, digits] = /^#0*([1-9]\d{0,8})$/.exec(q) ?? []
   if (digits !== undefined) return number === undefined || number === digits ? { number: Number(digits) } : { number: 0 }
   if (q.startsWith('order_')) return { id: q }
-  return q === '' ? {} : { words: searchTermsOf(storedMailAddress(q), queryWordsMax) }
+  return q === '' ? {} : queryTermsOf(storedMailAddress(q), queryWordsMax)
 }
 
 /** An order and its payments, oldest first. */

@@ -79,6 +79,28 @@ describe('searching orders', () => {
     expect(await found(`${q('ada')}&from=2020-01-01&to=2020-02-01`)).toEqual([])
   })
 
+  test('finds orders by the international domain of their addresses in either spelling, in the list and its CSV', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app, { onHand: 100 })
+    const found = numbersOf(shop)
+    await shop.placeOrder({ email: 'ann@bücher.example' })
+    await shop.placeOrder({ email: 'bo@xn--bcher-kva.example' })
+    await shop.placeOrder({ email: 'cy@example.com', shippingAddress: { ...address, name: 'J. Müller' } })
+    for (const [text, numbers] of [
+      ['bücher.example', [2, 1]],
+      ['BÜCHER.exam', [2, 1]],
+      ['xn--bcher-kva.example', [2, 1]],
+      ['bo@bücher.example', [2]],
+      ['bücher.net', []],
+      ['j.müller', [3]],
+    ] as const) {
+      expect(await found(q(text)), text).toEqual([...numbers])
+      expect(await found(`${q(text)}&status=CONFIRMED`), text).toEqual([...numbers])
+      const csv = await app.call('GET', `/v2/orders?${q(text)}`, { token: shop.token, headers: { accept: 'text/csv' } })
+      expect(csv.text.trim().split('\r\n').length - 1, text).toBe(numbers.length)
+    }
+  })
+
   test('finds nothing for text without words, and ignores the query syntax of the engine', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

@@ -73,7 +73,7 @@ export const findingStore = {
     const bounds = await boundsOf(read, filter)
     if (!bounds || filter.words?.length === 0) return { ids: [], total: 0, isCapped: false }
     if (filter.words === undefined) return byColumns(read, filter, bounds, slice, order)
-    const { numbers, isCapped } = await numbersOf(read, filter, filter.words, bounds)
+    const { numbers, isCapped } = await numbersOf(read, filter, await effectiveWords(read, filter, filter.words, bounds), bounds)
     const page = await pageOfNumbers(read, filter.shopId, numbers, slice, order)
     return { ids: await idsOf(read, filter.shopId, page), total: numbers.length, isCapped }
   },
@@ -87,10 +87,11 @@ export const findingStore = {
     filter: OrderFilter,
     { limit, after }: PageSlice,
   ): Promise<{ numbers: readonly number[]; scannedTo?: number | undefined }> {
-    const { shopId, words, number } = filter
+    const { shopId, number } = filter
     const isIndexComplete = !(await isFilling(read, shopId))
     const days = await boundsOf(read, filter)
-    if (!days || words?.length === 0) return { numbers: [] }
+    if (!days || filter.words?.length === 0) return { numbers: [] }
+    const words = filter.words && (await effectiveWords(read, filter, filter.words, days))
     const first = Math.max(days.first, number ?? days.first)
     const last = Math.min(days.last, number ?? days.last, typeof after === 'number' ? after - 1 : days.last)
     if (words === undefined) return { numbers: await numbersIn(read, alongColumns(filter, { first, last }, limit)) }
@@ -199,6 +200,18 @@ function toCount(filter: OrderFilter, bounds: NumberRange): SQL {
     return sql`select one from (select 1 as one from ${orders} where ${matches} order by payment_status, number ${limit}) as state`
   })
   return sql`select one from (${sql.join(ranges, sql` union all `)}) as found ${limit}`
+}
+
+/** Returns the words of a query, or those of its mail domain if they find no order. */
+async function effectiveWords(
+  read: Reader,
+  filter: OrderFilter,
+  words: readonly string[],
+  bounds: NumberRange,
+): Promise<readonly string[]> {
+  const { domainWords = [] } = filter
+  if (domainWords.length === 0) return words
+  return (await numbersOf(read, filter, words, bounds)).numbers.length > 0 ? words : domainWords
 }
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {

@@ -73,3 +73,26 @@ test('a Shopify header and headers without a name column are not WooCommerce hea
   for (const text of ['Handle,Title,Type,Name', 'Title,Type,Name', 'Type,SKU', 'Typ,Preis'])
     expect(isWooHeader(text.split(','))).toBe(false)
 })
+
+const shortHeaders = {
+  Danish:
+    'ID|Type|Varenummer (SKU)|Navn|Udgivet|Kort beskrivelse|Beskrivelse|På lager?|Lager|Vægt (kg)|Tilbudspris|Normalpris|Kategorier|Tags|Billeder|Egenskab 1 navn|Egenskab 1 værdi(er)',
+  Norwegian:
+    'ID|Type|Varenummer|Navn|Publisert|Kort beskrivelse|Beskrivelse|På lager?|Lager|Vekt (kg)|Salgspris|Vanlig pris|Kategorier|Stikkord|Bilder|Attributt 1 navn|Attributt 1 verdi(er)',
+  Finnish:
+    'ID|Tyyppi|Tuotetunnus (SKU)|Nimi|Julkaistu|Lyhyt kuvaus|Kuvaus|Varastossa?|Varasto|Paino (kg)|Tarjoushinta|Normaalihinta|Osastot|Avainsanat|Kuvat|Ominaisuuden 1 nimi|Ominaisuuden 1 arvo(t)',
+  Czech:
+    'ID|Typ|Katalogové číslo|Jméno|Publikovaný|Krátký popis|Popis|Skladem?|Sklad|Hmotnost (kg)|Cena po slevě|Běžná cena|Kategorie|Štítky|Obrázky|Název 1 vlastnosti|Hodnota 1 vlastnosti',
+  Hebrew: 'ID|סוג|מק״ט|שם|פורסם|תיאור קצר|תיאור|במלאי?|מלאי|משקל (kg)|מחיר מבצע|מחיר רגיל|קטגוריות|תגיות|תמונות|שם תכונה 1|ערך תכונה 1',
+  Ukrainian:
+    'ID|Тип|Артикул|Назва|Опубліковано|Короткий опис|Опис|В наявності?|Запас|Вага (kg)|Ціна розпродажу|Звичайна ціна|Категорії|Позначки|Зображення|Назва атрибута 1|Значення атрибута 1',
+} as const
+const shortFields = fields.filter((field) => !['taxStatus', 'taxClass', 'backorders', 'parent'].includes(field))
+
+test.each(Object.entries(shortHeaders))('recognises the columns of a WooCommerce header in %s', (_language, text) => {
+  const header = text.split('|')
+  expect(isWooHeader(header)).toBe(true)
+  const { indexes, gramsPerUnit, attributes } = mapWooHeader(header)
+  expect(Object.fromEntries(indexes)).toEqual(Object.fromEntries(shortFields.map((field, at) => [field, at])))
+  expect([gramsPerUnit, attributes]).toEqual([1000, [1]])
+})

@@ -9,12 +9,46 @@ export const noProvinces: Provinces = new Map()
 /** A province: its ISO 3166-2 code without the country, and its English name. */
 export type Province = { code: string; name: string }
 
-/** Normalizes a province for comparison: no capitals, diacritics and punctuation. */
+/** Normalizes a province for comparison: no capitals, diacritics and punctuation; Arabic letters as Persian ones. */
 const spellingOf = (text: string): string =>
   foldText(text)
     .replace(/[’'‘`.]/g, '')
+    .replace(/[يى]/g, 'ی')
+    .replace(/ك/g, 'ک')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+
+/** Words that people add to names, in all countries and in some. Names that contain them are compared first. */
+const addedWords = 'province|prefecture|governorate|محافظة|منطقة|ولاية'
+const addedWordsOf: Readonly<Record<string, string>> = {
+  BD: 'district|জেলা',
+  BY: 'г|гор|город|горад',
+  IR: 'استان',
+  JP: 'to|fu|ken',
+  KZ: 'г|гор|город|қ|қаласы|city',
+  LK: 'district',
+  MA: 'جهة|إقليم|عمالة|région',
+  RU: 'г|гор|город|респ|республика|city',
+  UA: 'м|місто|г|город|city',
+  VN: 'tp|thành|phố|tỉnh|city',
+}
+
+function withoutAddedWords(country: string, spelling: string): string {
+  const added = new Set(`${addedWords}|${addedWordsOf[country] ?? ''}`.split('|').map(spellingOf))
+  const words = spelling.split(' ')
+  const isName = (word: string) => !added.has(word)
+  return words.slice(Math.max(words.findIndex(isName), 0), words.findLastIndex(isName) + 1).join(' ')
+}
+
+/** Letters with diacritics as people write them in ASCII: `Wuerttemberg`, `Skaane`. */
+const withoutWrittenUmlauts = (spelling: string): string => spelling.replace(/([aou])e|aa/g, (_, vowel: string | undefined) => vowel ?? 'a')
+
+/** Returns the spellings under which a typed province that is not listed may be listed, the most exact first. */
+function otherSpellingsOf(country: string, text: string): string[] {
+  const spelling = spellingOf(text.replaceAll('.', ' ')).replace(/(^| )обл( |$)/, '$1область$2')
+  const name = withoutAddedWords(country, spelling)
+  return [spelling, name, withoutWrittenUmlauts(spelling), withoutWrittenUmlauts(name)]
+}
 
 /** Builds the lookup table of provinces by name and code. A province may appear several times, once per name. */
 export function provincesOf(parts: readonly (Province & { country: string })[]): Provinces {
@@ -39,7 +73,11 @@ export function provincesOf(parts: readonly (Province & { country: string })[]):
 export function provinceCodes(table: Provinces, country: string, text: string): readonly string[] {
   const spelling = spellingOf(text)
   const ofCountry = table.get(country)
-  return ofCountry ? (ofCountry.get(spelling) ?? []) : spelling === '' ? [] : [spelling]
+  if (!ofCountry) return spelling === '' ? [] : [spelling]
+  const listed = ofCountry.get(spelling)
+  if (listed) return listed
+  const other = otherSpellingsOf(country, text).find((one) => ofCountry.has(one))
+  return other === undefined ? [] : (ofCountry.get(other) ?? [])
 }
 
 /**

@@ -49,6 +49,37 @@ describe('provinces', () => {
     ['CA', 'NS', ['Nouvelle-Écosse', 'Nova Scotia']],
     ['PL', '10', ['Łódzkie', 'lodzkie']],
     ['US', 'CA', ['California', 'CA', 'us-ca', 'US CA']],
+    ['JP', '13', ['Tokyo-to', 'Tōkyō-to', 'TOKYO TO']],
+    ['JP', '27', ['Osaka-fu', 'Osaka Prefecture']],
+    ['JP', '12', ['Chiba-ken', 'chiba ken']],
+    ['RU', 'MOW', ['г. Москва', 'г.Москва', 'город Москва', 'Moscow City']],
+    ['RU', 'MOS', ['Московская Обл']],
+    ['RU', 'TA', ['Респ. Татарстан', 'Респ Татарстан']],
+    ['UA', '30', ['м. Київ', 'місто Київ', 'Kyiv City']],
+    ['VN', 'SG', ['TP. Hồ Chí Minh', 'TP.HCM', 'Thành phố Hồ Chí Minh', 'Sài Gòn', 'Saigon', 'Ho Chi Minh City']],
+    ['VN', 'HN', ['TP Hà Nội', 'Hanoi City']],
+    ['VN', '56', ['Tỉnh Bắc Ninh']],
+    ['DE', 'BW', ['Baden-Wuerttemberg', 'BADEN WUERTTEMBERG', 'Baden-Württemberg']],
+    ['DE', 'TH', ['Thueringen']],
+    ['AT', '2', ['Kaernten']],
+    ['AT', '4', ['Oberoesterreich']],
+    ['CH', 'ZH', ['Zuerich', 'Zürich']],
+    ['CH', 'GR', ['Graubuenden']],
+    ['SE', 'M', ['Skaane laen']],
+    ['IR', '07', ['تهران', 'استان تهران', 'Tehran Province']],
+    ['IR', '15', ['کرمان', 'كرمان']],
+    ['PK', 'PB', ['پنجاب', 'Punjab Province']],
+    ['PK', 'IS', ['اسلام آباد']],
+    ['NP', 'P3', ['बागमती', 'बागमती प्रदेश', 'Bagmati Province']],
+    ['NP', 'P5', ['लुम्बिनी प्रदेश']],
+    ['BD', '13', ['ঢাকা', 'ঢাকা জেলা', 'Dhaka District']],
+    ['BD', 'C', ['ঢাকা বিভাগ', 'Dhaka Division']],
+    ['LK', '1', ['බස්නාහිර පළාත', 'බස්නාහිර', 'Western Province']],
+    ['LK', '11', ['කොළඹ', 'Colombo District']],
+    ['KZ', '75', ['Алматы', 'г. Алматы', 'Алматы қаласы', 'Almaty City']],
+    ['KZ', '19', ['Алматы облысы', 'Алматинская область', 'Алматинская обл.']],
+    ['MA', '06', ['الدار البيضاء سطات', 'جهة الدار البيضاء - سطات']],
+    ['MA', 'CAS', ['الدار البيضاء', 'عمالة الدار البيضاء']],
   ])('resolves local names, English names and codes of provinces: %s-%s', (country, code, names) => {
     for (const name of names) expect([name, provinceCodes(table, country, name)]).toEqual([name, [code]])
   })
@@ -69,6 +100,14 @@ describe('provinces', () => {
     expect(unknown('US', 'CA')).toBe(false)
     expect(unknown('US', null)).toBe(false)
     expect(unknown('ZZ', 'XX')).toBe(false)
+    // Words that are added to names are no names.
+    for (const [countryCode, province] of [
+      ['JP', 'to'],
+      ['RU', 'г.'],
+      ['VN', 'Tỉnh'],
+      ['DE', 'Province'],
+    ] as const)
+      expect([province, unknown(countryCode, province)]).toEqual([province, true])
     expect(isUnknownProvince(noProvinces, { countryCode: 'US', province: 'XX' })).toBe(false)
   })
 })

@@ -77,7 +77,12 @@ function statusText(one: ChainStatus): string {
 /** Reads all chains until everything final is counted. */
 async function sync(deps: Deps): Promise<number> {
   if (deps.config.chains.length === 0) throw new OperatorError('No chains configured: set CHAINS')
-  const interruption = stopOnInterruption(deps)
+  // On Ctrl-C, cancels running requests and stops each chain after its current step, so that no lease remains.
+  const stop = () => {
+    deps.life.stopping = true
+    deps.stopChains()
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
   const progress = createBlockProgress(deps)
   let last = new Map<number, Step>()
   try {
@@ -90,27 +95,18 @@ async function sync(deps: Deps): Promise<number> {
         },
       })
       assertNotStopped(deps)
-      if ([...last.values()].some(({ kind }) => kind === 'BUSY') && ++busyTries < busyRetries.tries) {
-        await waitUnlessStopped(deps, busyRetries.everyMs)
-        assertNotStopped(deps)
-        continue
-      }
-      const until = [...last.values()].flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
-      if (until.length === 0 || ++waits > waitsMax) break
-      await waitUnlessStopped(deps, Math.min(waitMaxMs, Math.min(...until) - Date.now()))
-      assertNotStopped(deps)
+      const steps = [...last.values()]
+      const until = steps.flatMap((step) => (step.kind === 'WAITING' ? [step.until] : []))
+      const isBusy = steps.some(({ kind }) => kind === 'BUSY') && ++busyTries < busyRetries.tries
+      if (!isBusy && (until.length === 0 || ++waits > waitsMax)) break
+      await wait(deps, isBusy ? busyRetries.everyMs : Math.min(waitMaxMs, Math.min(...until) - Date.now()))
     }
   } finally {
     progress.end()
-    interruption.end()
+    process.off('SIGINT', stop).off('SIGTERM', stop)
   }
-  const statuses = await chainStatuses(deps)
-  for (const [chainId, step] of last)
-    printResult(
-      statuses.find((one) => one.chainId === chainId),
-      chainId,
-      step,
-    )
+  const statuses = new Map((await chainStatuses(deps)).map((one) => [one.chainId, one]))
+  for (const [chainId, step] of last) printResult(statuses.get(chainId), chainId, step)
   return [...last.values()].every(({ kind }) => kind === 'IDLE') ? 0 : failedStatus
 }
 
@@ -118,19 +114,10 @@ function assertNotStopped({ life }: Deps): void {
   if (life.stopping) throw new Interrupted('Stopped. Run it again to continue')
 }
 
-/** Waits until stopped at the latest. */
-async function waitUnlessStopped({ life }: Deps, ms: number): Promise<void> {
-  for (const until = performance.now() + ms; performance.now() < until && !life.stopping; ) await Bun.sleep(pollEveryMs)
-}
-
-/** On Ctrl-C, cancels running requests and stops each chain after its current step, so that no lease remains. */
-function stopOnInterruption(deps: Deps) {
-  const stop = () => {
-    deps.life.stopping = true
-    deps.stopChains()
-  }
-  process.on('SIGINT', stop).on('SIGTERM', stop)
-  return { end: () => void process.off('SIGINT', stop).off('SIGTERM', stop) }
+/** @throws Interrupted if it is stopped meanwhile */
+async function wait(deps: Deps, ms: number): Promise<void> {
+  for (const until = performance.now() + ms; performance.now() < until && !deps.life.stopping; ) await Bun.sleep(pollEveryMs)
+  assertNotStopped(deps)
 }
 
 /** Shows one bar for the blocks of all chains. */

@@ -8,6 +8,8 @@ import { type IdKind, idPrefixes } from '../lib/ids.ts'
 import { instantPattern, parseInstant } from '../lib/instant.ts'
 import { isRecord, parseJson } from '../lib/json.ts'
 import { keccak256 } from '../lib/keccak.ts'
+import { outcomes } from '../modules/lending/repayment/domain.ts'
+import { archetypes } from '../modules/trust/service-provider/domain.ts'
 
 type Hex = `0x${string}`
 type Value = string | number | bigint
@@ -69,9 +71,6 @@ const optionalTime: FieldResult = (given) => (given === null ? { value: 0n } : t
 
 const url: FieldResult = (given) =>
   isWebUrl(given) ? { value: given } : { wrong: `be an http or https URL of at most ${urlMax} characters, without a user name` }
-
-const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const
-const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const
 
 const fields: { readonly [Name in SchemaName]: Readonly<Record<keyof Statements[Name], FieldResult>> } = {
   A: { merchantRef: ref('merchant'), shopUrl: url, method: code(255), evidenceHash: hash, verifiedAt: time },

@@ -11,6 +11,7 @@ import { createSafeFetch } from '../clients/safe-fetch.ts'
 import { type Config, ConfigError, settings as known, parseConfig } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
 import { keyFile, readKeyFile, writePrivateFile } from '../keys.ts'
+import { decodePercent } from '../lib/percent-encoding.ts'
 import { ownHistory } from '../modules/operations/deploy-status/index.ts'
 import { storedJobs } from '../modules/operations/job/index.ts'
 import { stuckOrders } from '../modules/selling/order/index.ts'
@@ -338,15 +339,7 @@ function loginOf(text: string): string[] {
   const url = URL.parse(text)
   if (!url) return []
   const { password, searchParams } = url
-  return [password, ...[...searchParams.values()], decodeOrKeep(password)]
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return [password, ...[...searchParams.values()], decodePercent(password)]
 }
 
 const email = /[\p{L}\p{M}\p{N}_.+-]+@[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu

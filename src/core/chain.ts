@@ -1,4 +1,5 @@
 /** Types of chain nodes and their failures; see `clients/chain/reader.ts`. Hex is in lower case, with 0x. */
+import type { EasLog } from '../lib/eas.ts'
 import type { Scheduler } from './limits/scheduler.ts'
 
 /** The fields of a block header that souk uses. */
@@ -11,16 +12,7 @@ export type BlockHeader = {
   readonly bloom?: string | undefined
 }
 
-/** An attestation event or a revocation event. */
-export type ChainLog = {
-  readonly kind: 'ATTESTED' | 'REVOKED'
-  readonly uid: string
-  readonly schemaUid: string
-  readonly attester: string
-  readonly recipient: string
-  readonly blockNumber: number
-  readonly blockHash: string
-}
+export type ChainLog = EasLog & { readonly blockHash: string }
 
 export type LogFilter = {
   readonly contract: string

@@ -30,3 +30,13 @@ export const attestedTopic = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3
 export const revokedTopic = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
 
 export const zeroAddress = '0x0000000000000000000000000000000000000000'
+
+/** An attestation event or a revocation event. */
+export type EasLog = {
+  readonly kind: 'ATTESTED' | 'REVOKED'
+  readonly uid: string
+  readonly schemaUid: string
+  readonly attester: string
+  readonly recipient: string
+  readonly blockNumber: number
+}

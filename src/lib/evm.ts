@@ -10,12 +10,7 @@ export const hashForm = { pattern: '^0x[0-9A-Fa-f]{64}$', rule: '0x and 64 hexad
 export function withChecksum(address: string): string {
   const digits = address.slice(2)
   const hash = keccak256(Buffer.from(digits))
-  let checksummed = '0x'
-  for (let at = 0; at < digits.length; at++) {
-    const digit = digits.charAt(at)
-    checksummed += Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit
-  }
-  return checksummed
+  return `0x${digits.replace(/./g, (digit, at: number) => (hash.charAt(at) >= '8' ? digit.toUpperCase() : digit))}`
 }
 
 /**

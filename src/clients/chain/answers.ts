@@ -1,5 +1,5 @@
 /** Validates the responses of nodes. An invalid response counts as a fault of the node, and no part of it is used. */
-import { decodeAbiParameters, type Hex, pad, parseAbiParameters } from 'viem'
+import { type Hex, pad } from 'viem'
 import { type BlockHeader, type BlockTag, type ChainLog, type LogFilter, NodeError } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { isRecord } from '../../lib/json.ts'
@@ -11,9 +11,9 @@ const quantity = /^0x[0-9a-f]{1,14}$/i
 const timeMax = 8_640_000_000_000_000
 /** The part of an error's message that is read. */
 const messageMax = 2_000
-const addressParameter = parseAbiParameters('address')
 
 export const topicOf = (address: string): Hex => pad(address as Hex)
+const addressIn = (topic: string): string => `0x${topic.slice(-40).toLowerCase()}`
 
 const throwFault = (what: string): never => {
   throw new NodeError('FAULT', `its answer is not valid: ${what}`)
@@ -43,10 +43,6 @@ export function logReader({ contract, schemaUids, attesters, from, to }: LogFilt
   const uids = new Set(schemaUids)
   const attesterSet = attesters && new Set(attesters)
   const seen = new Set<string>()
-  const addresses = new Map<Hex, string>()
-  // Caches addresses, since attesters are few and viem hashes each address that it decodes.
-  const addressIn = (topic: Hex): string =>
-    addresses.getOrInsertComputed(topic, () => decodeAbiParameters(addressParameter, topic)[0].toLowerCase())
   return (log) => {
     if (!isRecord(log)) return throwFault('a log that is no object')
     if (log['removed'] === true) throwFault('a log that was removed')

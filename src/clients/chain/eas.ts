@@ -59,16 +59,8 @@ export type Statements = {
 /** Times are seconds; 0 means never. Addresses are in lower case. */
 export type Attestation = ContractFunctionReturnType<typeof abi, 'view', 'getAttestation'>
 
-export type AttestationRequest = {
-  schema: Hex
-  recipient: Hex
-  /** Encoded by `encodeStatement`. */
-  data: Hex
-  /** Seconds; 0, the default: never. */
-  expirationTime?: bigint
-  /** The attestation that this one is about; none by default. */
-  refUID?: Hex
-}
+/** Its `data` is encoded by `encodeStatement`. */
+export type AttestationRequest = { schema: Hex; recipient: Hex; data: Hex }
 
 /** Returns the reference of a merchant, lender or loan on the chain: keccak256 of the UTF-8 id. */
 export const refOf = (id: string): Hex => keccak256(stringToBytes(id))
@@ -101,8 +93,8 @@ export function decodeStatement<Name extends SchemaName>(schema: Name, data: Hex
 }
 
 /** Returns the arguments of `attest`. */
-export const attestationArgs = ({ schema, recipient, data, expirationTime = 0n, refUID = zeroHash }: AttestationRequest) =>
-  [{ schema, data: { recipient, expirationTime, revocable: true, refUID, data, value: 0n } }] as const
+export const attestationArgs = ({ schema, recipient, data }: AttestationRequest) =>
+  [{ schema, data: { recipient, expirationTime: 0n, revocable: true, refUID: zeroHash, data, value: 0n } }] as const
 
 /** Returns the call data that registers a schema in the SchemaRegistry. */
 export const registrationOf = (name: SchemaName): Hex =>
@@ -157,7 +149,6 @@ const isHashOf = ({ uid, schema, recipient, attester, time, expirationTime, revo
  */
 export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | undefined> =>
   ask(async (client) => {
-    if ((await client.getCode({ address })) === undefined) return undefined
     try {
       return (await client.readContract({ address, abi, functionName: 'getSchemaRegistry' })).toLowerCase() as Hex
     } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { NodeError } from '../../core/chain.ts'
 import { OutgoingError } from '../../core/outgoing.ts'
+import { decodePercent } from '../../lib/percent-encoding.ts'
 
 const retryMaxMs = 10 * 60_000
 const retryMinMs = 1_000
@@ -134,14 +135,6 @@ function sanitize(text: string, url: string | undefined): string {
 function secretsOf(url: string): string[] {
   const { pathname, search, username, password, hash } = new URL(url)
   return [pathname, search, username, password, hash].flatMap((part) => [part.toLowerCase(), decodePercent(part).toLowerCase()])
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const causes: readonly (readonly [RegExp, string])[] = [

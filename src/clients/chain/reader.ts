@@ -1,10 +1,10 @@
 /** Reads blocks, logs and contracts of a node in batches. Loads viem: import this by `await import()`. */
-import { type Hex, numberToHex } from 'viem'
+import { numberToHex } from 'viem'
 import { type BlockHeader, type BlockTag, type ChainLog, type ChainNode, type LogFilter, NodeError } from '../../core/chain.ts'
 import { attestedTopic, revokedTopic } from '../../lib/eas.ts'
 import { headerOf, logReader, numberOf, topicOf } from './answers.ts'
 import { missedBlocksOf } from './bloom.ts'
-import { type ChainClient, createClient, failureIn, type NodeSettings } from './client.ts'
+import { createClient, failureIn, type NodeSettings } from './client.ts'
 import { failureOf, mayBeTooMuch, Refusal } from './failures.ts'
 
 /** Logs decoded per turn on the main thread. */
@@ -12,7 +12,11 @@ const logsPerTurn = 100
 /** How long a node gets smaller batches after it refused one. */
 const smallBatchesMs = 60 * 60_000
 
-type Request = (client: ChainClient) => Promise<unknown>
+/**
+ * Not viem's `getBlock`, which merges equal requests, nor `getLogs`, which ignores arguments for several events.
+ */
+type Request = { readonly method: string; readonly params: readonly unknown[] }
+type RpcSchema = { readonly Method: string; readonly Parameters: readonly unknown[]; readonly ReturnType: unknown }
 
 /** Creates a reader of one node. Every query reads the chain id too, because a URL may lead to another node later. */
 export function createReader({ chainId, ...settings }: NodeSettings): ChainNode['ask'] {
@@ -35,7 +39,9 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
       })
       const answers = await Promise.all(
         batch.map((request) =>
-          request(client).catch((error: unknown) => failureIn(error) ?? new NodeError('FAULT', 'its answer is not valid')),
+          client
+            .request<RpcSchema>(request)
+            .catch((error: unknown) => failureIn(error) ?? new NodeError('FAULT', 'its answer is not valid')),
         ),
       )
       for (const answer of answers) if (answer instanceof NodeError) throw answer
@@ -61,21 +67,18 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
   /** A reverted call returns undefined. Any other failure fails the batch. */
   function callResultOf(result: unknown): string | undefined {
     if (result instanceof Refusal && (result.response.code === 3 || /revert/i.test(result.message))) return undefined
-    const { data } = valueIn(result) as { readonly data?: unknown }
+    const data = valueIn(result)
     return typeof data === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? data.toLowerCase() : undefined
   }
 
   return async ({ blocks, logs, calls = [] }, scheduler) => {
     const blockCount = logs && logs.to - logs.from + 1
     const requests: Request[] = [
-      (client) => client.request<{ Method: 'eth_chainId'; Parameters: []; ReturnType: Hex }>({ method: 'eth_chainId', params: [] }),
+      { method: 'eth_chainId', params: [] },
       ...blocks.map(headerRequest),
+      // The header is read before and after the logs.
       ...(logs ? [logsRequest(logs), headerRequest(logs.to)] : []),
-      ...calls.map(
-        ({ to, data }): Request =>
-          (client) =>
-            client.call({ to: to as Hex, data: data as Hex }),
-      ),
+      ...calls.map(({ to, data }): Request => ({ method: 'eth_call', params: [{ to, data }, 'latest'] })),
     ]
     let size = now() < batches.until ? Math.min(batches.max, requests.length) : requests.length
     let sent = await send(requests, size)
@@ -111,20 +114,16 @@ export function createReader({ chainId, ...settings }: NodeSettings): ChainNode[
   }
 }
 
-/** Not viem's `getBlock`, which merges equal requests. The header is read before and after the logs. */
-const headerRequest =
-  (block: BlockTag): Request =>
-  (client) =>
-    client.request({ method: 'eth_getBlockByNumber', params: [typeof block === 'number' ? numberToHex(block) : block, false] })
+const headerRequest = (block: BlockTag): Request => ({
+  method: 'eth_getBlockByNumber',
+  params: [typeof block === 'number' ? numberToHex(block) : block, false],
+})
 
-/** By topics, since viem's `getLogs` ignores arguments for several events. */
-const logsRequest =
-  ({ contract, schemaUids, attesters, from, to }: LogFilter): Request =>
-  (client) => {
-    const topics = [[attestedTopic, revokedTopic], null, attesters?.map(topicOf) ?? null, schemaUids as Hex[]] as const
-    const filter = { address: contract as Hex, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics: [...topics] }
-    return client.request({ method: 'eth_getLogs', params: [filter] })
-  }
+function logsRequest({ contract, schemaUids, attesters, from, to }: LogFilter): Request {
+  const topics = [[attestedTopic, revokedTopic], null, attesters?.map(topicOf) ?? null, schemaUids]
+  const filter = { address: contract, fromBlock: numberToHex(from), toBlock: numberToHex(to), topics }
+  return { method: 'eth_getLogs', params: [filter] }
+}
 
 async function readLogs(list: unknown, filter: LogFilter, scheduler: Parameters<ChainNode['ask']>[1]): Promise<ChainLog[]> {
   if (!Array.isArray(list)) throw new NodeError('FAULT', 'its answer is not valid: logs that are no list')

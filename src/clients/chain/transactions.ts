@@ -1,18 +1,12 @@
 /** Estimates, signs and sends transactions. Loads viem: import this by `await import()`. */
-import {
-  BaseError,
-  defineChain,
-  Eip1559FeesNotSupportedError,
-  formatEther,
-  type Hex,
-  keccak256,
-  type TransactionReceipt,
-  UnknownNodeError,
-} from 'viem'
+import { BaseError, defineChain, Eip1559FeesNotSupportedError, type Hex, keccak256, type TransactionReceipt, UnknownNodeError } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { getNodeError } from 'viem/utils'
 import { NodeError } from '../../core/chain.ts'
 import type { Connection } from './client.ts'
+
+/** Formats an amount of the chain's coin. */
+export { formatEther as coins } from 'viem'
 
 export type Transaction = { readonly to: Hex; readonly data: Hex }
 type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
@@ -77,6 +71,3 @@ export const receiptOf = ({ ask }: Connection, hash: Hex): Promise<Receipt | und
     if (error instanceof NodeError || error instanceof BaseError) return undefined
     throw error
   })
-
-/** Formats an amount of the chain's coin. */
-export const coins = (amount: bigint): string => formatEther(amount)

@@ -1,6 +1,6 @@
 /** The rules of the attestation sync: range sizes, and what logs change in the stored rows. Times are milliseconds. */
 import type { attestations, chainBackfills, chainCheckpoints, chainSyncs, revocations } from '../../../../db/schema/trust.ts'
-import { type SchemaName, schemaNames, schemaUids } from '../../../lib/eas.ts'
+import { type EasLog, type SchemaName, schemaNames, schemaUids } from '../../../lib/eas.ts'
 import { type Grant, isCounted } from '../fabric/domain.ts'
 
 export type Attestation = typeof attestations.$inferSelect
@@ -40,9 +40,6 @@ export type RangeStats = {
   readonly isContended: boolean
 }
 
-/** The range size for another node, whose limits are unknown. */
-export const rangeSizeForOtherNode = ({ blocks }: RangeSize): RangeSize => ({ ...initialRangeSize, blocks })
-
 export function nextRangeSize({ blocks, ceiling, isStatedByNode }: RangeSize, read: RangeStats): RangeSize {
   const logsMax = read.isContended ? logsPerResponse.contended : logsPerResponse.alone
   const fullness = Math.max(read.logs / logsMax, read.bytes / bytesPerResponse)
@@ -69,15 +66,7 @@ export function rangeSizeAfterRefusal(requested: number, hint: number | undefine
 }
 
 /** A log of an address that ever had a wallet, with the time of its block. */
-export type TimedLog = {
-  readonly kind: 'ATTESTED' | 'REVOKED'
-  readonly uid: string
-  readonly schemaUid: string
-  readonly attester: string
-  readonly recipient: string
-  readonly blockNumber: number
-  readonly blockAt: number
-}
+export type TimedLog = EasLog & { readonly blockAt: number }
 
 /** All addresses that ever had a wallet, and the grants of each address. */
 export type Registry = {

@@ -33,18 +33,11 @@ export async function readNewBlocks(deps: SyncDeps, chainReading: ChainReading):
   const node = nodes.next()
   if (!node) return { kind: 'WAITING', until: nodes.nextAt() }
   const reading = { ...chainReading, node }
-  if (!node.tip || node.tip.target <= sync.countedTo) {
-    const step = await checkHead(deps, reading)
-    if (step) return step
-  }
-  return node.tip ? readRange(deps, reading, node.tip) : { kind: 'RETRY' }
+  return node.tip && node.tip.target > sync.countedTo ? readRange(deps, reading, node.tip) : checkHead(deps, reading)
 }
 
-/**
- * Asks a node for its newest blocks.
- * @returns undefined if there are blocks to read
- */
-async function checkHead(deps: SyncDeps, reading: NodeReading): Promise<Step | undefined> {
+/** Asks a node for its newest blocks, and reads the next range if they may be counted. */
+async function checkHead(deps: SyncDeps, reading: NodeReading): Promise<Step> {
   const { node, nodes, sync } = reading
   const tag = nodes.tag()
   const cursor = sync.countedToHash === null ? [] : [sync.countedTo]
@@ -59,21 +52,12 @@ async function checkHead(deps: SyncDeps, reading: NodeReading): Promise<Step | u
     if (counted.hash !== sync.countedToHash) return handleFork(deps, reading)
     if ((tip?.target ?? -1) < sync.countedTo && nodes.all.length > 1) return endBelow(deps, reading, tip)
   }
-  if (tip && tip.target > sync.countedTo) return undefined
-  await writeProgress(deps, sync, { head: head.number, target: tip?.target ?? null, provider: node.host })
+  if (tip && tip.target > sync.countedTo) return readRange(deps, reading, tip)
+  const progress = { head: head.number, target: tip?.target ?? null, provider: node.host, syncedAt: deps.clock.now() }
+  const isKnown = sync.syncedAt !== null && Math.abs(progress.syncedAt - sync.syncedAt) < progressWriteMs
+  if (!isKnown || sync.target !== progress.target)
+    await deps.db.write((tx) => deps.attestationStore.change(tx, sync.chainId, progress), { isolation: 'locking' })
   return { kind: 'IDLE' }
-}
-
-/** Stores how far a node is. */
-async function writeProgress(
-  deps: SyncDeps,
-  sync: ChainReading['sync'],
-  progress: { head: number; target: number | null; provider: string },
-) {
-  const now = deps.clock.now()
-  if (sync.syncedAt !== null && sync.target === progress.target && Math.abs(now - sync.syncedAt) < progressWriteMs) return
-  const fields = { ...progress, syncedAt: now }
-  await deps.db.write((tx) => deps.attestationStore.change(tx, sync.chainId, fields), { isolation: 'locking' })
 }
 
 async function markWithoutFinality(deps: SyncDeps, { chain, node, nodes }: NodeReading): Promise<Step> {

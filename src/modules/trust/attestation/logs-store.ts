@@ -1,7 +1,7 @@
 /** Reads and writes the rows that logs change. */
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { Prepared, Writer } from '../../../../db/engine.ts'
-import { changeOf, insertAllOf, insertOf, prepare } from '../../../../db/prepared.ts'
+import type { Writer } from '../../../../db/engine.ts'
+import { changeOf, insertAllOf, insertOf } from '../../../../db/prepared.ts'
 import { attestations, revocations } from '../../../../db/schema/trust.ts'
 import type { Attestation, LogChanges, Revocation, TimedLog } from './domain.ts'
 
@@ -10,9 +10,6 @@ const uidsMax = 500
 
 const insertAttestations = insertAllOf(attestations)
 const insertPendingRevocation = insertOf(revocations, 'leave')
-const deletePendingRevocation = prepare((queries) =>
-  queries.delete(revocations).where(and(eq(revocations.chainId, sql.placeholder('chainId')), eq(revocations.uid, sql.placeholder('uid')))),
-) as Prepared<unknown> as Prepared<never, 'change'>
 const change = changeOf(
   attestations,
   and(eq(attestations.chainId, sql.placeholder('chain')), eq(attestations.uid, sql.placeholder('which'))),
@@ -46,5 +43,5 @@ export async function writeLogChanges(
   for (const { uid, blockNumber, blockAt, revokedBlock, isCounted } of changed)
     await change(tx, { blockNumber, blockAt, revokedBlock, isCounted }, { chain: chainId, which: uid })
   for (const row of pendingRevocations) await insertPendingRevocation(tx, row)
-  for (const uid of resolvedRevocations) await tx.run(deletePendingRevocation, { chainId, uid })
+  for (const uid of resolvedRevocations) await tx.delete(revocations).where(and(eq(revocations.chainId, chainId), eq(revocations.uid, uid)))
 }

@@ -14,15 +14,7 @@ import {
   startProbe,
 } from '../../../lib/breaker.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
-import {
-  confirmationsOf,
-  initialRangeSize,
-  nextRangeSize,
-  type RangeSize,
-  type RangeStats,
-  rangeSizeAfterRefusal,
-  rangeSizeForOtherNode,
-} from './domain.ts'
+import { confirmationsOf, initialRangeSize, nextRangeSize, type RangeSize, type RangeStats, rangeSizeAfterRefusal } from './domain.ts'
 
 /** How long a node rests after it was behind, on another fork, failed or rate limited. */
 const pauses = { behindMs: 4_000, forkMs: 60_000, failedMs: 1_000, failedMaxMs: 60_000, limitedMs: 2_000 }
@@ -82,7 +74,8 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     node.tip = undefined
     if (nodes[current] !== node || nodes.length === 1) return
     current = (current + 1) % nodes.length
-    rangeSize = rangeSizeForOtherNode(rangeSize)
+    // The limits of the other node are unknown.
+    rangeSize = { ...initialRangeSize, blocks: rangeSize.blocks }
   }
 
   return {
@@ -112,7 +105,7 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     /** Returns the other nodes whose breaker is closed. */
     others: (node: NodeState): readonly NodeState[] => nodes.filter((candidate) => candidate !== node && isClosed(candidate.breaker)),
     answered(node: NodeState): void {
-      node.breaker = node.breaker.state === 'HALF_OPEN' ? afterProbe(node.breaker, true, now()) : afterSuccess(node.breaker)
+      node.breaker = afterSuccess(afterProbe(node.breaker, true, now()))
       node.failures = 0
     },
     /**
@@ -126,8 +119,7 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
         return
       }
       if (kind === 'FAULT') {
-        node.breaker =
-          node.breaker.state === 'HALF_OPEN' ? afterProbe(node.breaker, false, now(), random()) : afterFailure(node.breaker, now())
+        node.breaker = afterFailure(afterProbe(node.breaker, false, now(), random()), now())
         // A timeout may mean that the range is too large.
         if (blocksRequested !== undefined && blocksRequested > 1 && /timeout/.test(message))
           rangeSize = rangeSizeAfterRefusal(blocksRequested, undefined)

@@ -3,7 +3,7 @@ import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { isMerchantAccount } from '../../../../db/merchant-account.ts'
 import { insertOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
-import { attestations, attestedRepayments, attesterWallets, chainCheckpoints } from '../../../../db/schema/trust.ts'
+import { attestations, attestedRepayments } from '../../../../db/schema/trust.ts'
 import type { Attestation } from './domain.ts'
 
 const isSame = and(eq(attestedRepayments.chainId, attestations.chainId), eq(attestedRepayments.uid, attestations.uid))
@@ -56,27 +56,6 @@ export const createAttestedRepaymentStore = ({ read }: Pick<Database, 'read'>) =
       .limit(limit)
     return rows.flatMap(({ uid, repaymentId }) => (repaymentId === null ? [] : [{ uid, repaymentId }]))
   },
-  /** Returns whether the block is still a checkpoint of the chain. */
-  async hasCheckpoint(chainId: number, blockNumber: number, blockHash: string): Promise<boolean> {
-    const rows = await read
-      .select({ one: sql`1` })
-      .from(chainCheckpoints)
-      .where(
-        and(
-          eq(chainCheckpoints.chainId, chainId),
-          eq(chainCheckpoints.blockNumber, blockNumber),
-          eq(chainCheckpoints.blockHash, blockHash),
-        ),
-      )
-      .limit(1)
-    return rows.length > 0
-  },
-  /** Returns the wallets of lenders at these addresses. */
-  lenderWallets: (addresses: readonly string[]) =>
-    read
-      .select()
-      .from(attesterWallets)
-      .where(and(eq(attesterWallets.owner, 'LENDER'), inArray(attesterWallets.address, [...addresses]))),
   /** In id order. */
   async merchantIds(after: string, limit: number): Promise<string[]> {
     const rows = await read

@@ -6,7 +6,8 @@ import { AppError } from '../../../core/errors.ts'
 import { outcomes, type RepaymentDraft, violationOf } from '../../lending/repayment/domain.ts'
 import { type RepaymentDeps, recordRepayments, reverseRepayment } from '../../lending/repayment/index.ts'
 import { covers } from '../fabric/domain.ts'
-import type { Attestation, ChainSync } from './domain.ts'
+import { walletsAt } from '../fabric/index.ts'
+import type { Attestation } from './domain.ts'
 import { ask, type ChainReading, endForFailure, type NodeReading, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
 
 type Deps = SyncDeps & RepaymentDeps
@@ -46,7 +47,7 @@ async function processChain(deps: Deps, reading: ChainReading, hash: string): Pr
   const backfills = await attestationStore.backfills(chainId)
   const basis = [generation, rescannedAt, rescanMissing].join()
   const last = attestedTo.get(chainId)
-  const isContinuation = last?.basis === basis && (await store.hasCheckpoint(chainId, last.block, last.hash))
+  const isContinuation = last?.basis === basis && (await isCheckpoint(deps, chainId, last.block, last.hash))
   await reverseNoLongerCounted(deps, chainId, isContinuation ? last.block : undefined)
   const lookup = { isRead: false }
   let from = countedTo
@@ -96,17 +97,18 @@ async function recordBatch(
   if (!statements) return undefined
   const refs = [...statements.values()].flatMap((statement) => (statement ? [statement.merchantRef] : []))
   const merchants = await merchantsByRef(deps, refs, lookup)
-  const wallets = await store.lenderWallets([...new Set(unprocessed.map(({ attester }) => attester))])
+  const wallets = await walletsAt(deps, [...new Set(unprocessed.map(({ attester }) => attester))])
   const drafts = unprocessed.flatMap((attestation): { uid: string; draft: RepaymentDraft }[] => {
     const { uid, attester, blockAt } = attestation
-    const lenderId = wallets.find((wallet) => wallet.address === attester && covers(wallet, blockAt))?.ownerId
-    const draft = draftOf(statements.get(uid), lenderId ?? undefined, merchants)
+    const wallet = wallets.find((one) => one.owner === 'LENDER' && one.address === attester && covers(one, blockAt))
+    const draft = draftOf(statements.get(uid), wallet?.ownerId, merchants)
     return draft && !violationOf(draft, clock.now()) ? [{ uid, draft }] : []
   })
   const countLabels = await deps.db.write(async (tx) => {
     const current = await attestationStore.locked(tx, chain.chainId)
     // The chain was rewound meanwhile; the next run processes it again.
-    if (!current || !(await isSameChain(current, sync, store))) return undefined
+    const { countedTo, countedToHash } = sync
+    if (current?.countedToHash !== countedToHash && !(await isCheckpoint(deps, chain.chainId, countedTo, countedToHash))) return undefined
     const labels: string[] = []
     const counted = await store.stillCounted(
       tx,
@@ -133,9 +135,9 @@ async function recordBatch(
   return countLabels && unprocessed.filter(({ uid }) => !statements.has(uid))
 }
 
-const isSameChain = async (now: ChainSync, before: ChainSync, store: Deps['attestedRepaymentStore']): Promise<boolean> =>
-  now.countedToHash === before.countedToHash ||
-  (before.countedToHash !== null && (await store.hasCheckpoint(before.chainId, before.countedTo, before.countedToHash)))
+/** Returns whether the block is still a checkpoint of the chain. */
+const isCheckpoint = async ({ attestationStore }: Deps, chainId: number, block: number, hash: string | null): Promise<boolean> =>
+  (await attestationStore.checkpoints(chainId, block, 1)).some(({ blockHash }) => blockHash === hash)
 
 /** Reads the attestations' statements by uid. Undefined for a statement that cannot be decoded. */
 async function statementsOf(
@@ -190,17 +192,14 @@ async function merchantsByRef(deps: Deps, refs: readonly string[], lookup: Merch
  */
 function draftOf(
   statement: Statement | undefined,
-  lenderId: string | undefined,
+  lenderId: string | null | undefined,
   merchants: ReadonlyMap<string, string>,
 ): RepaymentDraft | undefined {
   const merchantId = statement && merchants.get(statement.merchantRef)
   const outcome = statement && outcomes[statement.outcome]
-  const [amountUsd, dueAt, settledAt] = [
-    Number(statement?.amountUsdCents),
-    Number(statement?.dueAt) * 1_000,
-    Number(statement?.settledAt) * 1_000,
-  ]
   if (!statement || !merchantId || !lenderId || !outcome) return undefined
+  const amountUsd = Number(statement.amountUsdCents)
+  const [dueAt, settledAt] = [Number(statement.dueAt) * 1_000, Number(statement.settledAt) * 1_000]
   if (![amountUsd, dueAt, settledAt].every(Number.isSafeInteger)) return undefined
   return { merchantId, lenderId, loanRef: statement.loanRef, outcome, amountUsd, dueAt, settledAt: settledAt === 0 ? null : settledAt }
 }

@@ -132,6 +132,7 @@ async function relevantLogs({ attestationStore: store }: SyncDeps, chainId: numb
   const uids = new Set(attested.map(({ uid }) => uid))
   const revoked: TimedLog[] = []
   for (const log of logs)
-    if (log.kind === 'REVOKED' && (uids.has(log.uid) || (await store.unrevoked(chainId, log.uid)).length > 0)) revoked.push(log)
+    if (log.kind === 'REVOKED' && (uids.has(log.uid) || (await store.attestation(chainId, log.uid))?.revokedBlock === null))
+      revoked.push(log)
   return [...attested, ...revoked]
 }

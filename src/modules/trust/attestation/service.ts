@@ -5,8 +5,9 @@ import { leaseOf } from '../../../core/leases.ts'
 import type { ChainSetting } from '../../../lib/chain-settings.ts'
 import { readBackfill } from './backfill.ts'
 import { addDeltas, halt } from './chain-write.ts'
-import { type ChainSync, type Checkpoint, newSync } from './domain.ts'
+import { type ChainSync, newSync } from './domain.ts'
 import { readNewBlocks } from './log-scan.ts'
+import type { Nodes } from './nodes.ts'
 import { lastMatchingCheckpoint } from './reorg.ts'
 import { readRescan } from './rescan.ts'
 import { type ChainReading, type Step, StepEnded, type SyncDeps, undefinedIfEnded } from './rpc-reader.ts'
@@ -57,27 +58,32 @@ export async function runSync(deps: SyncDeps): Promise<'SKIPPED' | undefined> {
 }
 
 async function syncChain(deps: SyncDeps, chain: ChainSetting, maxMs: number, onStep: RunOptions['onStep']): Promise<Step> {
-  if (!(await acquireLease(deps, chain))) return { kind: 'BUSY' }
   const startedAt = deps.clock.monotonic()
-  try {
+  const last = await withLease(deps, chain, async () => {
     for (;;) {
       const step = await runStep(deps, chain)
       await onStep?.(step, chain)
       const isOver = deps.life.stopping || deps.clock.monotonic() - startedAt >= maxMs
       if (isOver || !(step.kind === 'READ' || step.kind === 'RETRY' || step.kind === 'REWOUND')) return step
     }
-  } finally {
-    await deps.db.write((tx) => deps.attestationStore.releaseLease(tx, chain.chainId, deps.chainReader), locking)
-  }
+  })
+  return last ?? { kind: 'BUSY' }
 }
 
-/** Acquires the lease of a chain. Returns false if another process holds it. */
-async function acquireLease(deps: SyncDeps, { chainId, contract, startBlock }: ChainSetting): Promise<boolean> {
+/** Works with the lease of a chain. Returns undefined if another process holds it. */
+async function withLease<T>(deps: SyncDeps, chain: ChainSetting, work: () => Promise<T>): Promise<T | undefined> {
   const { attestationStore: store, db, clock, chainReader } = deps
-  return db.write(async (tx) => {
-    if (!(await store.locked(tx, chainId))) await store.insert(tx, newSync({ chainId, contract, startBlock }))
+  const { chainId } = chain
+  const isOurs = await db.write(async (tx) => {
+    if (!(await store.locked(tx, chainId))) await store.insert(tx, newSync(chain))
     return store.acquireLease(tx, chainId, chainReader, clock.now())
   }, locking)
+  if (!isOurs) return undefined
+  try {
+    return await work()
+  } finally {
+    await db.write((tx) => store.releaseLease(tx, chainId, chainReader), locking)
+  }
 }
 
 /** Runs one step: a range of new blocks, then one of a backfill, then one of a rescan. */
@@ -126,45 +132,38 @@ function logProgress(
  * @throws OperatorError for an unknown chain, if no node answers, or if another process holds the chain
  */
 export async function resync(deps: SyncDeps, chainId: number, fromBlock?: number): Promise<{ countedTo: number; removed: number }> {
-  const { attestationStore: store, chainNodes, chainReader, clock, db, log } = deps
   const chain = deps.config.chains.find((candidate) => candidate.chainId === chainId)
-  const nodes = chainNodes.get(chainId)
+  const nodes = deps.chainNodes.get(chainId)
   if (!chain || !nodes) throw new OperatorError(`CHAINS doesn't include chain ${chainId}`)
-  for (let tries = 0; !(await acquireLease(deps, chain)); tries++) {
+  for (let tries = 0; ; tries++) {
+    const result = await withLease(deps, chain, () => resyncLeased(deps, chain, nodes, fromBlock))
+    if (result) return result
     if (tries >= leaseTries.times) throw new OperatorError(`Another process is reading chain ${chainId} for a long time. Try again later`)
     await deps.sleep(leaseTries.everyMs)
   }
-  try {
-    const sync = await store.find(chainId)
-    if (!sync) throw new OperatorError(`Chain ${chainId} was not read yet`)
-    const isReconfigured = sync.contract !== chain.contract || sync.startBlock !== chain.startBlock
-    const to = isReconfigured ? undefined : await resyncTo(deps, { chain, nodes, sync }, fromBlock)
-    const block = to?.number ?? chain.startBlock - 1
-    const removed = await db.write(async (tx) => {
-      const now = await store.locked(tx, chainId)
-      if (now?.leaseHolder !== chainReader || now.countedTo !== sync.countedTo)
-        throw new OperatorError(`Another process is reading chain ${chainId}. Try again`)
-      await store.lockGeneration(tx)
-      const rewound = await store.rewind(tx, chainId, isReconfigured ? -1 : block)
-      await addDeltas(tx, deps, chainId, rewound.deltas)
-      await store.change(tx, chainId, {
-        contract: chain.contract,
-        startBlock: chain.startBlock,
-        countedTo: block,
-        countedToHash: to?.hash ?? null,
-        countedToAt: to?.at ?? null,
-        haltedBecause: null,
-        haltedAt: null,
-        rescanEnd: null,
-        ...leaseOf(chainReader, clock.now()),
-      })
-      return rewound.removed
-    }, locking)
-    log.warn('chain.resynced', { chainId, from: sync.countedTo, to: block, attestations: removed })
-    return { countedTo: block, removed }
-  } finally {
-    await db.write((tx) => store.releaseLease(tx, chainId, chainReader), locking)
-  }
+}
+
+async function resyncLeased(deps: SyncDeps, chain: ChainSetting, nodes: Nodes, fromBlock: number | undefined) {
+  const { attestationStore: store, chainReader, clock, db, log } = deps
+  const { chainId, contract, startBlock } = chain
+  const sync = (await store.find(chainId)) ?? newSync(chain)
+  const isReconfigured = sync.contract !== contract || sync.startBlock !== startBlock
+  const to = isReconfigured ? undefined : await resyncTo(deps, { chain, nodes, sync }, fromBlock)
+  const countedTo = to?.blockNumber ?? startBlock - 1
+  const removed = await db.write(async (tx) => {
+    const now = await store.locked(tx, chainId)
+    if (now?.leaseHolder !== chainReader || now.countedTo !== sync.countedTo)
+      throw new OperatorError(`Another process is reading chain ${chainId}. Try again`)
+    await store.lockGeneration(tx)
+    const rewound = await store.rewind(tx, chainId, isReconfigured ? -1 : countedTo)
+    await addDeltas(tx, deps, chainId, rewound.deltas)
+    const position = { countedTo, countedToHash: to?.blockHash ?? null, countedToAt: to?.blockAt ?? null }
+    const noHalt = { haltedBecause: null, haltedAt: null, rescanEnd: null }
+    await store.change(tx, chainId, { contract, startBlock, ...position, ...noHalt, ...leaseOf(chainReader, clock.now()) })
+    return rewound.removed
+  }, locking)
+  log.warn('chain.resynced', { chainId, from: sync.countedTo, to: countedTo, attestations: removed })
+  return { countedTo, removed }
 }
 
 /** Returns the block to rewind to; undefined for the start of the chain. */
@@ -175,16 +174,14 @@ async function resyncTo(deps: SyncDeps, reading: ChainReading, fromBlock: number
     throw new OperatorError(`Chain ${chain.chainId} is counted to block ${sync.countedTo} only`)
   for (const node of nodes.all) {
     if (fromBlock === undefined) {
-      const match = await lastMatchingCheckpoint(deps, { ...reading, node }, sync.countedTo).then(asHeader, undefinedIfEnded)
-      if (match) return match.header
+      const match = lastMatchingCheckpoint(deps, { ...reading, node }, sync.countedTo).then((checkpoint) => ({ checkpoint }))
+      const found = await match.catch(undefinedIfEnded)
+      if (found) return found.checkpoint
     } else {
       const answer = await node.ask({ blocks: [fromBlock - 1] }, deps.scheduler).catch(() => undefined)
-      if (answer?.headers[0]) return answer.headers[0]
+      const header = answer?.headers[0]
+      if (header) return { blockNumber: header.number, blockHash: header.hash, blockAt: header.at }
     }
   }
   throw new OperatorError(`No node of chain ${chain.chainId} answers. Nothing was changed`)
 }
-
-const asHeader = (checkpoint: Checkpoint | undefined) => ({
-  header: checkpoint && { number: checkpoint.blockNumber, hash: checkpoint.blockHash, at: checkpoint.blockAt },
-})

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf } from '../../../../db/prepared.ts'
@@ -13,8 +13,7 @@ import {
   trustRegistry,
 } from '../../../../db/schema/trust.ts'
 import { latestLeaseEnd, leaseIsFreeCondition, leaseOf, noLease } from '../../../core/leases.ts'
-import { type SchemaName, schemaNames } from '../../../lib/eas.ts'
-import type { Backfill, ChainSync, Checkpoint, Deltas, Registry } from './domain.ts'
+import type { Attestation, Backfill, ChainSync, Checkpoint, Deltas, Registry } from './domain.ts'
 
 const which = sql.placeholder('which')
 const byChain = rowsOf(chainSyncs, ['chainId'])
@@ -22,6 +21,7 @@ const lockedByChain = lockedRowsOf(chainSyncs, ['chainId'])
 const changeSync = changeOf(chainSyncs, eq(chainSyncs.chainId, which))
 const acquireSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), leaseIsFreeCondition(chainSyncs)))
 const releaseSyncLease = changeOf(chainSyncs, and(eq(chainSyncs.chainId, which), eq(chainSyncs.leaseHolder, sql.placeholder('holder'))))
+const attestationByUid = rowsOf(attestations, ['chainId', 'uid'])
 const backfillsOf = rowsOf(chainBackfills, ['chainId'], asc(chainBackfills.id))
 const changeBackfill = changeOf(chainBackfills, eq(chainBackfills.id, which))
 const generation = prepare((queries) =>
@@ -86,18 +86,11 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(desc(chainCheckpoints.blockNumber))
       .limit(limit),
   async thinCheckpoints(tx: Writer, chainId: number): Promise<void> {
-    const [last] = await tx
-      .select({ blockNumber: chainCheckpoints.blockNumber })
-      .from(chainCheckpoints)
-      .where(eq(chainCheckpoints.chainId, chainId))
-      .orderBy(desc(chainCheckpoints.blockNumber))
-      .limit(1)
-      .offset(checkpointsKept - 1)
-    if (!last) return
     await tx.delete(chainCheckpoints).where(
       and(
         eq(chainCheckpoints.chainId, chainId),
-        sql`${chainCheckpoints.blockNumber} < ${last.blockNumber}`,
+        sql`${chainCheckpoints.blockNumber} < (select block_number from chain_checkpoints
+          where chain_id = ${chainId} order by block_number desc limit 1 offset ${checkpointsKept - 1})`,
         sql`${chainCheckpoints.blockNumber} not in (select min(block_number) from chain_checkpoints
           where chain_id = ${chainId} group by block_number / ${blocksOfOlder})`,
       ),
@@ -110,29 +103,23 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
    */
   async rewind(tx: Writer, chainId: number, block: number): Promise<{ removed: number; deltas: Deltas }> {
     const deltas: Deltas = {}
-    const add = (schema: SchemaName, change: number) => {
-      deltas[schema] = (deltas[schema] ?? 0) + change
+    /** Adds rows that count to the deltas, times `sign`. @returns the number of all rows */
+    const addCounted = async (rows: SQL | undefined, isCounted: SQL, sign: 1 | -1): Promise<number> => {
+      const counts = { all: sql<number>`count(*)`, counted: sql<number>`sum(case when ${isCounted} then 1 else 0 end)` }
+      const found = await tx
+        .select({ schema: attestations.schema, ...counts })
+        .from(attestations)
+        .where(rows)
+        .groupBy(attestations.schema)
+      for (const { schema, counted } of found) deltas[schema] = (deltas[schema] ?? 0) + sign * Number(counted)
+      return found.reduce((sum, { all }) => sum + Number(all), 0)
     }
     const above = and(eq(attestations.chainId, chainId), gt(attestations.blockNumber, block), eq(attestations.isDemo, false))
-    const removedRows = await tx
-      .select({
-        schema: attestations.schema,
-        all: sql<number>`count(*)`,
-        counted: sql<number>`sum(case when is_counted then 1 else 0 end)`,
-      })
-      .from(attestations)
-      .where(above)
-      .groupBy(attestations.schema)
-    for (const { schema, counted } of removedRows) add(schema, -Number(counted))
+    const removed = await addCounted(above, sql`is_counted`, -1)
     await tx.delete(attestations).where(above)
     await tx.delete(revocations).where(and(eq(revocations.chainId, chainId), gt(revocations.blockNumber, block)))
     const revived = and(eq(attestations.chainId, chainId), gt(attestations.revokedBlock, block))
-    const revivedRows = await tx
-      .select({ schema: attestations.schema, counted: sql<number>`sum(case when ${countsSql} then 1 else 0 end)` })
-      .from(attestations)
-      .where(revived)
-      .groupBy(attestations.schema)
-    for (const { schema, counted } of revivedRows) add(schema, Number(counted))
+    await addCounted(revived, countsSql, 1)
     await tx
       .update(attestations)
       .set({ revokedBlock: null, isCounted: sql`${countsSql}` })
@@ -144,8 +131,7 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
       .update(chainBackfills)
       .set({ lastBlock: block })
       .where(and(eq(chainBackfills.chainId, chainId), gt(chainBackfills.lastBlock, block)))
-    for (const schema of schemaNames) if (deltas[schema] === 0) delete deltas[schema]
-    return { removed: removedRows.reduce((sum, { all }) => sum + Number(all), 0), deltas }
+    return { removed, deltas }
   },
 
   backfills: async (chainId: number, from: Pick<Reader, 'all'> = read): Promise<Backfill[]> => from.all(backfillsOf, { chainId }),
@@ -173,10 +159,5 @@ export const createAttestationStore = ({ read }: Pick<Database, 'read'>) => ({
     const [made, revoked] = await Promise.all([within(attestations.blockNumber), within(attestations.revokedBlock)])
     return { made, revoked }
   },
-  unrevoked: (chainId: number, uid: string) =>
-    read
-      .select()
-      .from(attestations)
-      .where(and(eq(attestations.chainId, chainId), eq(attestations.uid, uid), isNull(attestations.revokedBlock)))
-      .limit(1),
+  attestation: async (chainId: number, uid: string): Promise<Attestation | undefined> => read.first(attestationByUid, { chainId, uid }),
 })

@@ -4,13 +4,12 @@ import type { TrustDeps } from './providers.ts'
 
 type Deps = Pick<TrustDeps, 'trustStore'>
 
-/** Reads the grants of addresses in the order of `registryHash`. */
-export const grantsOfAddresses = ({ trustStore }: Deps, addresses: readonly string[], from?: Pick<Reader, 'select'>): Promise<Grant[]> =>
-  trustStore.grantsOfAddresses(addresses, from)
-
 /** Reads the wallets of a lender or service provider, by address and time. */
 export const walletsOf = ({ trustStore }: Deps, holder: Holder, from?: Pick<Reader, 'all'>): Promise<Wallet[]> =>
   trustStore.walletsOf(holder, from)
+
+/** Reads the wallets at these addresses, of any owner. */
+export const walletsAt = ({ trustStore }: Deps, addresses: readonly string[]): Promise<Wallet[]> => trustStore.walletsAt(addresses)
 
 /** Reads the wallets of several owners, by owner id. */
 export const walletsOfAll = (

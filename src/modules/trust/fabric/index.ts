@@ -1,7 +1,7 @@
 export { checkTrustFabric } from './check-store.ts'
 export { type DemoAttestation, insertDemoAttestations } from './demo.ts'
 export { countingRule, type Proof, readProof, readStats, type Stats, statsJsonSync } from './fabric.ts'
-export { allGrants, walletsOf, walletsOfAll } from './grant-reads.ts'
+export { allGrants, walletsAt, walletsOf, walletsOfAll } from './grant-reads.ts'
 export { changePlatformWallet, createPlatformWallet, listPlatformWallets, readPlatformWallet } from './platform-wallets.ts'
 export type { TrustDeps } from './providers.ts'
 export { addCounts, applyStatusChange, setWallets } from './registry.ts'

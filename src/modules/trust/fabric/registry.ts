@@ -100,7 +100,7 @@ export async function changeWallets(
   const addresses = [...new Set([...removed, ...added, ...changed, ...old].map(({ address }) => address))].sort()
   if (addresses.length === 0) return
   await store.raise(tx)
-  const existing = await store.walletsAt(tx, addresses)
+  const existing = await store.walletsAt(addresses, tx)
   const otherWallets = existing.filter(({ id }) => !beforeById.has(id))
   const taken = [...added, ...changed].find((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other)))
   if (taken) throw fieldError('CONFLICT', pathOf(taken), 'another wallet has this address in that period', { code: 'already_exists' })
@@ -140,7 +140,7 @@ export async function applyStatusChange(tx: Writer, deps: Deps, holder: Holder &
   const addresses = [...new Set((await deps.trustStore.walletsOf(holder, tx)).map(({ address }) => address))].sort()
   if (addresses.length === 0) return
   await deps.trustStore.raise(tx)
-  await recomputeGrants(tx, deps, addresses, await deps.trustStore.walletsAt(tx, addresses))
+  await recomputeGrants(tx, deps, addresses, await deps.trustStore.walletsAt(addresses, tx))
 }
 
 /** Recomputes the grants of addresses, and recounts their attestations from the first change on. */

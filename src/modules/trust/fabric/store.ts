@@ -81,12 +81,11 @@ export const createTrustStore = ({ read, version }: Pick<Database, 'read' | 'ver
   listPlatformWallets: (slice: PageSlice) =>
     selectSlice(read, attesterWallets, { where: eq(attesterWallets.owner, 'PLATFORM'), order: [desc(attesterWallets.id)], ...slice }),
   /** Reads all wallets of these addresses, of any owner. */
-  async walletsAt(tx: Writer, addresses: readonly string[]): Promise<Wallet[]> {
-    return tx
+  walletsAt: (addresses: readonly string[], from: Pick<Reader, 'select'> = read): Promise<Wallet[]> =>
+    from
       .select()
       .from(attesterWallets)
-      .where(inArray(attesterWallets.address, [...addresses]))
-  },
+      .where(inArray(attesterWallets.address, [...addresses])),
   async removeWallets(tx: Writer, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await tx.delete(attesterWallets).where(inArray(attesterWallets.id, [...ids]))
   },

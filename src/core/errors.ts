@@ -53,6 +53,11 @@ export const fieldError = (kind: ErrorKind, fields: string, rule: string, detail
 export const invalidField = (fields: string, rule: string, details: ErrorOptions & ErrorDetails = {}): AppError =>
   fieldError('INVALID', fields, rule, details)
 
+/** Returns undefined for an error NOT_FOUND: `work.catch(undefinedIfNotFound)`. @throws every other error */
+export const undefinedIfNotFound = (error: unknown): undefined => {
+  if (!(error instanceof AppError && error.kind === 'NOT_FOUND')) throw error
+}
+
 /** An error that stops a command or a start. The message tells the operator what to do, and contains no secret. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'

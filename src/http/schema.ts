@@ -1,4 +1,4 @@
-import { FormatRegistry, type TSchema } from '@sinclair/typebox'
+import { FormatRegistry, type ObjectOptions, type TProperties, type TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { errorCodes } from '../core/error-codes.ts'
 import { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text } from '../core/schema.ts'
@@ -44,6 +44,9 @@ export const TaxRateBps = t.Number({
 })
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
+/** An object with other fields, which are ignored: platforms send those of later releases and of their own. */
+export const openObject = <Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) =>
+  t.Object(fields, { additionalProperties: true, ...options })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
 /** A day in a query. Whether the calendar has it is checked later. */
 export const dayForm = { pattern: '^\\d{4}-\\d{2}-\\d{2}$', rule: 'a day such as 2026-01-31' } as const

@@ -19,7 +19,6 @@ export type UcpEnvelope = {
   version: Release
   status: 'success' | 'error'
   capabilities?: Record<string, { version: Release }[]>
-  payment_handlers?: Record<string, object[]>
 }
 
 /** Capabilities that an answer of each kind may name. */
@@ -43,7 +42,7 @@ export function envelopeOf({ release, capabilities }: Pick<Platform, 'release' |
 }
 
 /** An answer without a resource. */
-export type UcpRefusal = { ucp: UcpEnvelope; messages: UcpMessage[]; continue_url?: string }
+export type UcpRefusal = { ucp: UcpEnvelope; messages: UcpMessage[] }
 
 /** Returns an answer without a resource. Its HTTP status is 200. */
 export const refusalOf = (release: Release, ...messages: UcpMessage[]): UcpRefusal => ({

@@ -30,17 +30,19 @@ type UcpErrorOptions = {
 
 /** A request that is refused before it reaches a session, cart, order or the catalog. */
 export class UcpError extends Error {
-  readonly code: UcpErrorCode
+  override readonly name = 'UcpError'
   readonly status: number
   readonly rpcCode: number
   readonly continueUrl: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   /** @param content a fixed sentence without text of the shop or the caller */
-  constructor(code: UcpErrorCode, content: string, { continueUrl, retryAfterSeconds }: UcpErrorOptions = {}) {
+  constructor(
+    readonly code: UcpErrorCode,
+    content: string,
+    { continueUrl, retryAfterSeconds }: UcpErrorOptions = {},
+  ) {
     super(content)
-    this.name = 'UcpError'
-    this.code = code
     const [status, rpcCode] = table[code]
     this.status = status
     this.rpcCode = rpcCode

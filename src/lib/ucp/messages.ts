@@ -23,13 +23,7 @@ export type WarningCode = keyof typeof warnings
 export type InfoCode = keyof typeof infos
 
 export type UcpMessage =
-  | {
-      type: 'error'
-      code: ErrorMessageCode
-      path?: string
-      content: string
-      severity: 'recoverable' | 'unrecoverable' | 'requires_buyer_input' | 'requires_buyer_review'
-    }
+  | { type: 'error'; code: ErrorMessageCode; path?: string; content: string; severity: 'recoverable' | 'unrecoverable' }
   | { type: 'warning'; code: WarningCode; path?: string; content: string }
   | { type: 'info'; code: InfoCode; path?: string; content: string }
 
@@ -52,15 +46,9 @@ export const warningMessage = (code: WarningCode, path?: string): UcpMessage => 
 export const infoMessage = (code: InfoCode, path?: string): UcpMessage => ({ type: 'info', code, ...at(path), content: infos[code] })
 
 /** The message of an answer that has no resource. */
-export const notFoundMessage: UcpMessage = {
-  type: 'error',
-  code: 'not_found',
-  content: 'There is no such record.',
-  severity: 'unrecoverable',
-}
+const unrecoverable = { type: 'error', severity: 'unrecoverable' } as const
+export const notFoundMessage: UcpMessage = { ...unrecoverable, code: 'not_found', content: 'There is no such record.' }
 export const incompatibleMessage: UcpMessage = {
-  type: 'error',
-  code: 'capabilities_incompatible',
-  content: 'The shop and the platform have no capability in common for this request.',
-  severity: 'unrecoverable',
+  ...unrecoverable,
+  ...{ code: 'capabilities_incompatible', content: 'The shop and the platform have no capability in common for this request.' },
 }

@@ -57,15 +57,7 @@ export function profileOf({ origin, publicUrl, endpoint, mode, capabilities: ser
       capabilities: Object.fromEntries(named.map((name) => [fullNameOf(name), [capabilityEntry(name, served, release)]])),
       payment_handlers: served.has('checkout') ? paymentHandlersOf(mode, publicUrl, release) : {},
     },
-    [releaseRules[release].keysField]: keys.map(({ kid, publicKey: { kty, crv, x, y } }) => ({
-      kid,
-      kty,
-      crv,
-      x,
-      y,
-      use: 'sig',
-      alg: 'ES256',
-    })),
+    [releaseRules[release].keysField]: keys.map(({ kid, publicKey }) => ({ kid, ...publicKey, use: 'sig', alg: 'ES256' })),
   }
 }
 

@@ -29,30 +29,22 @@ export const capabilityOf = (fullName: string): Capability | undefined =>
 type ReleaseRules = {
   /** Field of a profile that lists public keys. */
   readonly keysField: 'keys' | 'signing_keys'
-  /** Form of a reverse domain name. */
-  readonly reverseDomain: RegExp
   /** Whether labels of such a name may contain `-` and begin with a digit. */
   readonly hasDnsLabels: boolean
   /** Whether a shipping destination carries its `type`. */
   readonly typesDestinations: boolean
-  /** Whether the description of a fulfilment option is an object. */
-  readonly describesByObject: boolean
 }
 
 export const releaseRules: Readonly<Record<Release, ReleaseRules>> = {
   '2026-08-25': {
     keysField: 'keys',
-    reverseDomain: /^[a-z](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9_-]*[a-z0-9_])?)+$/,
     hasDnsLabels: true,
     typesDestinations: true,
-    describesByObject: true,
   },
   '2026-04-08': {
     keysField: 'signing_keys',
-    reverseDomain: /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9_]*)+$/,
     hasDnsLabels: false,
     typesDestinations: false,
-    describesByObject: false,
   },
 }
 

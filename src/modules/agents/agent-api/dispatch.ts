@@ -4,7 +4,7 @@ import type { TProperties, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { ValueError } from '@sinclair/typebox/errors'
 import type { AgentCall } from '../../../core/agent-call.ts'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, undefinedIfNotFound } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
 import { markKeyed, untracked } from '../../../core/request-context.ts'
 import { assertCompleteBody, mediaTypeOf, parseObject, rawBodyOf } from '../../../http/body.ts'
@@ -27,7 +27,7 @@ import { canonicalJson } from './domain.ts'
 import type { AgentApiDeps, AgentOperation } from './operations.ts'
 
 /** Maximum number of JSON values in a body: enough for 100 lines with all their fields. */
-const valuesMax = 5_000
+export const valuesMax = 5_000
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
@@ -42,6 +42,13 @@ export async function agentShopOf(deps: AgentApiDeps, shopName: string): Promise
 
 /** Converts any error to one of the protocol's table. Messages of libraries and input are never repeated. */
 export const ucpErrorOf = (error: unknown): UcpError => (error instanceof UcpError ? error : asUcpError(asAppError(error)))
+
+/** Does `ucpErrorOf`, and logs an unexpected error of a request. */
+export function loggedUcpError({ log }: AgentApiDeps, { method, headers }: Request, error: unknown): UcpError {
+  if (!(error instanceof AppError || error instanceof UcpError))
+    log.error('request.failed', { method, requestId: headers.get('x-request-id'), error })
+  return ucpErrorOf(error)
+}
 
 /**
  * Whether the headers claim a proof. All other requests count toward the limit of their address before they are read.
@@ -88,7 +95,8 @@ export async function platformOf(
   try {
     platform = await identifyPlatform(deps, { ...conditions, request, ...(meta ? { meta } : {}) })
   } catch (error) {
-    if (isClaimed && !isUnavailable(error)) void deps.agentLimits.failedProof.take(deps.limitKey(request))
+    if (isClaimed && !(error instanceof UcpError && error.code === 'unavailable'))
+      void deps.agentLimits.failedProof.take(deps.limitKey(request))
     throw error
   }
   if (platform.isProven) assertNotLimited(await deps.agentLimits.platform.take(`${shop.id} ${platform.profile}`))
@@ -102,8 +110,6 @@ const identified = new WeakSet<Request>()
 export function countUncheckedProof({ agentLimits, limitKey }: AgentApiDeps, request: Request): void {
   if (claimsProof(request) && !identified.has(request)) void agentLimits.failedProof.take(limitKey(request))
 }
-
-const isUnavailable = (error: unknown) => error instanceof UcpError && error.code === 'unavailable'
 
 /**
  * Parses the JSON object of a request; an empty body is `{}`.
@@ -171,16 +177,9 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
   assertInput(operation, input)
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
-  const unlessMissing = async <Answer extends object | null>(answer: Promise<Answer>): Promise<Answer | UcpRefusal> => {
-    try {
-      return await answer
-    } catch (error) {
-      if (error instanceof AppError && error.kind === 'NOT_FOUND') return refusalOf(release, notFoundMessage)
-      throw error
-    }
-  }
+  const ifMissing = (error: unknown): UcpRefusal => undefinedIfNotFound(error) ?? refusalOf(release, notFoundMessage)
   const run = (attempt: Attempt): Promise<object> =>
-    unlessMissing(operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input }))
+    operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input }).catch(ifMissing)
   if (key === undefined || operation.key === 'never') return run(keylessAttempt())
   const principal = `${platform.profile ?? ''} ${platform.isProven}`
   const scope = `ucp ${shop.id} ${operation.tool} ${sha256(JSON.stringify([principal, id ?? '']))}`
@@ -188,7 +187,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   markKeyed()
   const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
   const work = (_: unknown, attempt: Omit<Attempt, 'key'>) => run({ key: sha256(`${scope} ${key}`), ...attempt })
-  const attempted = await unlessMissing<object | null>(performClaimed(claim, 200, deps.db.write, work, refusals))
+  const attempted: object | null = await performClaimed<object | null>(claim, 200, deps.db.write, work, refusals).catch(ifMissing)
   const { retry, repeated } = operation
   if (attempted !== null && claim.kind === 'replay') await repeated?.(deps, callWith(keylessAttempt()), attempted)
   if (attempted !== null || retry === undefined) return attempted as object
@@ -200,10 +199,8 @@ const refusals: ClaimRefusals = {
   mismatch: () => new UcpError('idempotency_conflict', 'This idempotency key was used with another body. Send a new UUID.'),
   inFlight: keyInFlight,
   stored(error) {
-    const { code, status, ...refusal } = ucpErrorOf(error)
-    return code === 'session_closed'
-      ? { status, body: { code, content: (error as Error).message, continue_url: refusal.continueUrl } }
-      : undefined
+    const refusal = ucpErrorOf(error)
+    return refusal.code === 'session_closed' ? { status: refusal.status, body: refusal.body() } : undefined
   },
   recreate(status, body) {
     // The stored answer was erased with the personal data of the person.

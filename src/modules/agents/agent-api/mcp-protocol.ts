@@ -2,7 +2,7 @@
 import { AppError } from '../../../core/errors.ts'
 import { mediaTypeOf, parseObject, rawBodyOf } from '../../../http/body.ts'
 import { isRecord } from '../../../lib/json.ts'
-import { ucpErrorOf } from './dispatch.ts'
+import { ucpErrorOf, valuesMax } from './dispatch.ts'
 
 /** Versions with a handshake, which older clients speak. */
 export const handshakeVersions = ['2025-11-25', '2025-06-18'] as const
@@ -50,9 +50,6 @@ const isId = (value: unknown): value is RpcId => typeof value === 'string' || (t
 
 /** Returns the id of a message for the answer to it; null if it has none that can be used. */
 export const idOf = (message: object): RpcId | null => ('id' in message && isId(message.id) ? message.id : null)
-
-/** Maximum number of JSON values in a message: enough for 100 lines with all their fields. */
-const valuesMax = 5_000
 
 /**
  * Parses the body of a request.

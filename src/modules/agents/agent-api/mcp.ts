@@ -1,10 +1,8 @@
 /** The Model Context Protocol: five methods over the operations of operations.ts, without sessions and streams. */
 import { type TSchema, Type } from '@sinclair/typebox'
-import { AppError } from '../../../core/errors.ts'
 import { publicUrlOf } from '../../../core/public-url.ts'
 import { platformHeaders, ucpErrorResponse } from '../../../http/platform-errors.ts'
 import { isRecord } from '../../../lib/json.ts'
-import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type AgentShop, offeredCapabilities } from '../agent-settings/index.ts'
 import {
   agentShopOf,
@@ -12,9 +10,9 @@ import {
   idempotencyKeyOf,
   invalid,
   limitAddress,
+  loggedUcpError,
   platformOf,
   runOperation,
-  ucpErrorOf,
 } from './dispatch.ts'
 import { toolResultJson } from './domain.ts'
 import {
@@ -99,15 +97,13 @@ function respond(id: string | number | null, result: { structuredContent?: objec
   return new Response(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`, { headers: platformHeaders })
 }
 
-function errorResponse({ log }: AgentApiDeps, request: Request, error: unknown, id: string | number | null): Response {
+function errorResponse(deps: AgentApiDeps, request: Request, error: unknown, id: string | number | null): Response {
   if (error instanceof RpcError) {
     const { code, message, data, status } = error
     const body = { jsonrpc: '2.0', id, error: { code, message, ...(data ? { data } : {}) } }
     return new Response(JSON.stringify(body), { status, headers: platformHeaders })
   }
-  if (!(error instanceof AppError || error instanceof UcpError))
-    log.error('request.failed', { method: 'POST', requestId: request.headers.get('x-request-id'), error })
-  return ucpErrorResponse(ucpErrorOf(error), id)
+  return ucpErrorResponse(loggedUcpError(deps, request, error), id)
 }
 
 const operationOf = new Map(operations.map((operation) => [operation.tool, operation]))

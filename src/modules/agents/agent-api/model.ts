@@ -1,15 +1,13 @@
 /** Schemas of answers, for `tools/list` of MCP and the OpenAPI document, by the protocol's newest release. */
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-
-const open = <Fields extends TProperties>(fields: Fields, options: object = {}) =>
-  t.Object(fields, { additionalProperties: true, ...options })
+import { openObject } from '../../../http/schema.ts'
 
 const amount = Type.Integer({ description: 'In minor units of the currency' })
-const Money = open({ amount, currency: t.String({ description: 'ISO 4217' }) })
+const Money = openObject({ amount, currency: t.String({ description: 'ISO 4217' }) })
 const Messages = t.Optional(
   t.Array(
-    open({
+    openObject({
       type: t.String({ description: '`error`, `warning` or `info`' }),
       code: t.String(),
       content: t.String(),
@@ -18,32 +16,35 @@ const Messages = t.Optional(
     }),
   ),
 )
-const Envelope = open({ version: t.String(), status: t.Optional(t.String({ description: '`success`, or `error` without a resource' })) })
+const Envelope = openObject({
+  version: t.String(),
+  status: t.Optional(t.String({ description: '`success`, or `error` without a resource' })),
+})
 
 /** An answer: its resource, or messages that say why there is none. */
 function answerOf<Fields extends TProperties>(resource: Fields, required: readonly (keyof Fields & string)[]): TSchema {
   const optional = Object.fromEntries(Object.entries(resource).map(([name, schema]) => [name, Type.Optional(schema)]))
-  return open({ ucp: Envelope, ...optional, messages: Messages }, { anyOf: [{ required }, { required: ['messages'] }] })
+  return openObject({ ucp: Envelope, ...optional, messages: Messages }, { anyOf: [{ required }, { required: ['messages'] }] })
 }
 
-const Variant = open({
+const Variant = openObject({
   id: t.String({ description: 'The id to buy' }),
   title: t.String(),
   price: Money,
-  availability: t.Optional(open({ available: t.Optional(Type.Boolean()) })),
+  availability: t.Optional(openObject({ available: t.Optional(Type.Boolean()) })),
 })
-const Product = open({
+const Product = openObject({
   id: t.String(),
   title: t.String(),
-  description: open({ plain: t.Optional(t.String()) }),
-  price_range: open({ min: Money, max: Money }),
+  description: openObject({ plain: t.Optional(t.String()) }),
+  price_range: openObject({ min: Money, max: Money }),
   variants: t.Array(Variant),
 })
 
 export const Products = answerOf(
   {
     products: t.Array(Product),
-    pagination: open({
+    pagination: openObject({
       has_next_page: Type.Boolean(),
       cursor: t.Optional(t.String({ description: 'Continues the same search' })),
       total_count: t.Optional(Type.Integer()),
@@ -53,14 +54,14 @@ export const Products = answerOf(
 )
 export const SingleProduct = answerOf({ product: Product }, ['product'])
 
-const totals = t.Array(open({ type: t.String({ description: 'The last one is `total`' }), amount }))
+const totals = t.Array(openObject({ type: t.String({ description: 'The last one is `total`' }), amount }))
 const commonFields = {
   id: t.String(),
   currency: t.String({ description: 'ISO 4217' }),
   line_items: t.Array(
-    open({
+    openObject({
       id: t.String(),
-      item: open({ id: t.String(), title: t.String(), price: amount }),
+      item: openObject({ id: t.String(), title: t.String(), price: amount }),
       quantity: Type.Integer(),
       totals,
     }),
@@ -78,18 +79,18 @@ export const Checkout = answerOf(
       description:
         '`incomplete`: messages say what is missing. `requires_escalation`: the shopper pays at `continue_url`. `ready_for_complete`: complete it.',
     }),
-    links: t.Array(open({ type: t.String(), url: t.String() })),
-    order: open({ id: t.String(), permalink_url: t.String() }),
+    links: t.Array(openObject({ type: t.String(), url: t.String() })),
+    order: openObject({ id: t.String(), permalink_url: t.String() }),
   },
   [...requiredOfCart, 'status', 'links'],
 )
 
-const records = t.Array(open({}))
+const records = t.Array(openObject({}))
 export const Order = answerOf(
   {
     ...{ id: t.String(), label: t.String({ description: 'Number of the order' }), checkout_id: t.String(), permalink_url: t.String() },
-    line_items: t.Array(open({ id: t.String(), status: t.String(), totals })),
-    fulfillment: open({ expectations: t.Optional(records), events: t.Optional(records) }),
+    line_items: t.Array(openObject({ id: t.String(), status: t.String(), totals })),
+    fulfillment: openObject({ expectations: t.Optional(records), events: t.Optional(records) }),
     ...{ adjustments: records, currency: t.String({ description: 'ISO 4217' }), totals },
   },
   ['id', 'checkout_id', 'line_items', 'totals'],
@@ -106,18 +107,18 @@ export const UcpErrorBody = t.Object(
 )
 
 /** Messages of MCP. */
-export const RpcCall = open({
+export const RpcCall = openObject({
   jsonrpc: t.Literal('2.0'),
   id: t.Optional(t.Union([t.String(), Type.Integer()], { description: 'Missing from notifications' })),
   method: t.String(),
-  params: t.Optional(open({})),
+  params: t.Optional(openObject({})),
 })
-export const RpcAnswer = open(
+export const RpcAnswer = openObject(
   {
     jsonrpc: t.Literal('2.0'),
     id: t.Union([t.String(), Type.Integer(), t.Null()]),
-    result: t.Optional(open({})),
-    error: t.Optional(open({ code: Type.Integer(), message: t.String(), data: t.Optional(open({})) })),
+    result: t.Optional(openObject({})),
+    error: t.Optional(openObject({ code: Type.Integer(), message: t.String(), data: t.Optional(openObject({})) })),
   },
   { title: 'RpcAnswer' },
 )

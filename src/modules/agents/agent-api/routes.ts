@@ -4,7 +4,7 @@ import { AppError } from '../../../core/errors.ts'
 import { platformHeaders, ucpErrorResponse } from '../../../http/platform-errors.ts'
 import { routes } from '../../../http/routes.ts'
 import { ErrorBody } from '../../../http/schema.ts'
-import { agentShopOf, bodyOf, idempotencyKeyOf, limitAddress, platformOf, runOperation, ucpErrorOf } from './dispatch.ts'
+import { agentShopOf, bodyOf, idempotencyKeyOf, limitAddress, loggedUcpError, platformOf, runOperation } from './dispatch.ts'
 import { jsonOf } from './domain.ts'
 import { answerMcp } from './mcp.ts'
 import { RpcAnswer, RpcCall, UcpErrorBody } from './model.ts'
@@ -36,24 +36,14 @@ export function agentRestRoutes(deps: AgentApiDeps) {
         try {
           return (await respond(deps, operation, request, params as Params)) as never
         } catch (error) {
-          return errorResponse(deps, error, request)
+          // Its response is that of an unknown path.
+          if (error instanceof AppError && error.kind === 'NOT_FOUND') throw error
+          return ucpErrorResponse(loggedUcpError(deps, request, error)) as never
         }
       },
       optionsOf(deps, operation) as object,
     )
   return app
-}
-
-/**
- * Returns the response of an error.
- * @throws AppError NOT_FOUND, whose response is that of an unknown path
- */
-function errorResponse({ log }: AgentApiDeps, error: unknown, request: Request): never {
-  if (error instanceof AppError && error.kind === 'NOT_FOUND') throw error
-  const refusal = ucpErrorOf(error)
-  if (!(error instanceof AppError || error === refusal))
-    log.error('request.failed', { method: request.method, requestId: request.headers.get('x-request-id'), error })
-  return ucpErrorResponse(refusal) as never
 }
 
 const statusesOf = (schema: TSchema, ...statuses: readonly number[]) => Object.fromEntries(statuses.map((status) => [status, schema]))

@@ -1,25 +1,23 @@
-import { type TProperties, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
-
-/** Platforms send fields of later releases and of their own, which are ignored. */
-const open = <Fields extends TProperties>(fields: Fields) => t.Object(fields, { additionalProperties: true })
+import { openObject } from '../../../http/schema.ts'
 
 const idsMax = 50
 const idLengthMax = 255
 // Not `t.Integer` of Elysia, which takes digits in a string.
 const amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-const Filters = open({
+const Filters = openObject({
   categories: t.Optional(t.Array(t.String({ maxLength: 255 }), { maxItems: 10, description: 'Handles of collections' })),
-  price: t.Optional(open({ min: t.Optional(amount), max: t.Optional(amount) })),
+  price: t.Optional(openObject({ min: t.Optional(amount), max: t.Optional(amount) })),
 })
 
-export const SearchCatalog = open({
+export const SearchCatalog = openObject({
   query: t.Optional(t.String({ maxLength: 500 })),
   filters: t.Optional(Filters),
-  pagination: t.Optional(open({ cursor: t.Optional(t.String({ maxLength: 100 })), limit: t.Optional(Type.Integer({ minimum: 1 })) })),
+  pagination: t.Optional(openObject({ cursor: t.Optional(t.String({ maxLength: 100 })), limit: t.Optional(Type.Integer({ minimum: 1 })) })),
 })
-export const LookupCatalog = open({
+export const LookupCatalog = openObject({
   ids: t.Array(t.String({ minLength: 1, maxLength: idLengthMax }), {
     minItems: 1,
     maxItems: idsMax,
@@ -27,10 +25,10 @@ export const LookupCatalog = open({
   }),
   filters: t.Optional(Filters),
 })
-export const GetProduct = open({
+export const GetProduct = openObject({
   id: t.String({ minLength: 1, maxLength: idLengthMax, description: 'Id of a product or variant, a handle or a SKU' }),
   selected: t.Optional(
-    t.Array(open({ name: t.String({ maxLength: 255 }), label: t.String({ maxLength: 255 }) }), {
+    t.Array(openObject({ name: t.String({ maxLength: 255 }), label: t.String({ maxLength: 255 }) }), {
       maxItems: 10,
       description: 'Chosen option values',
     }),

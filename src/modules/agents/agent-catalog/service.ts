@@ -1,5 +1,5 @@
 import type { AgentCall } from '../../../core/agent-call.ts'
-import { AppError } from '../../../core/errors.ts'
+import { undefinedIfNotFound } from '../../../core/errors.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { envelopeOf, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
@@ -42,20 +42,9 @@ const limitDefault = 10
 const listedVariantsMax = 10
 const refuse = (field: string, rule: string) => new UcpError('invalid_request', `${field}: ${rule}`)
 
-type FoundRecord = Awaited<ReturnType<typeof readPublicProduct>>
-
-async function unlessMissing(found: Promise<FoundRecord>): Promise<FoundRecord | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'NOT_FOUND') return undefined
-    throw error
-  }
-}
-
 /** Parses the public record of a product of the shop; undefined if it is not public. */
-async function parsed(shopId: string, found: Promise<FoundRecord>): Promise<PublicProduct | undefined> {
-  const record = await unlessMissing(found)
+async function parsed(shopId: string, found: ReturnType<typeof readPublicProduct>): Promise<PublicProduct | undefined> {
+  const record = await found.catch(undefinedIfNotFound)
   return record?.shopId === shopId ? (JSON.parse(record.document) as PublicProduct) : undefined
 }
 
@@ -138,7 +127,7 @@ async function search(
 
 /** Renders a product of a list; undefined if it is not public any more. */
 async function listedProduct(deps: AgentCatalogDeps, shopId: string, id: string): Promise<ProductView | undefined> {
-  const found = await unlessMissing(readPublicProduct(deps, id))
+  const found = await readPublicProduct(deps, id).catch(undefinedIfNotFound)
   if (found?.shopId !== shopId) return undefined
   const cached = deps.agentProducts.get(found.etag)
   if (cached) return cached

@@ -72,7 +72,8 @@ function actionUrlOf({ payment }: LoadedSession): string | undefined {
   return url?.startsWith('https:') ? url : undefined
 }
 
-const handOffUrlOf = (deps: AgentSessionDeps, { session, snapshot, view }: LoadedSession): Promise<string | undefined> =>
+/** Returns where a person continues a session; undefined if there is no such page. */
+export const handOffUrlOf = (deps: AgentSessionDeps, { session, snapshot, view }: LoadedSession): Promise<string | undefined> =>
   continueUrlOf(deps, snapshot.shop, { id: session.id, amountDue: view.totals.amountDue.amount })
 
 /** Returns the payment handlers of a call's shop. */

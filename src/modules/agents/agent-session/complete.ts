@@ -7,8 +7,7 @@ import { type ErrorMessageCode, errorMessage, type UcpMessage } from '../../../l
 import { hostedPageUrl } from '../../payments/payment/index.ts'
 import { type CheckoutAnswer, checkOut } from '../../selling/checkout/index.ts'
 import { orderOfAttempt } from '../../selling/order/index.ts'
-import { continueUrlOf } from '../hand-off/index.ts'
-import { handlersOf, notFoundOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
+import { handlersOf, handOffUrlOf, notFoundOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
 import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax } from './domain.ts'
@@ -39,8 +38,7 @@ export async function completeSession(
   const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
   if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
   assertUnfinished(deps, loaded)
-  if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
-  if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
+  if (isBeingPaid(deps, call, loaded) || problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
   if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
@@ -135,9 +133,7 @@ function requireSession(loaded: LoadedSession | undefined): LoadedSession {
 /** Voids a payment that needs a confirmation for which the platform has no page. A person pays by the link instead. */
 async function respondWithHandOff(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession): Promise<object> {
   const open = await openSession(deps, completion.call, loaded)
-  const { snapshot, session, view } = open
-  const url = await continueUrlOf(deps, snapshot.shop, { id: session.id, amountDue: view.totals.amountDue.amount })
-  return url === undefined
+  return (await handOffUrlOf(deps, open)) === undefined
     ? respond(deps, completion, open, [errorMessage('payment_failed')])
     : respond(deps, completion, open, [], { isEscalated: true })
 }

@@ -1,10 +1,10 @@
-export { answerOf, handlersOf, noteRepeated, notFoundOf, renderSession } from './answer.ts'
+export { noteRepeated } from './answer.ts'
 export { shownDigestOf } from './answer-view.ts'
 export { cancelAgentCart, cancelSession } from './cancel.ts'
 export { agentSessionFindings } from './check-store.ts'
 export { completeSession } from './complete.ts'
 export { assertNoCardNumber } from './contents.ts'
-export { callerOf, findSessionOfCart, type LoadedSession, loadSession, withCart } from './load.ts'
+export { findSessionOfCart, loadSession } from './load.ts'
 export type { AgentSessionDeps } from './providers.ts'
 export {
   createAgentCart,

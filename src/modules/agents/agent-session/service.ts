@@ -164,23 +164,23 @@ export async function loadCurrentSession(deps: AgentSessionDeps, call: AgentCall
   return withCart(deps, call.shop, session)
 }
 
-export const replaceSession = (deps: AgentSessionDeps, call: AgentCall, sent: SentRecord) => replaceRecord(deps, call, 'CHECKOUT', sent)
-export const replaceAgentCart = (deps: AgentSessionDeps, call: AgentCall, sent: SentRecord) => replaceRecord(deps, call, 'CART', sent)
-type SentRecord = { readonly id: string; readonly body: CheckoutInput }
-
 /**
  * Replaces the contents of a session or cart. An unpaid checkout is cancelled first.
  * @returns the session or cart; an answer without a resource as `readSession`
  * @throws UcpError `invalid_request`, `rate_limited`; `session_closed` if it is finished; `unavailable` in a payment
  */
-async function replaceRecord(deps: AgentSessionDeps, call: AgentCall, kind: SessionKind, { id, body }: SentRecord): Promise<object> {
-  const contents = contentsIn(call, body)
-  return changeRecord(deps, call, kind, id, async ({ session, snapshot }) => {
-    const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
-    const { answer, stored } = await renderUpdate(deps, call, updated)
-    return { snapshot: updated.result.snapshot, fields: pick(stored, 'request', 'shown', 'expiresAt', 'updatedAt'), answer }
-  })
-}
+const replaceRecord =
+  (kind: SessionKind) =>
+  async (deps: AgentSessionDeps, call: AgentCall, { id, body }: { id: string; body: CheckoutInput }): Promise<object> => {
+    const contents = contentsIn(call, body)
+    return changeRecord(deps, call, kind, id, async ({ session, snapshot }) => {
+      const updated = await updatedSession(deps, call, { session, before: snapshot, contents })
+      const { answer, stored } = await renderUpdate(deps, call, updated)
+      return { snapshot: updated.result.snapshot, fields: pick(stored, 'request', 'shown', 'expiresAt', 'updatedAt'), answer }
+    })
+  }
+export const replaceSession = replaceRecord('CHECKOUT')
+export const replaceAgentCart = replaceRecord('CART')
 
 /** A change of a session: its cart, its fields and the answer. */
 type SessionChange = { readonly snapshot: CartSnapshot; readonly fields: Partial<AgentSession>; readonly answer: object }

@@ -3,7 +3,7 @@ import { publicUrlOf } from '../../../core/public-url.ts'
 import { decimalsOf } from '../../../lib/money.ts'
 import { profileOf, servedCapabilities } from '../../../lib/ucp/profile.ts'
 import type { Capability, Release } from '../../../lib/ucp/releases.ts'
-import { hostedPageOptions } from '../../payments/payment/index.ts'
+import { hasHostedPage } from '../../payments/payment/index.ts'
 import { findShopByHost } from '../../shop/shop/index.ts'
 import type { AgentShop } from './domain.ts'
 import { publishedKeysOf } from './keys.ts'
@@ -41,19 +41,12 @@ async function findOnlyShop({ agentSettingsStore }: Pick<AgentSettingsDeps, 'age
   return another === undefined ? name : undefined
 }
 
-/** How a shop's sessions can be paid outside the agent's own call; null: not at all. */
-export async function handOffOf(deps: AgentSettingsDeps, { shop, settings }: AgentShop): Promise<'PAGE' | 'LINK' | null> {
-  if (settings.checkoutPage !== null) return 'PAGE'
-  // An amount within the limits of every processor.
-  const amount = 20 * 10 ** decimalsOf(shop.currency)
-  return (await hostedPageOptions(deps, shop, { amount, currency: shop.currency })).length > 0 ? 'LINK' : null
-}
-
 /** Returns the capabilities that a shop serves. TEST shops always have the sandbox. */
-export async function offeredCapabilities(deps: AgentSettingsDeps, found: AgentShop): Promise<ReadonlySet<Capability>> {
-  const { shop, settings } = found
+export async function offeredCapabilities(deps: AgentSettingsDeps, { shop, settings }: AgentShop): Promise<ReadonlySet<Capability>> {
   if (shop.mode === 'TEST' || settings.checkoutPage !== null) return servedCapabilities(true)
   const key = `${shop.id} ${deps.breakers.version()}`
-  const compute = async () => servedCapabilities((await handOffOf(deps, found)) !== null)
+  // An amount within the limits of every processor.
+  const amount = 20 * 10 ** decimalsOf(shop.currency)
+  const compute = async () => servedCapabilities(await hasHostedPage(deps, shop, { amount, currency: shop.currency }))
   return deps.agentOffers.get(key) ?? deps.agentOffers.reload(key, compute)
 }

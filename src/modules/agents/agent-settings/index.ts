@@ -1,6 +1,6 @@
-export { findProfile, handOffOf, offeredCapabilities } from './discovery.ts'
+export { findProfile, offeredCapabilities } from './discovery.ts'
 export type { AgentShop } from './domain.ts'
 export { sandboxHandlerPage, sandboxInstrumentSchema } from './handler-page.ts'
 export { publishedKeysOf, rotateAgentKey, signingKeyOf } from './keys.ts'
 export type { AgentSettingsDeps } from './providers.ts'
-export { type AgentSettingsRecord, endpointOf, findAgentShop, readAgentSettings, setAgentSettings } from './service.ts'
+export { findAgentShop, readAgentSettings, setAgentSettings } from './service.ts'

@@ -1,1 +1,1 @@
-export { canPayByLink, continueUrlOf, findHandOff, type HandOff, takeHandOff } from './service.ts'
+export { continueUrlOf, findHandOff, takeHandOff } from './service.ts'

@@ -65,12 +65,7 @@ export async function continueUrlOf(
     page.searchParams.set('token', sessionTokenOf(id))
     return page.href
   }
-  return (await canPayByLink(deps, shop, amountDue)) ? buyUrlOf(id) : undefined
-}
-
-/** Whether souk's page can take an amount in minor units. */
-export async function canPayByLink(deps: OrderDeps, shop: Readonly<Shop>, amount: number): Promise<boolean> {
-  if (amount === 0) return true
   const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
-  return hasHostedPage(deps, context, { amount, currency: shop.currency })
+  const isPayable = amountDue === 0 || (await hasHostedPage(deps, context, { amount: amountDue, currency: shop.currency }))
+  return isPayable ? buyUrlOf(id) : undefined
 }

@@ -1,4 +1,5 @@
 /** Profiles of platforms: fetched from addresses that strangers choose, and cached. */
+import { createRateLimit } from '../../../core/limits/rate-limit.ts'
 import { OutgoingError, type SafeFetch } from '../../../core/outgoing.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
 import { literalAddressOf } from '../../../lib/networks.ts'
@@ -36,8 +37,7 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
   /** Least recently used first. */
   const entries = new Map<string, Entry>()
   const inFlight = new Map<string, Promise<PlatformProfile>>()
-  /** When profiles that were not cached were fetched in the last minute. */
-  let unknown: number[] = []
+  const unknownProfiles = createRateLimit({ name: 'agent-profiles', most: unknownPerMinute, now: monotonic })
 
   function keep(url: string, entry: Entry): void {
     entries.delete(url)
@@ -46,14 +46,11 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
   }
 
   /** Counts a fetch of a profile that is not cached. @throws UcpError `unavailable` above the limit */
-  function takeFetch(now: number): void {
-    unknown = unknown.filter((at) => at > now - minuteMs)
-    const [oldest = now] = unknown
-    if (unknown.length >= unknownPerMinute)
-      throw new UcpError('unavailable', 'Too many new profiles are being fetched. Try again later.', {
-        retryAfterSeconds: Math.max(1, Math.ceil((oldest + minuteMs - now) / 1_000)),
-      })
-    unknown.push(now)
+  function takeFetch(): void {
+    const retryAfterSeconds = unknownProfiles.wait('')
+    if (retryAfterSeconds !== undefined)
+      throw new UcpError('unavailable', 'Too many new profiles are being fetched. Try again later.', { retryAfterSeconds })
+    void unknownProfiles.take('')
   }
 
   async function fetchProfile(url: string, before: Entry | undefined): Promise<PlatformProfile> {
@@ -86,7 +83,7 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
       }
       const running = inFlight.get(url)
       if (running) return running
-      if (!entry?.profile) takeFetch(now)
+      if (!entry?.profile) takeFetch()
       const fetching = fetchProfile(url, entry).finally(() => inFlight.delete(url))
       inFlight.set(url, fetching)
       return fresh ? fetching.catch(() => fresh) : fetching

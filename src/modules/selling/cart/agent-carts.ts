@@ -1,5 +1,5 @@
 /** The carts of agents. A request replaces the whole contents. Permissions and answers are the caller's. */
-import { AppError } from '../../../core/errors.ts'
+import { undefinedIfNotFound } from '../../../core/errors.ts'
 import { isGiftCard } from '../../catalog/product-kind/domain.ts'
 import { availableCount, isSellable, type Sellable } from '../../catalog/products/domain.ts'
 import { findSellables } from '../../catalog/products/index.ts'
@@ -91,14 +91,10 @@ async function codeOffersOf(
     const query = { code, currency, shopper: { shopId, customerId, email }, mode: shop.mode }
     const offer = isTried
       ? await offerOfCode(deps, query)
-      : await tryDiscountCode(deps, { ...query, cartId, customerId: undefined, address }).catch(undefinedIfNone)
+      : await tryDiscountCode(deps, { ...query, cartId, customerId: undefined, address }).catch(undefinedIfNotFound)
     if (offer) offers.push(offer)
   }
   return offers
-}
-
-function undefinedIfNone(error: unknown): undefined {
-  if (!(error instanceof AppError) || error.kind !== 'NOT_FOUND') throw error
 }
 
 /** Returns the cart with the code that leaves the smallest total; of equal ones the first. */

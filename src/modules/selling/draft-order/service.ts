@@ -1,7 +1,7 @@
 import { type CommandContext, withLocks } from '../../../core/command-context.ts'
 import { retryOnConflict } from '../../../core/conflict.ts'
 import type { ListChunk } from '../../../core/csv-list.ts'
-import { AppError, fieldError } from '../../../core/errors.ts'
+import { AppError, fieldError, undefinedIfNotFound } from '../../../core/errors.ts'
 import { anonymous } from '../../../core/principal.ts'
 import { assertNotStale, assertVersion, type ExpectedVersion } from '../../../core/versions.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
@@ -76,13 +76,9 @@ async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<Draft
   const views = drafts.map((draft) =>
     loadDraft(deps, draft)
       .then((whole) => viewOf(deps, whole))
-      .catch(nothingIfGone),
+      .catch(undefinedIfNotFound),
   )
   return (await Promise.all(views)).flatMap((view) => view ?? [])
-}
-
-function nothingIfGone(error: unknown): undefined {
-  if (!(error instanceof AppError) || error.kind !== 'NOT_FOUND') throw error
 }
 
 /** Lists the shop's drafts, newest first. */

@@ -38,7 +38,7 @@ here?.component.preload?.()
 // Prefetches the screen's first data as soon as the session is known.
 const { promise: isReady, resolve: ready } = Promise.withResolvers<unknown>()
 const stopWaiting = effect(() => {
-  if (sessionStatus.value === 'asking') return
+  if (sessionStatus.value === 'unknown') return
   ready(sessionStatus.value === 'in' && here?.first && location.search === '' ? prefetch(here.first) : undefined)
   queueMicrotask(() => stopWaiting())
 })

@@ -109,7 +109,7 @@ test('a form that reloads after a save locks its fields during the save, and kee
   await payments.fill('Status', 'Off')
   await payments.page.evaluate(holdChanges)
   await payments.page.evaluate(`document.activeElement.form.requestSubmit()`)
-  await payments.until(`document.querySelector('form[aria-busy=true] .held').inert`, 'the fields are held')
+  await payments.until(`document.querySelector('form[aria-busy=true] .form-fields').inert`, 'the fields are held')
   await payments.page.evaluate('letGo()')
   await payments.notice('Saved')
   await payments.keyboardAt('Status')

@@ -40,7 +40,9 @@ function LeaveGuard() {
   useLayoutEffect(() => {
     async function onClick(event: MouseEvent): Promise<void> {
       if (!isDirty() || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
-      const link = event.composedPath().find((one): one is HTMLAnchorElement => one instanceof HTMLAnchorElement && one.href !== '')
+      const link = event
+        .composedPath()
+        .find((target): target is HTMLAnchorElement => target instanceof HTMLAnchorElement && target.href !== '')
       if (!link || link.target || link.download || !link.pathname.startsWith('/console')) return
       // A link within the page, such as the skip link.
       if (link.hash && link.pathname + link.search === location.pathname + location.search) return
@@ -74,11 +76,11 @@ function SessionGate() {
   useEffect(() => {
     if (sessionStatus.value !== 'in') dismissAll()
   }, [sessionStatus.value])
-  if (linkToken.value?.page === 'invitation' && sessionStatus.value !== 'asking') return <SignedOut />
+  if (linkToken.value?.page === 'invitation' && sessionStatus.value !== 'unknown') return <SignedOut />
   switch (sessionStatus.value) {
-    case 'asking':
+    case 'unknown':
       return <div class="splash" role="status" aria-label={common('loading')} />
-    case 'away':
+    case 'unreachable':
       return (
         <main class="door">
           <h1>{t('awayTitle')}</h1>

@@ -144,11 +144,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <span class="unseen">{t('scheme')}</span>
             <select
               value={colorScheme.value}
-              onChange={({ currentTarget: { value } }) => chooseColorScheme(colorSchemes.find((one) => one === value) ?? 'system')}
+              onChange={({ currentTarget: { value } }) => chooseColorScheme(colorSchemes.find((scheme) => scheme === value) ?? 'system')}
             >
-              {colorSchemes.map((one) => (
-                <option key={one} value={one}>
-                  {t(`scheme.${one}`)}
+              {colorSchemes.map((scheme) => (
+                <option key={scheme} value={scheme}>
+                  {t(`scheme.${scheme}`)}
                 </option>
               ))}
             </select>

@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ErrorBoundary } from 'preact-iso/lazy'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../lib/api/api-error.ts'
@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/fields.tsx'
 import { Form } from '../ui/form.tsx'
 import { Note } from '../ui/note.tsx'
+import { CodeField } from './code-field.tsx'
 import { t } from './i18n.ts'
 import { LanguageSelect } from './language-select.tsx'
 
@@ -84,18 +85,6 @@ function Login({ onForgot }: { onForgot: () => void }) {
       </Form>
       <Button kind="quiet" onPress={onForgot} text={t('forgot')} />
     </>
-  )
-}
-
-/** Takes the focus when it appears. */
-function CodeField({ bind }: { bind: Signal<string> }) {
-  const container = useRef<HTMLDivElement>(null)
-  useEffect(() => container.current?.querySelector('input')?.focus(), [])
-  return (
-    <div ref={container} class="stack">
-      <Note>{t('codeWanted')}</Note>
-      <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
-    </div>
   )
 }
 

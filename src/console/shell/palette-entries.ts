@@ -59,12 +59,12 @@ function allEntries(): readonly Entry[] {
 }
 
 /** Returns the entries in whose text or synonyms each typed word begins a word; none without a text. */
-export function findEntries(typed: string): readonly PaletteEntry[] {
-  const typedWords = wordsOf(typed)
+export function findEntries(input: string): readonly PaletteEntry[] {
+  const typedWords = wordsOf(input)
   if (typedWords.length === 0) return []
   return allEntries().filter(({ text, synonyms }) => {
     const entryWords = wordsOf(`${text} ${synonyms}`)
-    return typedWords.every((word) => entryWords.some((one) => one.startsWith(word)))
+    return typedWords.every((word) => entryWords.some((entryWord) => entryWord.startsWith(word)))
   })
 }
 

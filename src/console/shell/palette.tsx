@@ -65,8 +65,8 @@ export function Palette() {
   )
 }
 
-function findPages(typed: string): readonly PaletteEntry[] {
-  const foldedText = foldText(typed)
+function findPages(input: string): readonly PaletteEntry[] {
+  const foldedText = foldText(input)
   return availableScreens()
     .map((screen): PaletteEntry => ({ key: screen.path, group: t('pages'), text: screenName(screen), href: screenHref(screen) }))
     .filter(({ text }) => foldText(text).includes(foldedText))
@@ -76,7 +76,7 @@ function findPages(typed: string): readonly PaletteEntry[] {
 type RecordSearch = { readonly words: string; readonly found: readonly PaletteEntry[]; readonly error?: unknown }
 
 /** Returns the search text; empty if it is too short or there are no records to search. */
-const searchTerms = (typed: string): string => ((shop.value || isOperator.value) && typed.trim().length >= 2 ? typed.trim() : '')
+const searchTerms = (input: string): string => ((shop.value || isOperator.value) && input.trim().length >= 2 ? input.trim() : '')
 const noRecords: RecordSearch = { words: '', found: [] }
 
 async function findShopEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {
@@ -137,12 +137,12 @@ async function findRecordEntries(words: string, signal: AbortSignal): Promise<Re
 
 function PaletteDialog() {
   const { route } = useLocation()
-  const [typed, setTyped] = useState('')
+  const [input, setInput] = useState('')
   const [records, setRecords] = useState(noRecords)
   const [selectedIndex, setChosen] = useState(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
-  const words = searchTerms(typed)
+  const words = searchTerms(input)
   const hint = t(shop.value ? 'paletteHint' : isOperator.value ? 'paletteHintNet' : 'paletteHintPages')
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
@@ -159,8 +159,8 @@ function PaletteDialog() {
   }, [words])
   const isFresh = records.words === words
   const entries = useModule(() => import('./palette-entries.ts'))
-  const foundPages = findPages(typed)
-  const others = entries?.findEntries(typed).filter(({ key }) => !foundPages.some((page) => page.key === key)) ?? []
+  const foundPages = findPages(input)
+  const others = entries?.findEntries(input).filter(({ key }) => !foundPages.some((page) => page.key === key)) ?? []
   const found = [...foundPages, ...others, ...(isFresh ? records.found : [])]
   const activeIndex = Math.min(selectedIndex, found.length - 1)
   // Enter before the results arrive opens the first one.
@@ -200,30 +200,30 @@ function PaletteDialog() {
           aria-activedescendant={found.length > 0 ? `${id}-${activeIndex}` : undefined}
           aria-label={hint}
           placeholder={hint}
-          value={typed}
-          dir={directionOf(typed)}
+          value={input}
+          dir={directionOf(input)}
           onInput={({ currentTarget: { value } }) => {
-            setTyped(value)
+            setInput(value)
             setChosen(0)
             opensFirst.current = false
           }}
           onKeyDown={onKeyDown}
         />
         <ul id={`${id}-list`} role="listbox" aria-label={t('palette')}>
-          {found.map((one, index) => (
+          {found.map((entry, index) => (
             <li
-              key={one.key}
+              key={entry.key}
               id={`${id}-${index}`}
               role="option"
               aria-selected={index === activeIndex}
-              onClick={() => openEntry(one)}
+              onClick={() => openEntry(entry)}
               onPointerMove={() => setChosen(index)}
             >
-              <span class="faint">{one.group}</span>
-              <bdi>{one.text}</bdi>
-              {one.detail && (
+              <span class="faint">{entry.group}</span>
+              <bdi>{entry.text}</bdi>
+              {entry.detail && (
                 <span class="faint">
-                  <bdi>{one.detail}</bdi>
+                  <bdi>{entry.detail}</bdi>
                 </span>
               )}
             </li>
@@ -236,7 +236,7 @@ function PaletteDialog() {
         ) : records.error !== undefined ? (
           <ErrorMessage error={records.error} />
         ) : (
-          found.length === 0 && typed.trim() !== '' && <p role="status">{t('paletteNothing')}</p>
+          found.length === 0 && input.trim() !== '' && <p role="status">{t('paletteNothing')}</p>
         )}
       </div>
     </Dialog>

@@ -37,11 +37,11 @@ export const createAddressForm = (address: Postal | null, countryCode = ''): Add
 
 /** Returns the address of the fields; null if only the country is filled. */
 export function addressOf(form: AddressForm): Postal | null {
-  const typed = Object.fromEntries(names.map((name) => [name, form[name].value.trim() || null])) as {
+  const input = Object.fromEntries(names.map((name) => [name, form[name].value.trim() || null])) as {
     [Name in keyof Postal]: string | null
   }
-  if (names.every((name) => name === 'countryCode' || typed[name] === null)) return null
-  return { ...typed, name: typed.name ?? '', line1: typed.line1 ?? '', city: typed.city ?? '', countryCode: typed.countryCode ?? '' }
+  if (names.every((name) => name === 'countryCode' || input[name] === null)) return null
+  return { ...input, name: input.name ?? '', line1: input.line1 ?? '', city: input.city ?? '', countryCode: input.countryCode ?? '' }
 }
 
 /** The fields of an address. The API checks which of them a country needs. */

@@ -46,7 +46,7 @@ export function drawChart(
             stroke: colour('--soft'),
             grid: { show: false },
             ticks: { show: false },
-            values: (_, at) => at.map((one) => (Number.isInteger(one) && dates[one] ? shortDay(dates[one]) : '')),
+            values: (_, splits) => splits.map((index) => (Number.isInteger(index) && dates[index] ? shortDay(dates[index]) : '')),
             font: labelFont,
           },
           {
@@ -55,18 +55,18 @@ export function drawChart(
             size: ({ ctx }, values) => axisWidth(ctx, values ?? []),
             grid: { stroke: colour('--line'), width: 1 },
             ticks: { show: false },
-            values: (_, at) => at.map(format),
+            values: (_, splits) => splits.map(format),
             font: labelFont,
           },
         ],
         series: [
           {},
-          ...series.map(({ name }, at) => ({
+          ...series.map(({ name }, index) => ({
             label: name,
-            stroke: colour(colours[at % colours.length] ?? '--series-1'),
+            stroke: colour(colours[index % colours.length] ?? '--series-1'),
             width: 2,
             points: { show: dates.length === 1 },
-            ...(at === 0 ? { fill: colour('--series-fill') } : { dash: [4, 4] }),
+            ...(index === 0 ? { fill: colour('--series-fill') } : { dash: [4, 4] }),
           })),
         ],
         hooks: {
@@ -82,7 +82,7 @@ export function drawChart(
           ],
         },
       },
-      [dates.map((_, at) => at), ...series.map(({ values }) => [...values])],
+      [dates.map((_, index) => index), ...series.map(({ values }) => [...values])],
       container,
     )
   let plot = createPlot()

@@ -91,11 +91,11 @@ export function Plot({
               </tr>
             </thead>
             <tbody>
-              {dates.map((date, at) => (
+              {dates.map((date, index) => (
                 <tr key={date}>
                   <th scope="row">{day(date)}</th>
                   {series.map(({ name, values }) => {
-                    const value = values[at]
+                    const value = values[index]
                     return (
                       <td key={name} class="end">
                         {value == null ? '–' : format(value)}

@@ -25,7 +25,7 @@ export function ColumnMenu<Row>({ columns, query }: { columns: readonly Column<R
               type="checkbox"
               checked={!hidden.includes(name)}
               onChange={({ currentTarget: { checked } }) => {
-                const next = checked ? hidden.filter((one) => one !== name) : [...hidden, name]
+                const next = checked ? hidden.filter((hiddenName) => hiddenName !== name) : [...hidden, name]
                 query.set({ [parameter]: next.join(','), page: query.values['page'] }, { replace: true })
               }}
             />

@@ -42,7 +42,7 @@ export function Dialog({
     openDialogs.value = [...openDialogs.peek(), dialogId]
     if (focusesField) dialog.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => {
-      openDialogs.value = openDialogs.peek().filter((one) => one !== dialogId)
+      openDialogs.value = openDialogs.peek().filter((id) => id !== dialogId)
       dialog.close()
       if (previousFocus instanceof HTMLElement && previousFocus.isConnected) previousFocus.focus()
     }
@@ -83,7 +83,7 @@ type Question = {
   readonly danger?: boolean
 }
 /** The pressed button; undefined if the dialog was closed or another question replaced it. */
-type QuestionAnswer = 'action' | 'otherwise' | undefined
+type QuestionAnswer = 'action' | 'alternative' | undefined
 const openQuestion = signal<(Question & { answer: (chosen: QuestionAnswer) => void }) | undefined>(undefined)
 
 /** Asks a question whose two buttons both act; closing it is a third answer. */
@@ -117,8 +117,8 @@ const checkMs = 100
  */
 export function askToLeave(except?: ReadonlySet<symbol>): Promise<boolean> {
   const wasSending = isSending()
-  const isSecret = !wasSending && isDirty(except, 'shown once')
-  const isUpload = !wasSending && !isSecret && !isDirty(except, 'typed')
+  const isSecret = !wasSending && isDirty(except, 'secret')
+  const isUpload = !wasSending && !isSecret && !isDirty(except, 'input')
   const body = <p>{common(wasSending ? 'leaveSending' : isSecret ? 'leaveOnceText' : isUpload ? 'leaveUploadText' : 'leaveText')}</p>
   const action = common(isSecret ? 'leaveOnce' : 'leave')
   const title = common(isSecret ? 'leaveOnceTitle' : isUpload ? 'leaveUploadTitle' : 'leaveTitle')
@@ -142,7 +142,7 @@ export function QuestionDialog() {
       {body}
       <div class="form-actions">
         <Button kind={danger ? 'danger' : 'primary'} onPress={() => answer('action')} text={action} />
-        <Button onPress={() => answer('otherwise')} text={alternative} />
+        <Button onPress={() => answer('alternative')} text={alternative} />
       </div>
     </Dialog>
   )

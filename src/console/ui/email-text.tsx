@@ -1,13 +1,13 @@
 /** Shows an email address, which breaks before its `@` rather than within a word. */
 export function EmailText({ email, cut }: { email: string; cut?: boolean }) {
-  const at = email.lastIndexOf('@')
+  const domainStart = email.lastIndexOf('@')
   return (
     <bdi class={cut ? 'email cut' : 'email'}>
-      {at > 0 ? (
+      {domainStart > 0 ? (
         <>
-          {email.slice(0, at)}
+          {email.slice(0, domainStart)}
           <wbr />
-          {email.slice(at)}
+          {email.slice(domainStart)}
         </>
       ) : (
         email

@@ -121,8 +121,8 @@ export function TextField({
       />
       {suggestions && (
         <datalist id={`${id}-list`}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
       )}
@@ -252,7 +252,7 @@ export function ChoicesField<Value extends string>({
   hint?: ComponentChildren
 }) {
   const toggle = (value: Value, isOn: boolean) => {
-    bind.value = isOn ? [...bind.value, value] : bind.value.filter((one) => one !== value)
+    bind.value = isOn ? [...bind.value, value] : bind.value.filter((selected) => selected !== value)
   }
   return (
     <fieldset class="field choices">
@@ -310,7 +310,7 @@ export function TagsField({
             <button
               type="button"
               aria-label={`${common('remove')}: ${tag}`}
-              onClick={() => (bind.value = bind.value.filter((one) => one !== tag))}
+              onClick={() => (bind.value = bind.value.filter((other) => other !== tag))}
             >
               <Icon name="close" />
             </button>

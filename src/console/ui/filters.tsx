@@ -24,14 +24,14 @@ const isNarrow = () => matchMedia('(max-width: 40rem)').matches
 
 /** An input that applies its value on change; keeps unfinished text when another filter redraws the page. */
 function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type']>; value: string; onValue: (value: string) => void }) {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  const [input, setInput] = useState(value)
+  useEffect(() => setInput(value), [value])
   return (
     <input
       {...({ type: type === 'email' ? 'text' : type } as { type: 'text' })}
       inputMode={type === 'email' ? 'email' : undefined}
-      value={typed}
-      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      value={input}
+      onInput={({ currentTarget }) => setInput(currentTarget.value)}
       onChange={({ currentTarget }) => onValue(currentTarget.value.trim())}
     />
   )
@@ -40,10 +40,10 @@ function FilterInput({ type, value, onValue }: { type: NonNullable<Filter['type'
 /** Search and filters of a list. The URL holds them; the search starts after a typing pause. */
 export function Filters({ query, filters, search }: { query: Query; filters: readonly Filter[]; search?: string }) {
   const urlSearch = query.values['q'] ?? ''
-  const [typed, setTyped] = useState(urlSearch)
+  const [input, setInput] = useState(urlSearch)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   // The browser's history changes the URL.
-  useEffect(() => setTyped(urlSearch), [urlSearch])
+  useEffect(() => setInput(urlSearch), [urlSearch])
   useEffect(() => () => clearTimeout(timer.current), [])
   // The delayed search keeps what the URL has changed meanwhile.
   const latest = useRef(query)
@@ -106,7 +106,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
-          applySearch(typed)
+          applySearch(input)
         }}
       >
         {search !== undefined && (
@@ -116,10 +116,10 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             <input
               type="search"
               placeholder={search}
-              value={typed}
-              dir={directionOf(typed)}
+              value={input}
+              dir={directionOf(input)}
               onInput={({ currentTarget: { value } }) => {
-                setTyped(value)
+                setInput(value)
                 clearTimeout(timer.current)
                 timer.current = setTimeout(() => applySearch(value), typingPauseMs)
               }}

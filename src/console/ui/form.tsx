@@ -82,7 +82,7 @@ export function Form({
       <div ref={top} tabIndex={-1} class="form-problem">
         {error !== undefined && <ErrorMessage error={error} />}
       </div>
-      <div class="held" inert={isBusy && !isEditableWhileSending}>
+      <div class="form-fields" inert={isBusy && !isEditableWhileSending}>
         <FormContext.Provider value={fields}>{children}</FormContext.Provider>
       </div>
       <div class="form-actions">

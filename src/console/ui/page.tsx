@@ -90,8 +90,8 @@ export function ResourceView<T>({
   if (data === undefined)
     return error === undefined ? (
       <div class="skeleton" role="status" aria-label={common('loading')}>
-        {Array.from({ length: lines }, (_, at) => (
-          <i key={at} />
+        {Array.from({ length: lines }, (_, index) => (
+          <i key={index} />
         ))}
       </div>
     ) : (

@@ -17,14 +17,14 @@ const typingPauseMs = 200
 type SearchResult<Found> = { readonly q: string; readonly found: readonly Found[]; readonly error?: unknown }
 
 /** Searches while the person types; undefined until the first result. */
-function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: RecordFinder<Found>): SearchResult<Found> | undefined {
+function useSearch<Found extends Choice>(input: string, isOpen: boolean, find: RecordFinder<Found>): SearchResult<Found> | undefined {
   const [result, setLooked] = useState<SearchResult<Found> | undefined>(undefined)
   const latest = useRef(find)
   latest.current = find
   useEffect(() => {
     if (!isOpen) return
     const controller = new AbortController()
-    const q = typed.trim()
+    const q = input.trim()
     const search = async () => {
       const newResult = await latest.current(q, controller.signal).then(
         (found) => ({ q, found }),
@@ -37,7 +37,7 @@ function useSearch<Found extends Choice>(typed: string, isOpen: boolean, find: R
       clearTimeout(timer)
       controller.abort()
     }
-  }, [typed, isOpen])
+  }, [input, isOpen])
   return result
 }
 
@@ -67,12 +67,12 @@ export function Picker<Found extends Choice>({
   disabled?: boolean
 }) {
   const id = useId()
-  const [typed, setTyped] = useState('')
+  const [input, setInput] = useState('')
   const [isOpen, setOpen] = useState(false)
   const [activeIndex, setMarked] = useState(-1)
-  const result = useSearch(typed, isOpen, find)
+  const result = useSearch(input, isOpen, find)
   const found = result?.found ?? []
-  const isFresh = result?.q === typed.trim()
+  const isFresh = result?.q === input.trim()
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => list.current?.children[activeIndex]?.scrollIntoView({ block: 'nearest' }), [activeIndex])
 
@@ -84,11 +84,11 @@ export function Picker<Found extends Choice>({
     pick(found[0])
   }, [result, isFresh])
 
-  function pick(one: Found | undefined): void {
-    if (!one) return
-    onPick(one)
+  function pick(choice: Found | undefined): void {
+    if (!choice) return
+    onPick(choice)
     if (!single) return
-    setTyped('')
+    setInput('')
     setOpen(false)
   }
   function onKeyDown(event: KeyboardEvent): void {
@@ -100,7 +100,7 @@ export function Picker<Found extends Choice>({
       // Enter without a marked result does not submit the form.
     } else if (event.key === 'Enter') {
       if (isFresh) pick(isOpen ? found[activeIndex] : undefined)
-      else selectsFirst.current = isOpen && typed.trim() !== ''
+      else selectsFirst.current = isOpen && input.trim() !== ''
     } else if (event.key === 'Escape' && isOpen) {
       event.stopPropagation()
       setOpen(false)
@@ -123,15 +123,15 @@ export function Picker<Found extends Choice>({
           aria-describedby={[`${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')}
           aria-invalid={error ? true : undefined}
           autoComplete="off"
-          dir={directionOf(typed)}
+          dir={directionOf(input)}
           disabled={disabled}
           maxLength={200}
-          value={typed}
+          value={input}
           onFocus={() => setOpen(true)}
           onClick={() => setOpen(true)}
           onBlur={() => setOpen(false)}
           onInput={({ currentTarget: { value } }) => {
-            setTyped(value)
+            setInput(value)
             setMarked(value.trim() === '' ? -1 : 0)
             selectsFirst.current = false
             setOpen(true)
@@ -149,26 +149,26 @@ export function Picker<Found extends Choice>({
             onPointerDown={(event) => event.preventDefault()}
             onMouseDown={(event) => event.preventDefault()}
           >
-            {found.map((one, index) => (
+            {found.map((choice, index) => (
               <li
-                key={one.id}
+                key={choice.id}
                 id={`${id}-${index}`}
                 role="option"
-                aria-selected={isSelected(one)}
+                aria-selected={isSelected(choice)}
                 class={index === activeIndex ? 'marked' : undefined}
-                onClick={() => pick(one)}
+                onClick={() => pick(choice)}
                 onPointerMove={() => setMarked(index)}
               >
-                {one.before}
+                {choice.before}
                 <span>
-                  <bdi>{one.text}</bdi>
-                  {one.detail && (
+                  <bdi>{choice.text}</bdi>
+                  {choice.detail && (
                     <small class="faint">
-                      <bdi>{one.detail}</bdi>
+                      <bdi>{choice.detail}</bdi>
                     </small>
                   )}
                 </span>
-                {isSelected(one) && <Icon name="check" />}
+                {isSelected(choice) && <Icon name="check" />}
               </li>
             ))}
           </ul>
@@ -216,9 +216,9 @@ export function PickField<Found extends Choice>({
   find: RecordFinder<Found>
   disabled?: boolean
 }) {
-  const isSelected = ({ id }: Choice) => bind.value.some((one) => one.id === id)
+  const isSelected = ({ id }: Choice) => bind.value.some((choice) => choice.id === id)
   const remove = ({ id }: Choice) => {
-    bind.value = bind.value.filter((one) => one.id !== id)
+    bind.value = bind.value.filter((choice) => choice.id !== id)
   }
   function onPick(found: Found): void {
     if (max === 1) bind.value = [found]
@@ -237,22 +237,22 @@ export function PickField<Found extends Choice>({
       />
       {bind.value.length > 0 && (
         <ul class="picked" aria-label={label}>
-          {bind.value.map((one) => (
-            <li key={one.id}>
-              {one.before}
+          {bind.value.map((choice) => (
+            <li key={choice.id}>
+              {choice.before}
               <span>
-                <bdi>{one.text}</bdi>
-                {one.detail && (
+                <bdi>{choice.text}</bdi>
+                {choice.detail && (
                   <small class="faint">
-                    <bdi>{one.detail}</bdi>
+                    <bdi>{choice.detail}</bdi>
                   </small>
                 )}
               </span>
               <button
                 type="button"
                 class="button quiet"
-                aria-label={`${common('remove')}: ${truncate(one.text)}`}
-                onClick={() => remove(one)}
+                aria-label={`${common('remove')}: ${truncate(choice.text)}`}
+                onClick={() => remove(choice)}
               >
                 <Icon name="close" />
               </button>

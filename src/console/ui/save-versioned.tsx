@@ -88,7 +88,7 @@ export async function saveVersioned<Answer, Record>(
         ),
       })
       if (chosen !== 'action') {
-        if (chosen === 'otherwise') onViewCurrent(current)
+        if (chosen === 'alternative') onViewCurrent(current)
         return undefined
       }
       version = current.etag

@@ -24,7 +24,7 @@ export function SecretOnce({
   onConfirm: () => void
 }) {
   const section = useRef<HTMLElement>(null)
-  useDirty(true, 'shown once')
+  useDirty(true, 'secret')
   useEffect(() => section.current?.focus(), [])
   if (sessionStatus.value === 'locked') return null
   const all = typeof secret === 'string' ? [secret] : secret
@@ -36,9 +36,9 @@ export function SecretOnce({
       <Note tone="warn">{text}</Note>
       {all.length > 1 && (
         <ol class="codes">
-          {all.map((one) => (
-            <li key={one}>
-              <code>{one}</code>
+          {all.map((secret) => (
+            <li key={secret}>
+              <code>{secret}</code>
             </li>
           ))}
         </ol>

@@ -36,7 +36,7 @@ export function SortableList<Item>({
   keyOf: (item: Item) => Key
   nameOf: (item: Item) => string
   onMove: (from: number, to: number) => void
-  children: (item: Item, at: number) => ComponentChildren
+  children: (item: Item, index: number) => ComponentChildren
   first?: number
   total?: number
   grid?: boolean
@@ -44,30 +44,30 @@ export function SortableList<Item>({
   const list = useRef<HTMLOListElement>(null)
   const [announcement, setTold] = useState('')
   const refocusKey = useRef<Key | undefined>(undefined)
-  const dragging = useRef<{ at: number } | undefined>(undefined)
+  const dragging = useRef<{ index: number } | undefined>(undefined)
   const latest = useRef(onMove)
   latest.current = onMove
   // A moved element loses the focus.
   useEffect(() => {
     if (refocusKey.current === undefined) return
-    const at = items.findIndex((item) => keyOf(item) === refocusKey.current)
-    if (at < 0) return
+    const index = items.findIndex((item) => keyOf(item) === refocusKey.current)
+    if (index < 0) return
     refocusKey.current = undefined
-    handleAt(list.current, at)?.focus()
+    handleAt(list.current, index)?.focus()
   })
   const stopDragging = useRef<(() => void) | undefined>(undefined)
   useEffect(() => () => stopDragging.current?.(), [])
 
-  function onKeyDown(event: KeyboardEvent, item: Item, at: number): void {
+  function onKeyDown(event: KeyboardEvent, item: Item, index: number): void {
     const isRtl = getComputedStyle(event.currentTarget as Element).direction === 'rtl'
-    const gridKeys = grid ? { ArrowLeft: at + (isRtl ? 1 : -1), ArrowRight: at + (isRtl ? -1 : 1) } : {}
-    const to = ({ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: total - 1, ...gridKeys } as Record<string, number>)[event.key]
+    const gridKeys = grid ? { ArrowLeft: index + (isRtl ? 1 : -1), ArrowRight: index + (isRtl ? -1 : 1) } : {}
+    const to = ({ ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: total - 1, ...gridKeys } as Record<string, number>)[event.key]
     if (to === undefined) return
     event.preventDefault()
     const target = Math.max(0, Math.min(total - 1, to))
-    if (target === at) return
+    if (target === index) return
     refocusKey.current = keyOf(item)
-    onMove(at, target)
+    onMove(index, target)
     setTold(common('movedTo', { name: truncate(nameOf(item)), place: target + 1, total }))
   }
   function drag(event: PointerEvent): void {
@@ -79,9 +79,9 @@ export function SortableList<Item>({
       return Math.hypot(grid ? event.clientX - left - width / 2 : 0, event.clientY - top - height / 2)
     })
     const to = first + distances.indexOf(Math.min(...distances))
-    if (to === current.at) return
-    latest.current(current.at, to)
-    current.at = to
+    if (to === current.index) return
+    latest.current(current.index, to)
+    current.index = to
   }
   function stopDrag(): void {
     dragging.current = undefined
@@ -91,9 +91,9 @@ export function SortableList<Item>({
     removeEventListener('pointerup', stopDrag)
     removeEventListener('pointercancel', stopDrag)
   }
-  function startDrag(event: PointerEvent, at: number): void {
+  function startDrag(event: PointerEvent, index: number): void {
     if (event.button !== 0) return
-    dragging.current = { at }
+    dragging.current = { index }
     stopDragging.current = stopDrag
     list.current?.classList.add('dragging')
     addEventListener('pointermove', drag)
@@ -103,21 +103,21 @@ export function SortableList<Item>({
   return (
     <>
       <ol ref={list} class={grid ? 'ordered in-grid' : 'ordered'} aria-label={label}>
-        {items.map((item, index) => {
-          const at = first + index
+        {items.map((item, offset) => {
+          const index = first + offset
           return (
             <li key={keyOf(item)}>
               <button
                 type="button"
                 class="handle"
-                aria-label={common('move', { name: truncate(nameOf(item)) || String(at + 1) })}
+                aria-label={common('move', { name: truncate(nameOf(item)) || String(index + 1) })}
                 title={common('moveHint')}
-                onKeyDown={(event) => onKeyDown(event, item, at)}
-                onPointerDown={(event) => startDrag(event, at)}
+                onKeyDown={(event) => onKeyDown(event, item, index)}
+                onPointerDown={(event) => startDrag(event, index)}
               >
                 <Icon name="grip" />
               </button>
-              {children(item, at)}
+              {children(item, index)}
             </li>
           )
         })}
@@ -129,5 +129,5 @@ export function SortableList<Item>({
   )
 }
 
-const handleAt = (list: HTMLElement | null, at: number): HTMLElement | null =>
-  list?.children[at]?.querySelector<HTMLElement>(':scope > .handle') ?? null
+const handleAt = (list: HTMLElement | null, index: number): HTMLElement | null =>
+  list?.children[index]?.querySelector<HTMLElement>(':scope > .handle') ?? null

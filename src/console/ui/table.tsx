@@ -45,8 +45,8 @@ export function Table<Row>({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, alignEnd, sort }, at) => (
-              <th key={at} scope="col" class={alignEnd ? 'end' : undefined} aria-sort={sort?.direction}>
+            {columns.map(({ title, alignEnd, sort }, index) => (
+              <th key={index} scope="col" class={alignEnd ? 'end' : undefined} aria-sort={sort?.direction}>
                 {sort ? (
                   <a class="sort" href={sort.href}>
                     {title}
@@ -64,15 +64,15 @@ export function Table<Row>({
             const to = href?.(row)
             return (
               <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
-                {columns.map(({ title, cell, alignEnd, main, words }, at) => {
+                {columns.map(({ title, cell, alignEnd, main, words }, index) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
                   const className = [alignEnd && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
                   return main ? (
-                    <th key={at} scope="row" class={className}>
+                    <th key={index} scope="row" class={className}>
                       {content}
                     </th>
                   ) : (
-                    <td key={at} data-title={title} class={className}>
+                    <td key={index} data-title={title} class={className}>
                       {content}
                     </td>
                   )

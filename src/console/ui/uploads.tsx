@@ -51,8 +51,8 @@ export function Uploads({
     // Reports pictures in order, once none before them is in progress.
     let rest = next
     while (rest.some(({ state }) => state === 'done')) {
-      const at = rest.findIndex(({ state }) => state !== 'failed')
-      const first = rest[at]
+      const index = rest.findIndex(({ state }) => state !== 'failed')
+      const first = rest[index]
       if (first?.state !== 'done' || !first.media) break
       latest.current(first.media, { name: first.file.name, wasStored: first.wasStored ?? false })
       rest = rest.filter((job) => job !== first)
@@ -101,7 +101,7 @@ export function Uploads({
   }
   useDirty(
     jobs.current.some(({ state }) => state === 'waiting' || state === 'sending'),
-    'on its way',
+    'upload',
   )
   useEffect(
     () => () => {

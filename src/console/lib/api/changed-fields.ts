@@ -1,5 +1,5 @@
 /** Compares values that JSON can hold. */
-export const isSameJson = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+export const isSameJson = (value: unknown, other: unknown) => JSON.stringify(value) === JSON.stringify(other)
 
 /** Returns the fields of a body that differ from the stored record, for `PATCH`. */
 export const pickChanges = <Body extends object>(body: Body, before: { readonly [Name in keyof Body]?: unknown }): Partial<Body> =>

@@ -18,7 +18,7 @@ export const FormContext = createContext<FormFields | undefined>(undefined)
 /** Returns whether a path names a field. `price` matches `variants.0.price` and `variants.0.price.amount`. */
 function isPathOfField(path: string, name: string): boolean {
   const basePath = path.replace(/\.(amount|currency)$/, '')
-  return [path, basePath].some((one) => one === name || one.endsWith(`.${name}`))
+  return [path, basePath].some((fieldPath) => fieldPath === name || fieldPath.endsWith(`.${name}`))
 }
 
 /** Returns the row number of a path, counted from 1: ` 2.1` for `zones.1.bands.0.price`. */

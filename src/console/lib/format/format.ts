@@ -93,14 +93,14 @@ export const dayOf = (iso: string): string =>
   mongolian()?.dayText(wallTimeAt(Date.parse(iso), timeZone())) ?? dayFormat(timeZone()).format(new Date(iso))
 /** Formats a date of the API (`2026-11-23`), which has no time zone. */
 export function day(text: string): string {
-  const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.dayText(wallTimeAt(at.getTime(), 'UTC')) ?? utcDayFormat.format(at)
+  const midnight = new Date(`${text}T00:00:00Z`)
+  return mongolian()?.dayText(wallTimeAt(midnight.getTime(), 'UTC')) ?? utcDayFormat.format(midnight)
 }
 const shortDayFormat = lazy(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
 /** Formats a date without its year. */
 export function shortDay(text: string): string {
-  const at = new Date(`${text}T00:00:00Z`)
-  return mongolian()?.shortDayText(wallTimeAt(at.getTime(), 'UTC')) ?? shortDayFormat().format(at)
+  const midnight = new Date(`${text}T00:00:00Z`)
+  return mongolian()?.shortDayText(wallTimeAt(midnight.getTime(), 'UTC')) ?? shortDayFormat().format(midnight)
 }
 
 const relativeFormat = lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))

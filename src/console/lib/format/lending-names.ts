@@ -46,7 +46,7 @@ export const purposeName = (purpose: string): string => kindName('purpose', purp
 export const outcomeName = (outcome: string): string => kindName('outcome', outcome)
 export const lendingStateName = (status: string): string => lendingText.find(`status.${status}`) ?? stateName(status)
 
-export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((one) => [one, cohortName(one)])
+export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((cohort) => [cohort, cohortName(cohort)])
 
 type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guidance'>
 /** Returns what blocks a tier, besides the counts: the API's own text in English, else a text for the tier. */

@@ -7,7 +7,7 @@ export function parseCsv(file: string): string[][] {
   const text = file.replace(/^\uFEFF/, '')
   const [first = ''] = text.split(/\r?\n/, 1)
   const count = (delimiter: string) => first.split(delimiter).length
-  const delimiter = delimiters.reduce((best, one) => (count(one) > count(best) ? one : best))
+  const delimiter = delimiters.reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best))
   const records: string[][] = []
   let cells: string[] = []
   let cell = ''
@@ -18,16 +18,16 @@ export function parseCsv(file: string): string[][] {
   }
   const endRecord = () => {
     endCell()
-    if (cells.some((one) => one.trim() !== '')) records.push(cells)
+    if (cells.some((cell) => cell.trim() !== '')) records.push(cells)
     cells = []
   }
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ''
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index] ?? ''
     if (isQuoted) {
       if (character !== '"') cell += character
-      else if (text[at + 1] === '"') {
+      else if (text[index + 1] === '"') {
         cell += '"'
-        at++
+        index++
       } else isQuoted = false
     } else if (character === '"' && cell === '') isQuoted = true
     else if (character === delimiter) endCell()

@@ -12,10 +12,10 @@ export function sparklinePath(values: readonly (number | null)[], scaleValues = 
   const step = values.length > 1 ? width / (values.length - 1) : 0
   let isPenDown = false
   return values
-    .map((value, at) => {
+    .map((value, index) => {
       const command = isPenDown ? 'L' : 'M'
       isPenDown = value !== null
-      return value === null ? '' : `${command}${round(at * step)} ${round(height - 1 - ((value - lowest) / span) * (height - 2))}`
+      return value === null ? '' : `${command}${round(index * step)} ${round(height - 1 - ((value - lowest) / span) * (height - 2))}`
     })
     .join('')
 }

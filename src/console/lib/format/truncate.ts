@@ -12,11 +12,11 @@ export const truncate = (text: string, maxLength = defaultLength): string =>
 const [excerptLength, contextLength] = [200, 40]
 
 /** Returns excerpts of two texts around their first difference. */
-export function diffExcerpts(one: string, other: string): readonly [string, string] {
-  if (Math.max(one.length, other.length) <= excerptLength) return [one, other]
+export function diffExcerpts(text: string, other: string): readonly [string, string] {
+  if (Math.max(text.length, other.length) <= excerptLength) return [text, other]
   let prefixLength = 0
-  while (prefixLength < one.length && one[prefixLength] === other[prefixLength]) prefixLength++
+  while (prefixLength < text.length && text[prefixLength] === other[prefixLength]) prefixLength++
   const from = Math.max(0, prefixLength - contextLength)
-  const excerpt = (text: string) => `${from > 0 ? '…' : ''}${truncate(text.slice(from).replace(/^[\udc00-\udfff]/, ''), excerptLength)}`
-  return [excerpt(one), excerpt(other)]
+  const excerpt = (whole: string) => `${from > 0 ? '…' : ''}${truncate(whole.slice(from).replace(/^[\udc00-\udfff]/, ''), excerptLength)}`
+  return [excerpt(text), excerpt(other)]
 }

@@ -52,7 +52,7 @@ export function parseWallTime(text: string, zone: string): string | null | undef
   const localMs = utcOf({ year: year ?? 0, month: month ?? 0, day: day ?? 0, hour: hour ?? 0, minute: minute ?? 0 })
   if (!Number.isFinite(localMs)) return undefined
   // The zone's offsets a day before and after; the larger one gives the earlier instant.
-  const offsets = [localMs - dayMs, localMs + dayMs].map((at) => utcOf(wallTimeAt(at, zone)) - at)
+  const offsets = [localMs - dayMs, localMs + dayMs].map((timeMs) => utcOf(wallTimeAt(timeMs, zone)) - timeMs)
   const [smallestOffset, largestOffset] = [Math.min(...offsets), Math.max(...offsets)] as const
   const fittingOffset = [largestOffset, smallestOffset].find((offset) => utcOf(wallTimeAt(localMs - offset, zone)) === localMs)
   return new Date(localMs - (fittingOffset ?? smallestOffset)).toISOString()

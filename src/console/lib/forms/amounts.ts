@@ -19,9 +19,9 @@ const ambiguous = /^-?[1-9]\d{0,2}([.,])\d{3}$/
  * With a currency of three decimals, `1.250` is the API's own form.
  */
 export function parseMoney(text: string, currency: string): Money | undefined {
-  const typed = toLatinDigits(text)
-  const [, separator] = ambiguous.exec(typed) ?? []
+  const input = toLatinDigits(text)
+  const [, separator] = ambiguous.exec(input) ?? []
   if (separator !== undefined && !(separator === '.' && decimalsOf(currency) >= 3)) return undefined
-  const amount = parseAmount(typed.replace(',', '.'), currency)
+  const amount = parseAmount(input.replace(',', '.'), currency)
   return amount === undefined ? undefined : { amount, currency }
 }

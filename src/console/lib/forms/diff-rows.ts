@@ -5,7 +5,7 @@ type Row = readonly [name: string, text: string]
  * order.
  */
 export const diffRows = (yours: readonly Row[], theirs: readonly Row[]): readonly (readonly [string, string, string])[] =>
-  yours.flatMap(([name, text], at) => {
-    const other = theirs[at]?.[1] ?? ''
+  yours.flatMap(([name, text], index) => {
+    const other = theirs[index]?.[1] ?? ''
     return text === other ? [] : [[name, text, other] as const]
   })

@@ -40,10 +40,10 @@ export function useDraft<Values extends object>(key: string, values: Values): Fo
         base.value = JSON.stringify(draftValues(fields))
       },
       markSaved(to, sent) {
-        const typed = draftValues(fields)
-        const isAsSent = (name: string) => JSON.stringify(typed[name as keyof Values]) === JSON.stringify(sent[name as keyof Values])
+        const input = draftValues(fields)
+        const isAsSent = (name: string) => JSON.stringify(input[name as keyof Values]) === JSON.stringify(sent[name as keyof Values])
         setFields(fields, Object.fromEntries(Object.entries(to).filter(([name]) => isAsSent(name))) as Partial<Values>)
-        base.value = JSON.stringify({ ...typed, ...to })
+        base.value = JSON.stringify({ ...input, ...to })
       },
     }
   }, [key])

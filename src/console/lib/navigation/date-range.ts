@@ -26,7 +26,7 @@ export function parseDateRange(
 ): DateRange {
   const { from, to } = query
   if (from && to) return { days: undefined, startDate: from, endDate: to }
-  const days = dayCounts.find((one) => String(one) === query['days']) ?? defaultDays
+  const days = dayCounts.find((dayCount) => String(dayCount) === query['days']) ?? defaultDays
   // The API's default: needs no clock.
   return days === defaultDays ? { days } : { days, startDate: dateBefore(days - 1), endDate: dateBefore(0) }
 }

@@ -5,7 +5,7 @@ let focusPath: readonly Element[] = []
 
 /** Returns the new focus target: the nearest remaining section, or the page heading. */
 function nearestTarget(): HTMLElement | null {
-  const remaining = focusPath.find((one) => one.isConnected)
+  const remaining = focusPath.find((element) => element.isConnected)
   const container = remaining?.closest<HTMLElement>('section, form, dialog')
   return container?.closest('main, dialog') ? container : document.querySelector<HTMLElement>('main h1')
 }
@@ -38,6 +38,6 @@ export function watchFocus(): void {
 
 function ancestorsOf(element: Element): Element[] {
   const ancestors: Element[] = []
-  for (let one = element.parentElement; one; one = one.parentElement) ancestors.push(one)
+  for (let parent = element.parentElement; parent; parent = parent.parentElement) ancestors.push(parent)
   return ancestors
 }

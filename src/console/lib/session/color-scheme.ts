@@ -8,7 +8,7 @@ export const colorSchemes = ['system', 'light', 'dark'] as const
 export type ColorScheme = (typeof colorSchemes)[number]
 
 const stored = readStored('localStorage', storageKey)
-export const colorScheme = signal<ColorScheme>(colorSchemes.find((one) => one === stored) ?? 'system')
+export const colorScheme = signal<ColorScheme>(colorSchemes.find((scheme) => scheme === stored) ?? 'system')
 
 /** Applies a choice and stores it, if the browser stores anything. */
 export function chooseColorScheme(scheme: ColorScheme): void {

@@ -31,7 +31,7 @@ export const hasRole = (roles: readonly StaffRole[] | undefined): boolean =>
 /** Updates the shop after a change. */
 export function updateShop(changes: Partial<StaffShop> & { id: string }): void {
   if (!session.value) return
-  session.value = { ...session.value, shops: session.value.shops.map((one) => (one.id === changes.id ? { ...one, ...changes } : one)) }
+  session.value = { ...session.value, shops: session.value.shops.map((shop) => (shop.id === changes.id ? { ...shop, ...changes } : shop)) }
 }
 
 /** Counts 404 responses of a shop, which may mean that the person lost access. */

@@ -30,12 +30,12 @@ type Session = {
 }
 
 /**
- * `asking`: not known yet. `setup`: no operator exists yet. `away`: the server does not answer.
+ * `unknown`: not read yet. `setup`: no operator exists yet. `unreachable`: the server does not answer.
  * `locked`: the session ended and unsaved input waits behind the login.
  */
-type SessionStatus = 'asking' | 'out' | 'setup' | 'away' | 'in' | 'locked'
+type SessionStatus = 'unknown' | 'out' | 'setup' | 'unreachable' | 'in' | 'locked'
 
-export const sessionStatus = signal<SessionStatus>('asking')
+export const sessionStatus = signal<SessionStatus>('unknown')
 /** Undefined while nobody is signed in. */
 export const session = signal<Session | undefined>(undefined)
 /** Why the session ended; `taken` if another person created the first operator. */
@@ -252,7 +252,7 @@ export async function startSession(): Promise<void> {
     globalThis.soukBootstrap ??= null
     await (globalThis.soukBootstrap ? renewWith(() => adoptSession(bootstrapResponse)) : renew())
   } catch {
-    sessionStatus.value = 'away'
+    sessionStatus.value = 'unreachable'
   }
 }
 

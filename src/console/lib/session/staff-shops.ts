@@ -22,7 +22,7 @@ export async function reloadShops(): Promise<void> {
   // A later response or another account wins.
   if (!response || request < lastShown || !session.value || myId() !== personId) return
   lastShown = request
-  for (const { id, name } of session.value.shops) if (!response.shops.some((one) => one.id === id)) lostShops.add(name)
+  for (const { id, name } of session.value.shops) if (!response.shops.some((shop) => shop.id === id)) lostShops.add(name)
   for (const { name } of response.shops) lostShops.delete(name)
   if (JSON.stringify(response.shops) !== JSON.stringify(session.value.shops)) session.value = { ...session.value, shops: response.shops }
 }

@@ -1,5 +1,5 @@
 /** Kinds of content that leaving the page would lose: unsaved input, secrets that are shown once, and uploads. */
-export type DirtyKind = 'typed' | 'shown once' | 'on its way'
+export type DirtyKind = 'input' | 'secret' | 'upload'
 const sources = new Map<symbol, DirtyKind>()
 
 export const dirtySources = (): ReadonlySet<symbol> => new Set(sources.keys())
@@ -16,7 +16,7 @@ export const isDirty = (except?: ReadonlySet<symbol>, kind?: DirtyKind): boolean
 export const clearDirty = (): void => sources.clear()
 
 /** Reports whether a source has unsaved content. */
-export function setDirty(source: symbol, dirty: boolean, kind: DirtyKind = 'typed'): void {
+export function setDirty(source: symbol, dirty: boolean, kind: DirtyKind = 'input'): void {
   if (dirty) sources.set(source, kind)
   else sources.delete(source)
 }

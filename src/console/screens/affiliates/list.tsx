@@ -20,9 +20,9 @@ type Affiliate = Schema<'Affiliate'>
 /** Shows earnings by currency. */
 const Earnings = ({ affiliate, part }: { affiliate: Affiliate; part: 'pending' | 'approved' | 'reversed' }) => (
   <>
-    {affiliate.earnings.map((one) => (
-      <div key={one.currency}>
-        <Money amount={one[part]} />
+    {affiliate.earnings.map((earning) => (
+      <div key={earning.currency}>
+        <Money amount={earning[part]} />
       </div>
     ))}
   </>

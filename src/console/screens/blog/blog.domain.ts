@@ -56,20 +56,20 @@ export type Body = Pick<Blog, 'title' | 'excerpt' | 'bodyHtml' | 'coverImage' | 
  * Builds the request body; undefined if the publication time is invalid. Without a slug the API creates or keeps one.
  * @param before the stored article, for a change
  */
-export function bodyOf(typed: BlogText, { zone, before }: { zone: string; before?: Blog | undefined }): Body | undefined {
-  const publishedAt = parseChangedWallTime(typed.publishedAt, before?.publishedAt ?? null, zone)
+export function bodyOf(input: BlogText, { zone, before }: { zone: string; before?: Blog | undefined }): Body | undefined {
+  const publishedAt = parseChangedWallTime(input.publishedAt, before?.publishedAt ?? null, zone)
   if (publishedAt === undefined) return undefined
   const orNull = (text: string) => text.trim() || null
-  const slug = typed.slug.trim()
+  const slug = input.slug.trim()
   return {
-    title: typed.title.trim(),
+    title: input.title.trim(),
     ...(slug && { slug }),
-    excerpt: orNull(typed.excerpt),
-    bodyHtml: typed.bodyHtml,
-    coverImage: orNull(typed.coverImage),
-    author: orNull(typed.author),
-    tags: [...typed.tags],
-    status: typed.status,
+    excerpt: orNull(input.excerpt),
+    bodyHtml: input.bodyHtml,
+    coverImage: orNull(input.coverImage),
+    author: orNull(input.author),
+    tags: [...input.tags],
+    status: input.status,
     publishedAt,
   }
 }

@@ -85,7 +85,7 @@ export function BlogForm({ current, resource }: { current?: Versioned<Blog>; res
             <SelectField
               bind={fields.status}
               label={common('status')}
-              options={(['DRAFT', 'PUBLISHED'] as const).map((one) => [one, stateName(one)])}
+              options={(['DRAFT', 'PUBLISHED'] as const).map((status) => [status, stateName(status)])}
             />
             <TextField
               bind={fields.publishedAt}
@@ -129,11 +129,11 @@ const previewDelayMs = 300
 /** Redraws the preview after a typing pause, because the text can be long. */
 function DelayedPreview({ source }: { source: Signal<string> }) {
   const [html, setHtml] = useState(source.value)
-  const typed = source.value
+  const input = source.value
   useEffect(() => {
-    const timer = setTimeout(() => setHtml(typed), previewDelayMs)
+    const timer = setTimeout(() => setHtml(input), previewDelayMs)
     return () => clearTimeout(timer)
-  }, [typed])
+  }, [input])
   return <HtmlPreview html={html} label={t('previewLook')} />
 }
 

@@ -13,7 +13,7 @@ import { t } from './i18n.ts'
 
 const tones = { ready: 'good', resting: 'warn', failing: 'bad' } as const
 
-const block = (at: number | null) => (at === null ? '–' : number(at))
+const block = (height: number | null) => (height === null ? '–' : number(height))
 
 export default function Chains() {
   const chains = useResource('chains', (signal) => ok(api.GET('/admin/operations/chains', { signal })))

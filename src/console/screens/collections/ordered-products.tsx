@@ -36,7 +36,10 @@ export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, 
           )
         const loaded = await Promise.all(batch.map(async (id) => [id, await read(id)] as const))
         if (controller.signal.aborted) return
-        products.value = new Map([...products.value, ...loaded.filter((one): one is [string, Product | null] => one[1] !== undefined)])
+        products.value = new Map([
+          ...products.value,
+          ...loaded.filter((entry): entry is [string, Product | null] => entry[1] !== undefined),
+        ])
       }
     }
     void readAll()
@@ -98,7 +101,7 @@ export function OrderedProducts({ ids }: { ids: Signal<readonly string[]> }) {
                 product={products.value.get(id)}
                 name={nameOf(id)}
                 onMove={move}
-                onRemove={() => (ids.value = ids.value.filter((one) => one !== id))}
+                onRemove={() => (ids.value = ids.value.filter((other) => other !== id))}
               />
             )}
           </SortableList>

@@ -40,7 +40,7 @@ export function EraseDialog({
   const list = (title: string, keys: readonly (typeof erasedTextKeys | typeof retainedTextKeys)[number][]) => (
     <>
       <h3>{title}</h3>
-      <BulletList items={keys.map((one) => t(one))} />
+      <BulletList items={keys.map((key) => t(key))} />
     </>
   )
   return (

@@ -12,10 +12,10 @@ export function NewCustomerForm({ onCreated }: { onCreated: (made: Schema<'Custo
   const draft = useDraft('new', emptyProfile)
   const sendOnce = useIdempotentSend()
   async function create() {
-    const typed = draft.values()
-    const body = profileBody(typed)
+    const input = draft.values()
+    const body = profileBody(input)
     const customer = await sendOnce(body, (header) => ok(api.POST('/customer', { params: { header }, body })))
-    draft.reset(typed)
+    draft.reset(input)
     notify(t('made'))
     onCreated(customer)
   }

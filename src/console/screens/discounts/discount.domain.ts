@@ -116,20 +116,20 @@ const parsePositive = (text: string, currency: string) => {
  * @param before the stored discount, for a change
  */
 export function bodyOf(
-  typed: DiscountText,
+  input: DiscountText,
   { currency, zone, before }: { currency: string; zone: string; before?: Discount | undefined },
 ): { readonly body: Body } | { readonly errors: FieldErrors } {
-  const { kind } = typed
-  const valueBps = kind === 'PERCENT' ? parsePercent(typed.percent) || undefined : null
-  const amount = kind === 'FIXED' ? parsePositive(typed.amount, currency) : null
-  const minSubtotal = typed.minSubtotal.trim() === '' ? null : parsePositive(typed.minSubtotal, currency)
-  const startsAt = parseChangedWallTime(typed.startsAt, before?.startsAt ?? null, zone)
-  const endsAt = parseChangedWallTime(typed.endsAt, before?.endsAt ?? null, zone)
-  const usageLimit = parseCount(typed.usageLimit)
-  const perCustomerLimit = parseCount(typed.perCustomerLimit)
+  const { kind } = input
+  const valueBps = kind === 'PERCENT' ? parsePercent(input.percent) || undefined : null
+  const amount = kind === 'FIXED' ? parsePositive(input.amount, currency) : null
+  const minSubtotal = input.minSubtotal.trim() === '' ? null : parsePositive(input.minSubtotal, currency)
+  const startsAt = parseChangedWallTime(input.startsAt, before?.startsAt ?? null, zone)
+  const endsAt = parseChangedWallTime(input.endsAt, before?.endsAt ?? null, zone)
+  const usageLimit = parseCount(input.usageLimit)
+  const perCustomerLimit = parseCount(input.perCustomerLimit)
   const errors: { -readonly [Field in keyof FieldErrors]: FieldErrors[Field] } = {}
-  if (typed.title.trim() === '') errors.title = 'required'
-  if (typed.how === 'CODE' && typed.code.trim() === '') errors.code = 'required'
+  if (input.title.trim() === '') errors.title = 'required'
+  if (input.how === 'CODE' && input.code.trim() === '') errors.code = 'required'
   if (valueBps === undefined) errors.percent = 'percent'
   if (amount === undefined) errors.amount = 'amount'
   if (minSubtotal === undefined) errors.minSubtotal = 'amount'
@@ -152,19 +152,19 @@ export function bodyOf(
   const idsOf = (chosen: readonly Choice[]) => (chosen.length === 0 ? null : chosen.map(({ id }) => id))
   return {
     body: {
-      title: typed.title.trim(),
-      code: typed.how === 'CODE' ? typed.code.trim() : null,
+      title: input.title.trim(),
+      code: input.how === 'CODE' ? input.code.trim() : null,
       kind,
       valueBps,
       amount,
       minSubtotal,
-      productIds: idsOf(typed.products),
-      collectionIds: idsOf(typed.collections),
+      productIds: idsOf(input.products),
+      collectionIds: idsOf(input.collections),
       startsAt,
       endsAt,
       usageLimit,
       perCustomerLimit,
-      status: typed.isActive ? 'ACTIVE' : 'DISABLED',
+      status: input.isActive ? 'ACTIVE' : 'DISABLED',
     },
   }
 }

@@ -52,8 +52,8 @@ export function DiscountForm({ current, resource }: { current?: Versioned<NamedD
 
   async function save(): Promise<void> {
     const base = editor.base()
-    const typed = editor.values()
-    const result = bodyOf(typed, { currency, zone, before: base?.data })
+    const input = editor.values()
+    const result = bodyOf(input, { currency, zone, before: base?.data })
     errors.value = 'errors' in result ? result.errors : {}
     if ('errors' in result) throw new Error(common('checkFields'))
     const { body } = result
@@ -73,7 +73,7 @@ export function DiscountForm({ current, resource }: { current?: Versioned<NamedD
       async save(version) {
         if (base && Object.keys(changes).length === 0) return base
         const { data, etag } = await send(version)
-        return { data: { ...data, products: typed.products, collections: typed.collections }, etag }
+        return { data: { ...data, products: input.products, collections: input.collections }, etag }
       },
       differences: (theirs) => differences(body, theirs),
     })
@@ -92,7 +92,7 @@ export function DiscountForm({ current, resource }: { current?: Versioned<NamedD
       <Section title={t('what')}>
         <TextField bind={fields.title} label={common('title')} hint={t('nameHint')} required max={255} error={errorText('title')} />
         <div class="fields">
-          <SelectField bind={kind} label={t('kind')} options={kinds.map((one) => [one, t(`kind.${one}`)])} />
+          <SelectField bind={kind} label={t('kind')} options={kinds.map((kind) => [kind, t(`kind.${kind}`)])} />
           {kind.value === 'PERCENT' && (
             <TextField bind={fields.percent} label={t('percent')} inputMode="decimal" code required error={errorText('percent')} />
           )}

@@ -15,12 +15,12 @@ export async function readDiscount(id: string, signal: AbortSignal): Promise<Ver
   const [products, collections] = await Promise.all([
     loadChoices(
       discount.productIds ?? [],
-      (one) => ok(api.GET('/product-v2/{id}', { params: { path: { id: one } }, signal })),
+      (id) => ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal })),
       (record) => withoutRecord(productChoice(record)),
     ),
     loadChoices(
       discount.collectionIds ?? [],
-      (one) => ok(api.GET('/collection-v2/{id}', { params: { path: { id: one } }, signal })),
+      (id) => ok(api.GET('/collection-v2/{id}', { params: { path: { id } }, signal })),
       (record) => withoutRecord(collectionChoice(record)),
     ),
   ])

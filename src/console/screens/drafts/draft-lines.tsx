@@ -59,7 +59,7 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
               line={line}
               currency={currency}
               isOutOfStock={isOutOfStock(line)}
-              onRemove={() => (bind.value = bind.value.filter((one) => one !== line))}
+              onRemove={() => (bind.value = bind.value.filter((other) => other !== line))}
             />
           ))}
         </ul>

@@ -109,26 +109,26 @@ export function findLineError({ lines }: DraftText, currency: string): LineError
 }
 
 /** Builds the body of a new draft from valid values. */
-export function bodyOf(typed: DraftText, currency: string): Body {
+export function bodyOf(input: DraftText, currency: string): Body {
   const text = (value: string) => value.trim() || null
   return {
-    lines: typed.lines.map(({ variantId, quantity, price }) => {
+    lines: input.lines.map(({ variantId, quantity, price }) => {
       const unitPrice = parsePrice(price, currency)
       return { variantId, quantity: parseQuantity(quantity) ?? 0, ...(unitPrice ? { unitPrice: { ...unitPrice } } : {}) }
     }),
-    email: text(typed.email),
-    customerId: typed.customerId,
-    shippingAddress: typed.shippingAddress,
-    billingAddress: typed.billingAddress,
-    shippingMethod: text(typed.shippingMethod),
-    discountCode: text(typed.discountCode),
-    note: text(typed.note),
+    email: text(input.email),
+    customerId: input.customerId,
+    shippingAddress: input.shippingAddress,
+    billingAddress: input.billingAddress,
+    shippingMethod: text(input.shippingMethod),
+    discountCode: text(input.discountCode),
+    note: text(input.note),
   }
 }
 
 /** Builds a body of the changed fields, so that the shopper's entries stay. */
-export const changeOf = (base: DraftText, typed: DraftText, currency: string): Partial<Body> =>
-  pickChanges(bodyOf(typed, currency), bodyOf(base, currency))
+export const changeOf = (base: DraftText, input: DraftText, currency: string): Partial<Body> =>
+  pickChanges(bodyOf(input, currency), bodyOf(base, currency))
 
 /** Returns the lines' total in minor units, before discounts, shipping and tax; undefined if a price is missing. */
 export function subtotalOf({ lines }: DraftText, currency: string): number | undefined {

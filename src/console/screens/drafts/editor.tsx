@@ -39,34 +39,34 @@ export function DraftEditor({
   const currency = current?.data.currency ?? shop.value?.currency ?? 'USD'
   const country = shop.value?.country ?? ''
   // The base version stays until another is set.
-  const [base, setBase] = useState(() => ({ typed: current ? textOf(current.data) : blankDraft, etag: current?.etag ?? '' }))
-  const form = useMemo(() => createDraftForm(base.typed, country), [])
+  const [base, setBase] = useState(() => ({ text: current ? textOf(current.data) : blankDraft, etag: current?.etag ?? '' }))
+  const form = useMemo(() => createDraftForm(base.text, country), [])
   useLayoutEffect(() => {
     if (!current || current.etag === base.etag) return
     const now = textOf(current.data)
     fillDraftForm(form, now, country)
-    setBase({ typed: now, etag: current.etag })
+    setBase({ text: now, etag: current.etag })
   }, [current])
   const sendOnce = useIdempotentSend()
-  const typed = readDraftForm(form)
-  const isDirty = JSON.stringify(bodyOf(typed, currency)) !== JSON.stringify(bodyOf(base.typed, currency))
-  const subtotal = subtotalOf(typed, currency)
+  const input = readDraftForm(form)
+  const isDirty = JSON.stringify(bodyOf(input, currency)) !== JSON.stringify(bodyOf(base.text, currency))
+  const subtotal = subtotalOf(input, currency)
 
   async function create(): Promise<void> {
-    const body = bodyOf(typed, currency)
+    const body = bodyOf(input, currency)
     const draft = await sendOnce(body, (header) => ok(api.POST('/v2/orders/drafts', { params: { header }, body })))
     notify(t('created'))
     route(shopPath('orders', 'drafts', draft.id), true)
   }
   async function change({ data: { id } }: VersionedDraft): Promise<void> {
-    const body = changeOf(base.typed, typed, currency)
+    const body = changeOf(base.text, input, currency)
     const saved = await saveVersioned(base.etag, {
       save: (etag) =>
         sendOnce([body, etag], (header) =>
           readVersioned(api.PATCH('/v2/orders/drafts/{id}', { params: { path: { id }, header: { ...header, ...ifMatch(etag) } }, body })),
         ),
       readCurrent: () => readVersioned(api.GET('/v2/orders/drafts/{id}', { params: { path: { id } } })),
-      differences: (theirs) => differencesOf(typed, textOf(theirs), body),
+      differences: (theirs) => differencesOf(input, textOf(theirs), body),
       onViewCurrent: (now) => onSaved?.(now),
     })
     if (!saved) return
@@ -75,7 +75,7 @@ export function DraftEditor({
   }
   async function save(): Promise<void> {
     if (isClosed) throw new Error(t('closedMeanwhile'))
-    const error = findLineError(typed, currency)
+    const error = findLineError(input, currency)
     if (error) throw new Error(t(`wrong.${error.problem}`))
     await (current ? change(current) : create())
   }
@@ -83,7 +83,7 @@ export function DraftEditor({
     <Form onSubmit={save} submit={current ? common('save') : t('create')} dirty={isDirty} label={t('draft')}>
       <Section title={t('lines')}>
         <LinesField bind={form.lines} currency={currency} unavailable={unavailableIn(current)} />
-        {subtotal !== undefined && typed.lines.length > 0 && (
+        {subtotal !== undefined && input.lines.length > 0 && (
           <p class="end">
             {common('subtotal')}: <strong>{money({ amount: subtotal, currency })}</strong>
           </p>
@@ -167,7 +167,7 @@ const AddressField = ({
   sources: readonly AddressSource[]
 }) => (
   <>
-    <SelectField label={label} bind={bind} options={sources.map((one) => [one, t(`says.${one}`)] as const)} />
+    <SelectField label={label} bind={bind} options={sources.map((source) => [source, t(`says.${source}`)] as const)} />
     {bind.value === 'shop' && (
       <fieldset class="sub" aria-label={label}>
         <AddressFields form={form} required />

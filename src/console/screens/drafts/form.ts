@@ -31,25 +31,25 @@ export const createDraftLine = ({ quantity, price, ...line }: LineText): DraftLi
 })
 
 /** @param country default country of an empty address */
-export function createDraftForm(typed: DraftText, country: string): DraftForm {
-  const isSame = typed.billingAddress !== null && JSON.stringify(typed.billingAddress) === JSON.stringify(typed.shippingAddress)
+export function createDraftForm(values: DraftText, country: string): DraftForm {
+  const isSame = values.billingAddress !== null && JSON.stringify(values.billingAddress) === JSON.stringify(values.shippingAddress)
   return {
-    lines: signal(typed.lines.map(createDraftLine)),
-    email: signal(typed.email),
-    customer: signal(typed.customerId === null ? [] : [{ id: typed.customerId, text: typed.customerId }]),
-    shippingBy: signal<AddressSource>(typed.shippingAddress ? 'shop' : 'shopper'),
-    shipping: createAddressForm(typed.shippingAddress, country),
-    billingBy: signal<AddressSource>(isSame ? 'same' : typed.billingAddress ? 'shop' : 'shopper'),
-    billing: createAddressForm(typed.billingAddress, country),
-    shippingMethod: signal(typed.shippingMethod),
-    discountCode: signal(typed.discountCode),
-    note: signal(typed.note),
+    lines: signal(values.lines.map(createDraftLine)),
+    email: signal(values.email),
+    customer: signal(values.customerId === null ? [] : [{ id: values.customerId, text: values.customerId }]),
+    shippingBy: signal<AddressSource>(values.shippingAddress ? 'shop' : 'shopper'),
+    shipping: createAddressForm(values.shippingAddress, country),
+    billingBy: signal<AddressSource>(isSame ? 'same' : values.billingAddress ? 'shop' : 'shopper'),
+    billing: createAddressForm(values.billingAddress, country),
+    shippingMethod: signal(values.shippingMethod),
+    discountCode: signal(values.discountCode),
+    note: signal(values.note),
   }
 }
 
 /** Sets the fields' values and keeps the signals, so that the focus stays. */
-export function fillDraftForm(form: DraftForm, typed: DraftText, country: string): void {
-  const { shipping, billing, customer, ...otherFields } = createDraftForm(typed, country)
+export function fillDraftForm(form: DraftForm, values: DraftText, country: string): void {
+  const { shipping, billing, customer, ...otherFields } = createDraftForm(values, country)
   setFields(form.shipping, draftValues(shipping))
   setFields(form.billing, draftValues(billing))
   // The name of the same customer is loaded already.

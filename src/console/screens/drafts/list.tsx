@@ -59,7 +59,7 @@ export default function Drafts() {
     >
       <Filters
         query={query}
-        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((status) => [status, stateName(status)]) }]}
       />
       <ListTable
         resource={drafts}

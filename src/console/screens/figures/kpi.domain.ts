@@ -3,7 +3,7 @@ import type { Schema } from '../../lib/api/api.ts'
 
 export const kpiNames = ['gmv', 'confirmed-orders', 'registered-users', 'verified-shops', 'created-products', 'refund-rate'] as const
 export type KpiName = (typeof kpiNames)[number]
-export const isKpi = (name: string | undefined): name is KpiName => kpiNames.some((one) => one === name)
+export const isKpi = (name: string | undefined): name is KpiName => kpiNames.some((kpiName) => kpiName === name)
 
 type Unit = 'count' | 'usd' | 'part'
 export const unitOf = (name: KpiName): Unit => (name === 'gmv' ? 'usd' : name === 'refund-rate' ? 'part' : 'count')

@@ -161,11 +161,11 @@ function EditForm({
     ({ note, expiresAt }): CardText => ({ note: note ?? '', expiresAt: wallTimeText(expiresAt, zone) }),
   )
   async function submit() {
-    const typed = editor.values()
+    const input = editor.values()
     const before = editor.base().data.expiresAt
-    const expiresAt = parseChangedWallTime(typed.expiresAt, before, zone)
+    const expiresAt = parseChangedWallTime(input.expiresAt, before, zone)
     if (expiresAt === undefined) throw new Error(t('notMoment'))
-    const saved = await editor.save(saveOptions({ note: typed.note.trim() || null, ...(expiresAt !== before && { expiresAt }) }))
+    const saved = await editor.save(saveOptions({ note: input.note.trim() || null, ...(expiresAt !== before && { expiresAt }) }))
     if (!saved) return
     await card.reload()
     notify(common('saved'))

@@ -65,7 +65,7 @@ export function IssueDialog({
 
 function CodeOnce({ card, onClose }: { card: IssuedCard; onClose: () => void }) {
   // Leaving asks first, because the code cannot be shown again.
-  useDirty(true, 'shown once')
+  useDirty(true, 'secret')
   // The login hides the code.
   if (sessionStatus.value === 'locked') return null
   return (

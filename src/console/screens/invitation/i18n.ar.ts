@@ -11,7 +11,4 @@ export default {
   nameHint: 'يظهر لموظفي المتجر',
   password: 'كلمة المرور',
   passwordHint: '10 أحرف على الأقل',
-  codeWanted: 'أدخل الرمز من تطبيق المصادقة.',
-  code: 'رمز المصادقة',
-  codeHint: 'أو استخدم رمز استرداد.',
 } satisfies Translation<typeof en>

@@ -8,7 +8,4 @@ export default {
   nameHint: 'Shown to the shop’s staff',
   password: 'Password',
   passwordHint: 'At least 10 characters',
-  codeWanted: 'Enter the code from your authenticator app.',
-  code: 'Authentication code',
-  codeHint: 'Or use a recovery code.',
 } as const

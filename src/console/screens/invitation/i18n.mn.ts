@@ -11,7 +11,4 @@ export default {
   nameHint: 'Дэлгүүрийн ажилтнуудад харагдана',
   password: 'Нууц үг',
   passwordHint: 'Дор хаяж 10 тэмдэгт',
-  codeWanted: 'Баталгаажуулах аппын кодыг оруулна уу.',
-  code: 'Баталгаажуулах код',
-  codeHint: 'Эсвэл нөөц код ашиглана уу.',
 } satisfies Translation<typeof en>

@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { ApiError, noResponseError, readApiError, responseTimeoutMs } from '../../lib/api/api-error.ts'
@@ -6,9 +6,9 @@ import type { components } from '../../lib/schema.d.ts'
 import { shopHref } from '../../lib/session/current-shop.ts'
 import { linkToken } from '../../lib/session/link-token.ts'
 import { logIn } from '../../lib/session/session.ts'
+import { CodeField } from '../../shell/code-field.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Note } from '../../ui/note.tsx'
 import { t } from './i18n.ts'
 
 type JoinedShop = components['schemas']['JoinedShop']
@@ -75,10 +75,3 @@ export default function Invitation() {
     </>
   )
 }
-
-const CodeField = ({ bind }: { bind: Signal<string> }) => (
-  <div class="stack">
-    <Note>{t('codeWanted')}</Note>
-    <TextField label={t('code')} hint={t('codeHint')} bind={bind} autoComplete="one-time-code" inputMode="text" code required />
-  </div>
-)

@@ -52,10 +52,10 @@ const sorts = ['oldest', 'newest'] as const
 export default function Businesses() {
   const query = useQuery()
   const parameter = query.values['status']
-  const status = parameter === all ? undefined : (statuses.find((one) => one === parameter) ?? 'PENDING')
+  const status = parameter === all ? undefined : (statuses.find((status) => status === parameter) ?? 'PENDING')
   const isPending = status === 'PENDING'
   const defaultSort = isPending ? 'oldest' : 'newest'
-  const sort = sorts.find((one) => one === query.values['sort']) ?? defaultSort
+  const sort = sorts.find((sort) => sort === query.values['sort']) ?? defaultSort
   const otherSort = sort === 'oldest' ? 'newest' : 'oldest'
   const records = useResource(JSON.stringify([status, sort, query.page]), (signal) =>
     ok(api.GET('/admin/kyb', { params: { query: { page: query.page, sort, ...(status && { status }) } }, signal })),
@@ -68,7 +68,7 @@ export default function Businesses() {
   })
   return (
     <Page title={t('title')}>
-      <Tabs label={common('status')} tabs={[...statuses.map((one) => tab(one, stateName(one))), tab(all, common('all'))]} />
+      <Tabs label={common('status')} tabs={[...statuses.map((status) => tab(status, stateName(status))), tab(all, common('all'))]} />
       <ListTable
         resource={records}
         query={query}

@@ -130,7 +130,7 @@ function DecideDialog({
       {isApproval ? (
         <>
           <p>{t('approveFinal')}</p>
-          <BulletList items={allowedTexts.map((one) => t(one))} />
+          <BulletList items={allowedTexts.map((key) => t(key))} />
         </>
       ) : (
         <p>{t('rejectWhat')}</p>

@@ -41,7 +41,7 @@ export function AssessFields({ figures, hidesCohort }: { figures: Draft<CreditFi
         error={amountError(figures.collateral, 'collateral')}
         required
       />
-      <SelectField label={t('risk')} bind={figures.risk} options={risks.map((one) => [one, t(`risk.${one}`)])} />
+      <SelectField label={t('risk')} bind={figures.risk} options={risks.map((risk) => [risk, t(`risk.${risk}`)])} />
       <TagsField label={t('flags')} hint={t('flagsHint')} bind={figures.flags} max={50} />
     </div>
   )

@@ -14,7 +14,7 @@ const bases = ['T0', 'T1', 'T2', 'T3'] as const
 
 /** The merchant's credit tier by repayments. The URL holds the lender's base tier. */
 export function CreditTier({ merchantId, query }: { merchantId: string; query: Query }) {
-  const baseTier = bases.find((one) => one === query.values['base']) ?? 'T1'
+  const baseTier = bases.find((base) => base === query.values['base']) ?? 'T1'
   const creditLimit = useResource(`${merchantId} ${baseTier}`, (signal) =>
     ok(
       api.GET('/admin/lending-application/credit-tier/upgrade-eligibility/{merchantId}', {
@@ -30,7 +30,7 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
       <p class="faint" aria-hidden="true">
         {t('base')}
       </p>
-      <Tabs label={t('base')} tabs={bases.map((one) => ({ href: query.href({ base: one }), text: one, current: one === baseTier }))} />
+      <Tabs label={t('base')} tabs={bases.map((base) => ({ href: query.href({ base }), text: base, current: base === baseTier }))} />
       <ResourceView resource={creditLimit}>
         {({ earnedTier, effectiveTier, signals, nextTierGap, topTierGap }) => (
           <>

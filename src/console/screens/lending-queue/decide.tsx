@@ -95,10 +95,10 @@ export function DecideDialog({
       >
         <fieldset class="field choices">
           <legend>{t('decision')}</legend>
-          {decisions.map((one) => (
-            <label key={one} class="choice">
-              <input type="radio" name="decision" checked={value === one} onChange={() => (decision.value = one)} />
-              <span>{t(`do.${one}`)}</span>
+          {decisions.map((option) => (
+            <label key={option} class="choice">
+              <input type="radio" name="decision" checked={value === option} onChange={() => (decision.value = option)} />
+              <span>{t(`do.${option}`)}</span>
             </label>
           ))}
         </fieldset>

@@ -55,12 +55,12 @@ const columns = (): readonly Column<Application>[] => [
 ]
 
 /** The chosen partner: one of the list, or free text. */
-export const Partners = ({ application: { selectedTier1Partner: one, selectedTier2Partner: two } }: { application: Application }) =>
-  one === null && two === null ? (
+export const Partners = ({ application: { selectedTier1Partner: tier1, selectedTier2Partner: tier2 } }: { application: Application }) =>
+  tier1 === null && tier2 === null ? (
     '–'
   ) : (
     <>
-      {one !== null && humanizeKey(one)} {two !== null && <bdi class="cut">{two}</bdi>}
+      {tier1 !== null && humanizeKey(tier1)} {tier2 !== null && <bdi class="cut">{tier2}</bdi>}
     </>
   )
 
@@ -68,9 +68,9 @@ export const Partners = ({ application: { selectedTier1Partner: one, selectedTie
 export default function Queue() {
   const query = useQuery()
   const { partner } = query.values
-  const status = statuses.find((one) => one === query.values['status']) ?? 'SUBMITTED'
-  const tier = tiers.find((one) => one === query.values['tier'])
-  const cohort = cohorts.find((one) => one === query.values['cohort'])
+  const status = statuses.find((status) => status === query.values['status']) ?? 'SUBMITTED'
+  const tier = tiers.find((tier) => tier === query.values['tier'])
+  const cohort = cohorts.find((cohort) => cohort === query.values['cohort'])
   const filters = { status, ...(tier && { tier }), ...(cohort && { cohort }), ...(partner && { partner }) }
   const queue = useResource(JSON.stringify([filters, query.page]), (signal) =>
     ok(api.GET('/admin/lending-application', { params: { query: { ...filters, page: query.page, limit: pageSize } }, signal })),
@@ -83,12 +83,16 @@ export default function Queue() {
     <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })} text={t('assess')} />}>
       <Tabs
         label={common('status')}
-        tabs={statuses.map((one) => ({ href: query.href({ status: one }), text: lendingStateName(one), current: one === status }))}
+        tabs={statuses.map((option) => ({
+          href: query.href({ status: option }),
+          text: lendingStateName(option),
+          current: option === status,
+        }))}
       />
       <Filters
         query={query}
         filters={[
-          { name: 'tier', label: lendingText('tier'), options: tiers.map((one) => [one, tierName(one)]) },
+          { name: 'tier', label: lendingText('tier'), options: tiers.map((tier) => [tier, tierName(tier)]) },
           { name: 'cohort', label: lendingText('cohort'), options: cohortOptions() },
           { name: 'partner', label: common('affiliate') },
         ]}

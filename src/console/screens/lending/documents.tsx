@@ -73,7 +73,7 @@ export function Documents({
 /** Reads the present document of a key. Its id is its version, because each file is a new document. */
 async function readDocument(id: string, key: string): Promise<{ data: Document | undefined; etag: string }> {
   const { data } = await ok(api.GET('/lending-application/{id}/documents', { params: { path: { id } } }))
-  const document = data.find((one) => one.key === key)
+  const document = data.find((document) => document.key === key)
   return { data: document, etag: document?.id ?? '' }
 }
 
@@ -213,7 +213,7 @@ function FileUpload({ id, item, isUploaded, knownIds, onSent }: FileUploadProps)
   const [error, setError] = useState<unknown>(undefined)
   const lastFile = useRef<File | undefined>(undefined)
   const controllerRef = useRef<AbortController | undefined>(undefined)
-  useDirty(fraction !== undefined, 'on its way')
+  useDirty(fraction !== undefined, 'upload')
   useEffect(() => () => controllerRef.current?.abort(pageLeft), [])
   async function send(file: File): Promise<void> {
     lastFile.current = file

@@ -35,8 +35,8 @@ export function LoanForm({ current, resource }: { current: VersionedApplication;
   const editor = useRecordEditor(resource, current, textsOfLoan)
   const wrongField = useSignal<'amount' | 'term' | undefined>(undefined)
   async function save(): Promise<void> {
-    const typed = editor.values()
-    const change = loanChange(textsOfLoan(editor.base().data), typed)
+    const input = editor.values()
+    const change = loanChange(textsOfLoan(editor.base().data), input)
     wrongField.value = change.error
     if (change.error) throw new Error(change.error === 'term' ? `${t('term')}: ${t('notTerm')}` : invalidAmountText('USD'))
     const saved = await editor.save({
@@ -44,7 +44,7 @@ export function LoanForm({ current, resource }: { current: VersionedApplication;
         readVersioned<Application>(
           api.PATCH('/lending-application/{id}', { params: { path, header: ifMatch(version) }, body: change.body }),
         ),
-      differences: (theirs) => diffRows(loanRows(typed), loanRows(textsOfLoan(theirs))),
+      differences: (theirs) => diffRows(loanRows(input), loanRows(textsOfLoan(theirs))),
     })
     if (saved) notify(common('saved'))
   }
@@ -70,14 +70,14 @@ export function LoanForm({ current, resource }: { current: VersionedApplication;
           <SelectField
             bind={fields.purpose}
             label={t('purpose')}
-            options={[['', t('any')], ...purposes.map((one) => [one, purposeName(one)] as const)]}
+            options={[['', t('any')], ...purposes.map((purpose) => [purpose, purposeName(purpose)] as const)]}
           />
           {data.tier === 'TIER_1_REFERRAL' ? (
             <SelectField
               bind={fields.partner1}
               label={t('partner')}
               hint={t('partnerHint')}
-              options={[['', t('any')], ...partners.map((one) => [one, t(`partner.${one}`)] as const)]}
+              options={[['', t('any')], ...partners.map((partner) => [partner, t(`partner.${partner}`)] as const)]}
             />
           ) : (
             <TextField bind={fields.partner2} label={t('partner')} hint={t('partner2Hint')} max={200} />

@@ -81,8 +81,8 @@ function NewForm({ initialLender }: { initialLender: readonly Choice[] }) {
   async function create(): Promise<void> {
     setSubmitted(true)
     if (lenderId === undefined) throw new Error(`${t('lender')}: ${common('required')}`)
-    const typed = draft.values()
-    const body = { ...typed, lenderId, contentHash: typed.contentHash.trim(), documentUrl: typed.documentUrl.trim() }
+    const input = draft.values()
+    const body = { ...input, lenderId, contentHash: input.contentHash.trim(), documentUrl: input.documentUrl.trim() }
     const { id, version } = await sendOnce(body, (header) => ok(api.POST('/admin/methodologies', { params: { header }, body })))
     notify(t('registered', { name: truncate(version) }))
     route(operatorPath('methodologies', id), true)

@@ -118,9 +118,9 @@ export default function Orders() {
         query={query}
         search={t('search')}
         filters={[
-          { name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) },
-          { name: 'paymentStatus', label: t('payment'), options: paymentStatuses.map((one) => [one, t(`payment.${one}`)]) },
-          { name: 'fulfilmentStatus', label: t('sending'), options: fulfilmentStatuses.map((one) => [one, stateName(one)]) },
+          { name: 'status', label: common('status'), options: statuses.map((status) => [status, stateName(status)]) },
+          { name: 'paymentStatus', label: t('payment'), options: paymentStatuses.map((status) => [status, t(`payment.${status}`)]) },
+          { name: 'fulfilmentStatus', label: t('sending'), options: fulfilmentStatuses.map((status) => [status, stateName(status)]) },
           { name: 'agent', label: t('agent'), options: [['true', t('byAgent')]] },
           { name: 'number', label: t('filterNumber') },
           { name: 'tag', label: common('tag') },

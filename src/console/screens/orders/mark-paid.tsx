@@ -14,8 +14,8 @@ export function MarkPaidDialog({ order, onClose, onDone }: OrderDialogProps) {
   const reference = useSignal('')
   const sendOnce = useIdempotentSend()
   async function markPaid(): Promise<void> {
-    const typed = reference.value.trim()
-    const body = typed === '' ? {} : { reference: typed }
+    const input = reference.value.trim()
+    const body = input === '' ? {} : { reference: input }
     await sendOnce(body, (header) =>
       ok(api.POST('/v2/orders/{orderId}/mark-paid', { params: { path: { orderId: order.id }, header }, body })),
     )

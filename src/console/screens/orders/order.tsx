@@ -127,7 +127,7 @@ function OrderDialog({ order, resource, query }: { order: Order; resource: Resou
   if (!canManage.value) return null
   if (dialog === 'paid' && awaitsManualPayment(order)) return <MarkPaidDialog {...dialogProps} />
   if (dialog === 'refund') return <RefundDialog {...dialogProps} />
-  const correction = corrections.find((one) => one === dialog)
+  const correction = corrections.find((correction) => correction === dialog)
   if (correction && isCorrectable(order)) return <CorrectDialog {...dialogProps} correction={correction} />
   if (dialog === 'cancel') return <CancelDialog {...dialogProps} />
   const refund = dialog === 'settle' ? order.refunds.find(({ id }) => id === refundId) : undefined

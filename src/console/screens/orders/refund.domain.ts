@@ -9,7 +9,7 @@ type Line = Order['lines'][number]
 /** Refundable minor units, to the payment and to gift cards. */
 type RefundableAmounts = { readonly captured: number; readonly onCards: number }
 
-const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0)
+const sum = (amounts: readonly number[]): number => amounts.reduce((all, amount) => all + amount, 0)
 
 /** Failed refunds released their amounts; pending ones hold them. */
 const activeRefunds = ({ refunds }: Order) => refunds.filter(({ status }) => status !== 'FAILED')
@@ -55,7 +55,7 @@ export function lineRefundAmount(order: Order, line: Line, quantity: number): nu
   const earlierRefunds = activeRefunds(order)
     .flatMap(({ lines }) => lines)
     .filter(({ lineId }) => lineId === line.id)
-  const units = sum(earlierRefunds.map((one) => one.quantity)) + quantity
+  const units = sum(earlierRefunds.map((refund) => refund.quantity)) + quantity
   if (units > line.quantity) return Number.NaN
   return Math.max(0, multiplyHalfEven(amountPaidFor(line), units, line.quantity) - sum(earlierRefunds.map(({ amount }) => amount.amount)))
 }

@@ -167,10 +167,10 @@ export function RefundDialog({ order, onClose, onDone }: OrderDialogProps) {
 const RefundKindField = ({ bind }: { bind: Signal<RefundKind> }) => (
   <fieldset class="field choices">
     <legend>{t('refundWhat')}</legend>
-    {refundKinds.map((one) => (
-      <label key={one} class="choice">
-        <input type="radio" name="way" checked={bind.value === one} onChange={() => (bind.value = one)} />
-        <span>{t(`way.${one}`)}</span>
+    {refundKinds.map((refundKind) => (
+      <label key={refundKind} class="choice">
+        <input type="radio" name="way" checked={bind.value === refundKind} onChange={() => (bind.value = refundKind)} />
+        <span>{t(`way.${refundKind}`)}</span>
       </label>
     ))}
   </fieldset>

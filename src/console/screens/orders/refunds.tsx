@@ -65,7 +65,7 @@ export default function Refunds() {
     <Page title={common('refunds')} actions={canManage.value && <CsvButton path="/v2/refunds" query={{ status }} name="refunds" />}>
       <Filters
         query={query}
-        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((status) => [status, stateName(status)]) }]}
       />
       <ListTable
         resource={refunds}

@@ -39,7 +39,7 @@ export default function Returns() {
     <Page title={common('returns')} actions={<CsvButton path="/v2/returns" query={{ status }} name="returns" />}>
       <Filters
         query={query}
-        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, returnStatusName(one)]) }]}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((status) => [status, returnStatusName(status)]) }]}
       />
       <ListTable
         resource={returns}

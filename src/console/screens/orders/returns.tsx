@@ -49,7 +49,7 @@ function ReturnsSection({ order, onChange, query }: ReturnsProps) {
     await Promise.all([returns.reload(), onChange()])
   }
   const dialogProps = { order, onClose: close, onDone: finish }
-  const step = steps.find((one) => one === dialog)
+  const step = steps.find((step) => step === dialog)
   return (
     <Section title={common('returns')} actions={<ButtonLink href={query.href({ do: 'return' })} text={t('askReturn')} />}>
       <ResourceView resource={returns}>
@@ -59,8 +59,8 @@ function ReturnsSection({ order, onChange, query }: ReturnsProps) {
             <>
               {data.length === 0 && <p class="faint">{t('noReturns')}</p>}
               <ol class="plain">
-                {data.map((one) => (
-                  <ReturnItem key={one.id} orderReturn={one} order={order} query={query} />
+                {data.map((orderReturn) => (
+                  <ReturnItem key={orderReturn.id} orderReturn={orderReturn} order={order} query={query} />
                 ))}
               </ol>
               {dialog === 'return' && <RequestReturnDialog {...dialogProps} returnable={returnable} />}

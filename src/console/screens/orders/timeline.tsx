@@ -23,14 +23,14 @@ export function Timeline({ order, onChange }: { order: Order; onChange: () => Pr
   const entries = timelineOf(order)
   const [isExpanded, setExpanded] = useState(false)
   const shownEntries = isExpanded ? entries : entries.slice(0, pageSize)
-  const staffName = useStaffNames(shownEntries.flatMap((one) => (one.kind === 'note' ? [one.actor] : [])))
+  const staffName = useStaffNames(shownEntries.flatMap((entry) => (entry.kind === 'note' ? [entry.actor] : [])))
   return (
     <Section title={t('timeline')}>
       {canManage.value && <NoteForm orderId={order.id} onChange={onChange} />}
       <ol class="timeline">
-        {shownEntries.map((one) => (
-          <li key={`${one.kind}${one.id}`}>
-            <TimelineItem entry={one} staffName={staffName} />
+        {shownEntries.map((entry) => (
+          <li key={`${entry.kind}${entry.id}`}>
+            <TimelineItem entry={entry} staffName={staffName} />
           </li>
         ))}
       </ol>

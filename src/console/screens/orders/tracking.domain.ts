@@ -42,14 +42,14 @@ export function parseTracking(text: string): TrackingFile | undefined {
   const columns = hasHeader ? headerColumns : { number: 0, trackingNumber: 1, carrier: 2 }
   const rows = new Map<number, TrackingRow>()
   const problems: { record: number; problem: TrackingProblem }[] = []
-  records.forEach((cells, at) => {
-    if (hasHeader && at === 0) return
+  records.forEach((cells, index) => {
+    if (hasHeader && index === 0) return
     const number = parseOrderNumber(cells[columns.number] ?? '')
     const trackingNumber = cells[columns.trackingNumber] ?? ''
     const carrier = cells[columns.carrier] ?? ''
-    if (number === undefined) problems.push({ record: at + 1, problem: 'number' })
-    else if (rows.has(number)) problems.push({ record: at + 1, problem: 'repeated' })
-    else if (trackingNumber.length > textMax || carrier.length > textMax) problems.push({ record: at + 1, problem: 'tooLong' })
+    if (number === undefined) problems.push({ record: index + 1, problem: 'number' })
+    else if (rows.has(number)) problems.push({ record: index + 1, problem: 'repeated' })
+    else if (trackingNumber.length > textMax || carrier.length > textMax) problems.push({ record: index + 1, problem: 'tooLong' })
     else rows.set(number, { number, trackingNumber, carrier })
   })
   return { rows: [...rows.values()], problems }

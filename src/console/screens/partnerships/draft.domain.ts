@@ -9,13 +9,13 @@ export type PartnershipText = {
   readonly shops: readonly Choice[]
 }
 
-export const bodyOf = (typed: readonly PartnershipText[]): Partnership[] =>
-  typed.map(({ name, processor, shops }) => ({ name: name.trim(), defaultCardProcessor: processor, shopIds: shops.map(({ id }) => id) }))
+export const bodyOf = (input: readonly PartnershipText[]): Partnership[] =>
+  input.map(({ name, processor, shops }) => ({ name: name.trim(), defaultCardProcessor: processor, shopIds: shops.map(({ id }) => id) }))
 
 /** Returns the names of shops in several partnerships; the API allows one each. */
-export function findDuplicateShops(typed: readonly PartnershipText[]): readonly string[] {
+export function findDuplicateShops(input: readonly PartnershipText[]): readonly string[] {
   const seen = new Map<string, { readonly text: string; times: number }>()
-  for (const { shops } of typed)
+  for (const { shops } of input)
     for (const { id, text } of shops) {
       const entry = seen.get(id) ?? { text, times: 0 }
       entry.times++
@@ -45,8 +45,8 @@ export function differencesOf(
   const allNames = [...new Set([...mine, ...theirs].map(({ name }) => name))]
   const describe = (list: readonly Partnership[], name: string, shownNames: PartnershipNames) =>
     list
-      .filter((one) => one.name === name)
-      .map((one) => describePartnership(one, shownNames))
+      .filter((partnership) => partnership.name === name)
+      .map((partnership) => describePartnership(partnership, shownNames))
       .join('; ')
   // Compares by id and shows ids only if the names are equal.
   return allNames

@@ -44,7 +44,7 @@ async function readShopNames(
   const read = (id: string): Promise<Schema<'AdminShop'>> =>
     ok(api.GET('/admin/shops/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
   const choices = await loadChoices(missingIds, read, shopChoice)
-  return new Map([...knownShops, ...choices.map((one) => [one.id, one] as const)])
+  return new Map([...knownShops, ...choices.map((choice) => [choice.id, choice] as const)])
 }
 async function read(knownShops: VersionedList['shops'] = new Map(), signal?: AbortSignal): Promise<VersionedList> {
   const { data, etag } = await readVersioned(api.GET('/admin/partnerships', signal ? { signal } : {}))
@@ -77,17 +77,17 @@ const readRows = (rows: readonly PartnershipRow[]): PartnershipText[] =>
 
 function PartnershipsForm({ version, resource }: { version: VersionedList; resource: Resource<VersionedList> }) {
   const [rows] = useState(() => signal<readonly PartnershipRow[]>(valuesOf(version).map(createRow)))
-  const typed = readRows(rows.value)
-  const isDirty = JSON.stringify(bodyOf(typed)) !== JSON.stringify(version.data.data)
+  const input = readRows(rows.value)
+  const isDirty = JSON.stringify(bodyOf(input)) !== JSON.stringify(version.data.data)
   function showVersion(now: VersionedList): void {
     resource.put(now)
     rows.value = valuesOf(now).map(createRow)
   }
   async function save(): Promise<void> {
-    const duplicates = findDuplicateShops(typed)
+    const duplicates = findDuplicateShops(input)
     if (duplicates.length > 0) throw new Error(t('twice', { names: duplicates.join(', ') }))
-    const body = { data: bodyOf(typed) }
-    const knownShops = new Map([...version.shops, ...typed.flatMap(({ shops }) => shops.map((one) => [one.id, one] as const))])
+    const body = { data: bodyOf(input) }
+    const knownShops = new Map([...version.shops, ...input.flatMap(({ shops }) => shops.map((shop) => [shop.id, shop] as const))])
     const saved = await saveVersioned(version.etag, {
       save: (version) => readVersioned(api.PUT('/admin/partnerships', { params: { header: ifMatch(version) }, body })),
       readCurrent: async () => {
@@ -112,25 +112,25 @@ function PartnershipsForm({ version, resource }: { version: VersionedList; resou
   return (
     <Form onSubmit={save} dirty={isDirty}>
       {rows.value.length === 0 && <p class="hint">{t('none')}</p>}
-      {rows.value.map((row, at) => (
+      {rows.value.map((row, index) => (
         <Section
           key={row.key}
-          title={row.name.value || t('nr', { n: at + 1 })}
+          title={row.name.value || t('nr', { n: index + 1 })}
           actions={
             <Button
               kind="danger"
-              label={`${common('remove')}: ${row.name.value || t('nr', { n: at + 1 })}`}
-              onPress={() => (rows.value = rows.value.filter((one) => one !== row))}
+              label={`${common('remove')}: ${row.name.value || t('nr', { n: index + 1 })}`}
+              onPress={() => (rows.value = rows.value.filter((other) => other !== row))}
               text={common('remove')}
             />
           }
         >
           <div class="fields">
-            <TextField label={common('name')} bind={row.name} name={`data.${at}.name`} max={100} required />
+            <TextField label={common('name')} bind={row.name} name={`data.${index}.name`} max={100} required />
             <SelectField
               label={t('processor')}
               bind={row.processor}
-              options={cardProcessors.map((one) => [one, processorName(one)] as const)}
+              options={cardProcessors.map((processor) => [processor, processorName(processor)] as const)}
             />
           </div>
           <PickField label={common('shops')} bind={row.shops} max={shopsMax} find={findShops} />

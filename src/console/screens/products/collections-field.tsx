@@ -64,12 +64,12 @@ export function CollectionsField({ productId }: { productId: string }) {
           <>
             {data.length > 0 && (
               <ul class="tags plain" aria-label={common('collections')}>
-                {data.map((one) => (
-                  <li class="tag" key={one.id}>
-                    <a href={shopPath('collections', one.id)}>
-                      <bdi>{one.title}</bdi>
+                {data.map((collection) => (
+                  <li class="tag" key={collection.id}>
+                    <a href={shopPath('collections', collection.id)}>
+                      <bdi>{collection.title}</bdi>
                     </a>
-                    <button type="button" aria-label={`${common('remove')}: ${one.title}`} onClick={() => change(one, false)}>
+                    <button type="button" aria-label={`${common('remove')}: ${collection.title}`} onClick={() => change(collection, false)}>
                       <Icon name="close" />
                     </button>
                   </li>
@@ -79,7 +79,7 @@ export function CollectionsField({ productId }: { productId: string }) {
             <Picker
               label={t('addToCollection')}
               find={findCollections}
-              isSelected={({ id }) => data.some((one) => one.id === id)}
+              isSelected={({ id }) => data.some((collection) => collection.id === id)}
               onPick={({ record }) => change(record, !data.some(({ id }) => id === record.id))}
               single
             />

@@ -83,7 +83,7 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
   }
   const yesOrNo = (text: string) => common(text === 'true' ? 'yes' : 'no')
   const picture = (key: string) => {
-    const shownPicture = [...mine.pictures, ...theirs.pictures].find((one) => one.key === key)
+    const shownPicture = [...mine.pictures, ...theirs.pictures].find((picture) => picture.key === key)
     return shownPicture ? pictureName(shownPicture) : ''
   }
   const fields: readonly (readonly [keyof VariantText, string, (text: string) => string])[] = [

@@ -145,7 +145,7 @@ export function textOf(product: Product, zone: string): ProductText {
     seoTitle: seo.title ?? '',
     seoDescription: seo.description ?? '',
     options,
-    rows: product.variants.map((variant, at) => ({ ...(combinations[at] as VariantCombination), ...variantText(variant) })),
+    rows: product.variants.map((variant, index) => ({ ...(combinations[index] as VariantCombination), ...variantText(variant) })),
     pictures: images.map(({ id, url, alt, width, height }) => ({ key: id, id, url, alt: alt ?? '', width, height })),
   }
 }
@@ -226,9 +226,11 @@ type BodyResult<Body> = { readonly body: Body; readonly errors: FieldErrors }
 const savedPictureId = (text: ProductText, row: RowText): string | null => text.pictures.find(({ key }) => key === row.picture)?.id ?? null
 
 function readRows(text: ProductText, currency: string, errors: Record<string, FieldErrors[string]>) {
-  text.options.forEach((option, at) => {
+  text.options.forEach((option, index) => {
     if (option.values.length > 0 && option.name.trim() === '') errors[`options.${option.key}.name`] = 'required'
-    if (text.options.slice(0, at).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase()))
+    if (
+      text.options.slice(0, index).some(({ name }) => name.trim() !== '' && name.trim().toLowerCase() === option.name.trim().toLowerCase())
+    )
       errors[`options.${option.key}.name`] = 'twice'
   })
   for (const { key, values: optionValues } of text.options) {
@@ -285,7 +287,7 @@ export function changeBody(text: ProductText, before: ProductText, terms: ShopTe
   })
   const publishedAt = text.publication === 'auto' ? publishWhenActive(text, before, terms) : requested
   const hasOtherPublication = !isSameJson([text.publication, text.publishedAt], [before.publication, before.publishedAt])
-  const previousRows = new Map(readRows(before, currency, {}).map((one) => [one.row.id, one]))
+  const previousRows = new Map(readRows(before, currency, {}).map((input) => [input.row.id, input]))
   const variants = rows.map(({ row, body }): VariantChange => {
     const previous = row.id === undefined ? undefined : previousRows.get(row.id)
     if (!previous || row.id === undefined) return body
@@ -320,7 +322,7 @@ export function addBeforeRemoveBody(body: ChangeBody, text: ProductText, before:
     let name = rowName(before.options, row) || '–'
     while (values.includes(name)) name += ' –'
     values.push(name)
-    return id === undefined ? [] : [{ id, optionValues: [name, ...others.map((one) => one.values[0] ?? '')] }]
+    return id === undefined ? [] : [{ id, optionValues: [name, ...others.map((variant) => variant.values[0] ?? '')] }]
   })
   return { ...body, options: [{ ...first, values }, ...others], variants: [...(body.variants ?? []), ...old] }
 }
@@ -338,7 +340,7 @@ export function variantOf<One extends { readonly id: string; readonly optionValu
 
 /** Assigns new pictures to variants, after the pictures have ids. */
 export function pendingPictures(text: ProductText, product: Product): NonNullable<ChangeBody['variants']> {
-  const newPictureIds = new Map(text.pictures.map(({ key, id }, at) => [key, id === undefined ? product.images[at]?.id : undefined]))
+  const newPictureIds = new Map(text.pictures.map(({ key, id }, index) => [key, id === undefined ? product.images[index]?.id : undefined]))
   return text.rows.flatMap((row) => {
     const imageId = newPictureIds.get(row.picture)
     const variant = imageId && variantOf(text, row, product.variants)

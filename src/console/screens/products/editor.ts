@@ -130,7 +130,9 @@ export function createProductEditor(initialProduct: Product | undefined, zone: s
     addValue(option, value) {
       const key = newKey()
       fitRows(
-        options.value.map((one) => (one.key === option ? { ...one, values: [...one.values, { key, text: value }] } : one)),
+        options.value.map((existing) =>
+          existing.key === option ? { ...existing, values: [...existing.values, { key, text: value }] } : existing,
+        ),
         rows.value,
       )
       return addRows(missingCombinations(options.value, rows.value).filter((combination) => combination[option] === key))
@@ -142,14 +144,14 @@ export function createProductEditor(initialProduct: Product | undefined, zone: s
       addRows(missingCombinations(options.value, rows.value).slice(0, variantsMax - rows.value.length))
     },
     removeRow(key) {
-      const row = rows.value.find((one) => one.key === key)
-      rows.value = rows.value.filter((one) => one !== row)
+      const row = rows.value.find((row) => row.key === key)
+      rows.value = rows.value.filter((other) => other !== row)
       if (row?.id !== undefined) removed.value = [...removed.value, row]
     },
     restoreRow(key) {
-      const row = removed.value.find((one) => one.key === key)
+      const row = removed.value.find((row) => row.key === key)
       if (!row) return
-      removed.value = removed.value.filter((one) => one !== row)
+      removed.value = removed.value.filter((other) => other !== row)
       const { options: optionsBefore, rows: rowsBefore } = before.value
       const rowBefore = rowsBefore.find(({ id }) => id === row.id)
       // Restores removed option values; with other options the variant is placed anew.
@@ -158,7 +160,7 @@ export function createProductEditor(initialProduct: Product | undefined, zone: s
       fitRows(restored.options, [...rows.value, { ...row, combination: restored.combination }])
     },
     confirmDeleted(id) {
-      removed.value = removed.value.filter((one) => one.id !== id)
+      removed.value = removed.value.filter((row) => row.id !== id)
     },
     markSaved(product) {
       const values = text.value
@@ -169,11 +171,11 @@ export function createProductEditor(initialProduct: Product | undefined, zone: s
     },
     mergeTheirs(theirs) {
       const now = textOf(theirs, zone)
-      const theirsById = new Map([...now.rows, ...now.pictures].map((one) => [one.id, one]))
+      const theirsById = new Map([...now.rows, ...now.pictures].map((item) => [item.id, item]))
       const exists = ({ id }: { id?: string | undefined }) => id === undefined || theirsById.has(id)
       const { rows: rowsBefore, pictures: picturesBefore } = before.value
       if (picturesText(text.value.pictures) !== picturesText(picturesBefore))
-        pictures.value = pictures.value.map((one) => (exists(one) ? one : { ...one, id: undefined }))
+        pictures.value = pictures.value.map((picture) => (exists(picture) ? picture : { ...picture, id: undefined }))
       removed.value = removed.value.filter(exists)
       if (rows.value.every(exists)) return
       const isEdited = ({ id, draft }: VariantRow) =>
@@ -186,7 +188,7 @@ export function createProductEditor(initialProduct: Product | undefined, zone: s
       before.value = { ...before.value, options: now.options, rows: matchingRows }
     },
     addPicture({ url, width, height }) {
-      if (pictures.value.some((one) => one.url === url)) return false
+      if (pictures.value.some((picture) => picture.url === url)) return false
       pictures.value = [...pictures.value, { key: newKey(), url, width, height, alt: signal('') }]
       return true
     },

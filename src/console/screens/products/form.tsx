@@ -89,7 +89,7 @@ function VisibilitySection({ editor }: { editor: ProductEditor }) {
       <SelectField
         label={common('status')}
         bind={status}
-        options={productStatuses.map((one) => [one, stateName(one)] as const)}
+        options={productStatuses.map((status) => [status, stateName(status)] as const)}
         hint={t('statusHint')}
       />
       <SelectField
@@ -117,7 +117,7 @@ function OrganisationSection({ editor, isExisting }: { editor: ProductEditor; is
       <SelectField
         label={t('kind')}
         bind={kind}
-        options={(['STANDARD', 'GIFT_CARD'] as const).map((one) => [one, t(`kind.${one}`)] as const)}
+        options={(['STANDARD', 'GIFT_CARD'] as const).map((kind) => [kind, t(`kind.${kind}`)] as const)}
         {...(kind.value === 'GIFT_CARD' ? { hint: t('kindHint') } : {})}
       />
       <TextField label={t('vendor')} bind={vendor} max={255} />

@@ -48,7 +48,7 @@ export default function Products() {
         query={query}
         search={t('search')}
         filters={[
-          { name: 'status', label: common('status'), options: productStatuses.map((one) => [one, stateName(one)]) },
+          { name: 'status', label: common('status'), options: productStatuses.map((status) => [status, stateName(status)]) },
           { name: 'vendor', label: t('vendor') },
           { name: 'type', label: common('type') },
           { name: 'tag', label: t('tag') },

@@ -37,7 +37,7 @@ export const variantCombinations = (
     key: id,
     id,
     combination: Object.fromEntries(
-      options.map(({ key, values }, at) => [key, values.find(({ text }) => text === optionValues[at])?.key ?? '']),
+      options.map(({ key, values }, index) => [key, values.find(({ text }) => text === optionValues[index])?.key ?? '']),
     ),
   }))
 

@@ -13,8 +13,8 @@ export function OptionsSection({ editor }: { editor: ProductEditor }) {
   const options = editor.options.value
   return (
     <Section title={t('options')} hint={t('optionsHint')}>
-      {options.map((option, at) => (
-        <OptionField key={option.key} option={option} at={at} editor={editor} />
+      {options.map((option, index) => (
+        <OptionField key={option.key} option={option} index={index} editor={editor} />
       ))}
       {options.length < optionsMax && (
         <div class="row">
@@ -25,14 +25,14 @@ export function OptionsSection({ editor }: { editor: ProductEditor }) {
   )
 }
 
-function OptionField({ option, at, editor }: { option: OptionText; at: number; editor: ProductEditor }) {
+function OptionField({ option, index, editor }: { option: OptionText; index: number; editor: ProductEditor }) {
   const field = useRef<HTMLInputElement>(null)
   const [isFull, setFull] = useState(false)
   /** A typed value that exists already. */
   const [duplicate, setDuplicate] = useState<string | undefined>(undefined)
   const { key, name, values } = option
-  const replaceOption = (next: OptionText) => editor.setOptions(editor.options.peek().map((one) => (one.key === key ? next : one)))
-  const optionName = name.trim() || t('option', { n: at + 1 })
+  const replaceOption = (next: OptionText) => editor.setOptions(editor.options.peek().map((option) => (option.key === key ? next : option)))
+  const optionName = name.trim() || t('option', { n: index + 1 })
   const nameError = fieldErrorText(editor, `options.${key}.name`)
   const valuesError = fieldErrorText(editor, `options.${key}.values`)
   function add(): void {
@@ -42,11 +42,11 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
     let hasRoom = true
     const existingTexts = new Set(values.map((value) => value.text.trim()))
     let repeated: string | undefined
-    for (const one of text.split(',').map((part) => part.trim())) {
-      if (existingTexts.has(one)) repeated = one
-      else if (one !== '') {
-        existingTexts.add(one)
-        hasRoom = editor.addValue(key, one) && hasRoom
+    for (const value of text.split(',').map((part) => part.trim())) {
+      if (existingTexts.has(value)) repeated = value
+      else if (value !== '') {
+        existingTexts.add(value)
+        hasRoom = editor.addValue(key, value) && hasRoom
       }
     }
     setFull(!hasRoom)
@@ -71,15 +71,15 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
         <datalist id={`names-${key}`}>
           {t('optionNames')
             .split(',')
-            .map((one) => (
-              <option key={one} value={one} />
+            .map((value) => (
+              <option key={value} value={value} />
             ))}
         </datalist>
         <Button
           kind="quiet"
           icon="close"
           label={t('removeOption', { name: truncate(optionName) })}
-          onPress={() => editor.setOptions(editor.options.peek().filter((one) => one.key !== key))}
+          onPress={() => editor.setOptions(editor.options.peek().filter((other) => other.key !== key))}
         />
       </div>
       <div class="option-values">
@@ -94,14 +94,14 @@ function OptionField({ option, at, editor }: { option: OptionText; at: number; e
               onInput={({ currentTarget }) =>
                 replaceOption({
                   ...option,
-                  values: values.map((one) => (one.key === value.key ? { ...one, text: currentTarget.value } : one)),
+                  values: values.map((existing) => (existing.key === value.key ? { ...existing, text: currentTarget.value } : existing)),
                 })
               }
             />
             <button
               type="button"
               aria-label={t('removeValue', { name: truncate(value.text) })}
-              onClick={() => replaceOption({ ...option, values: values.filter((one) => one.key !== value.key) })}
+              onClick={() => replaceOption({ ...option, values: values.filter((other) => other.key !== value.key) })}
             >
               ×
             </button>

@@ -42,7 +42,7 @@ export default function Stock() {
   const reload = () => Promise.all([product.reload(), history.reload()])
   useLiveReload(['stock.*', 'import.finished'], reload, ({ event, data }) => event.startsWith('import.') || data['variantId'] === variantId)
   const current = product.data.value
-  const variant = current?.variants.find((one) => one.id === variantId)
+  const variant = current?.variants.find((variant) => variant.id === variantId)
   const name = current && variant ? [current.title, current.variants.length > 1 ? variant.title : ''].filter(Boolean).join(' · ') : ''
   return (
     <Page
@@ -61,7 +61,7 @@ export default function Stock() {
     >
       <ResourceView resource={product}>
         {({ variants }) => {
-          const shownVariant = variants.find((one) => one.id === variantId)
+          const shownVariant = variants.find((variant) => variant.id === variantId)
           if (!shownVariant) return <EmptyState icon="products" title={t('noVariant')} text={t('noVariantText')} />
           const { onHand, reserved, trackInventory, allowBackorder, lowStockAt, sku } = shownVariant
           return (

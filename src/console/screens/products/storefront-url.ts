@@ -13,7 +13,7 @@ export function storefrontUrl({ pages, storefrontOrigins }: Shop, hosts: readonl
     url.searchParams.set('handle', handle)
     return url.href
   }
-  const origin = storefrontOrigins.find((one) => URL.canParse(one))
+  const origin = storefrontOrigins.find((candidate) => URL.canParse(candidate))
   const verified = hosts.find(({ verifiedAt }) => verifiedAt !== null)
   return origin ?? (verified && `https://${verified.host}/`)
 }

@@ -11,7 +11,7 @@ export function VariantFields({ row, editor, currency }: { row: VariantRow; edit
   const { draft, key } = row
   const errorOf = (field: string) => fieldErrorText(editor, `rows.${key}.${field}`, currency)
   const pictures = editor.pictures.value
-  const shownPicture = pictures.find((one) => one.key === draft.picture.value)
+  const shownPicture = pictures.find((picture) => picture.key === draft.picture.value)
   return (
     <>
       <div class="fields">

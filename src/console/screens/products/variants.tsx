@@ -139,7 +139,7 @@ function BulkEdit({ editor }: VariantsProps) {
       <SelectField
         label={t('field')}
         bind={field}
-        options={bulkFields.map((one) => [one, one === 'price' ? common('price') : t(one)] as const)}
+        options={bulkFields.map((field) => [field, field === 'price' ? common('price') : t(field)] as const)}
       />
       <TextField label={common('value')} bind={text} max={40} code />
       <Button onPress={apply} text={t('apply')} />

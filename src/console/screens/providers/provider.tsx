@@ -32,7 +32,7 @@ type Archetype = Provider['archetype']
 type ProviderText = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
 
 const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
-const archetypeOptions = () => archetypes.map((one) => [one, t(`archetype.${one}`)] as const)
+const archetypeOptions = () => archetypes.map((archetype) => [archetype, t(`archetype.${archetype}`)] as const)
 
 /** Creates or edits a service provider. */
 export default function OneProvider() {

@@ -53,7 +53,7 @@ function useRanking<Of>(
 export default function Rankings() {
   const query = useQuery()
   const range = parseDateRange(query.values, operatorDayChoices)
-  const limit = limits.find((one) => String(one) === query.values['limit']) ?? 10
+  const limit = limits.find((limit) => String(limit) === query.values['limit']) ?? 10
   const isByProduct = query.values['top'] === 'products'
   const path = isByProduct ? '/admin/affiliate/top-products' : '/admin/affiliate/top-merchants'
   return (
@@ -93,9 +93,9 @@ const LimitFilter = ({ query, limit }: { query: Query; limit: number }) => (
     <label class="filter">
       <span>{t('limit')}</span>
       <select value={limit} onChange={({ currentTarget: { value } }) => query.set({ limit: value === '10' ? undefined : value })}>
-        {limits.map((one) => (
-          <option key={one} value={one}>
-            {number(one)}
+        {limits.map((limit) => (
+          <option key={limit} value={limit}>
+            {number(limit)}
           </option>
         ))}
       </select>

@@ -47,7 +47,7 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
   hasOtherFilters?: boolean
 }) {
   const statuses = registry ? statusesOf(registry) : []
-  const status = statuses.find((one) => one === query.values['status'])
+  const status = statuses.find((status) => status === query.values['status'])
   const list = useResource(JSON.stringify([query.values, query.page]), (signal) =>
     read({ page: query.page, ...(status && { status }) }, signal),
   )
@@ -58,7 +58,7 @@ export function RegistryList<Row extends { readonly id: string }, Of extends Reg
       {statuses.length > 0 && (
         <Filters
           query={query}
-          filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+          filters={[{ name: 'status', label: common('status'), options: statuses.map((status) => [status, stateName(status)]) }]}
         />
       )}
       {above}

@@ -8,19 +8,19 @@ import { blankWallet, type WalletRow } from './registry.domain.ts'
 /** The wallets of an attester, each with its validity. */
 export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
   const id = useId()
-  const change = (at: number, change: Partial<WalletRow>) => {
-    bind.value = bind.value.map((row, index) => (index === at ? { ...row, ...change } : row))
+  const change = (index: number, change: Partial<WalletRow>) => {
+    bind.value = bind.value.map((row, rowIndex) => (rowIndex === index ? { ...row, ...change } : row))
   }
   return (
     <fieldset class="field">
       <legend>{t('wallets')}</legend>
       <p class="hint">{t('walletsHint')}</p>
-      {bind.value.map((row, at) => (
-        <div key={at} class="wallet">
+      {bind.value.map((row, index) => (
+        <div key={index} class="wallet">
           <div class="field">
-            <label for={`${id}-${at}`}>{t('addressNr', { n: at + 1 })}</label>
+            <label for={`${id}-${index}`}>{t('addressNr', { n: index + 1 })}</label>
             <input
-              id={`${id}-${at}`}
+              id={`${id}-${index}`}
               dir="ltr"
               class="code"
               autoComplete="off"
@@ -28,25 +28,25 @@ export function WalletsField({ bind }: { bind: Signal<readonly WalletRow[]> }) {
               placeholder="0x…"
               maxLength={42}
               value={row.address}
-              onInput={({ currentTarget: { value } }) => change(at, { address: value })}
+              onInput={({ currentTarget: { value } }) => change(index, { address: value })}
             />
           </div>
           {(['from', 'to'] as const).map((end) => (
             <div key={end} class="field">
-              <label for={`${id}-${at}-${end}`}>{t(end === 'from' ? 'fromNr' : 'toNr', { n: at + 1 })}</label>
+              <label for={`${id}-${index}-${end}`}>{t(end === 'from' ? 'fromNr' : 'toNr', { n: index + 1 })}</label>
               <input
-                id={`${id}-${at}-${end}`}
+                id={`${id}-${index}-${end}`}
                 type="datetime-local"
                 value={row[end]}
-                onInput={({ currentTarget: { value } }) => change(at, { [end]: value })}
+                onInput={({ currentTarget: { value } }) => change(index, { [end]: value })}
               />
             </div>
           ))}
           <Button
             kind="quiet"
             icon="close"
-            label={`${common('remove')}: ${t('addressNr', { n: at + 1 })}`}
-            onPress={() => (bind.value = bind.value.filter((_, index) => index !== at))}
+            label={`${common('remove')}: ${t('addressNr', { n: index + 1 })}`}
+            onPress={() => (bind.value = bind.value.filter((_, rowIndex) => rowIndex !== index))}
           />
         </div>
       ))}

@@ -86,7 +86,7 @@ const columns = (query: Query, lenders: ReadonlyMap<string, string>): readonly C
 export default function Repayments() {
   const query = useQuery()
   const { merchantId, lenderId, loanRef, do: dialog } = query.values
-  const outcome = outcomes.find((one) => one === query.values['outcome'])
+  const outcome = outcomes.find((outcome) => outcome === query.values['outcome'])
   const filters = {
     ...(merchantId && { merchantId }),
     ...(lenderId && { lenderId }),
@@ -134,7 +134,7 @@ export default function Repayments() {
           { name: 'merchantId', label: t('merchantId') },
           { name: 'lenderId', label: t('lender'), options: [...names] },
           { name: 'loanRef', label: t('loanRef') },
-          { name: 'outcome', label: t('outcome'), options: outcomes.map((one) => [one, outcomeName(one)]) },
+          { name: 'outcome', label: t('outcome'), options: outcomes.map((outcome) => [outcome, outcomeName(outcome)]) },
         ]}
       />
       <ListTable

@@ -72,7 +72,7 @@ export function RecordDialog({
         <PickField label={t('lender')} bind={lender} max={1} find={findLenders} error={errorOf('lender')} />
         <div class="fields">
           <TextField label={t('loanRef')} hint={t('loanRefHint')} bind={fields.loanRef} max={128} required error={errorOf('loanRef')} />
-          <SelectField label={t('outcome')} bind={fields.outcome} options={outcomes.map((one) => [one, outcomeName(one)])} />
+          <SelectField label={t('outcome')} bind={fields.outcome} options={outcomes.map((outcome) => [outcome, outcomeName(outcome)])} />
           <MoneyField label={common('amount')} currency="USD" bind={fields.amount} required error={errorOf('amount')} />
           <TextField
             label={t('due')}

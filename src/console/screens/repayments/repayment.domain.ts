@@ -24,20 +24,20 @@ type Body = Omit<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt' | 'rev
 const startOfDay = (day: string): string => `${day}T00:00:00.000Z`
 
 export function bodyOf(
-  typed: RepaymentText,
+  input: RepaymentText,
   parties: { merchantId?: string | undefined; lenderId?: string | undefined },
 ): { body: Body } | { errors: FieldErrors } {
-  const amountUsd = parseUsd(typed.amount)
-  const loanRef = typed.loanRef.trim()
-  const isSettled = typed.settled !== ''
+  const amountUsd = parseUsd(input.amount)
+  const loanRef = input.loanRef.trim()
+  const isSettled = input.settled !== ''
   const errors: FieldErrors = {
     ...(!parties.merchantId && { merchant: 'required' }),
     ...(!parties.lenderId && { lender: 'required' }),
     ...(loanRef === '' && { loanRef: 'required' }),
     ...((amountUsd === undefined || amountUsd === 0) && { amount: 'amount' }),
-    ...(typed.due === '' && { due: 'required' }),
+    ...(input.due === '' && { due: 'required' }),
     // A default has no settlement date.
-    ...(!isSettled && typed.outcome !== 'DEFAULT' && { settled: 'required' }),
+    ...(!isSettled && input.outcome !== 'DEFAULT' && { settled: 'required' }),
   }
   if (Object.keys(errors).length > 0 || !parties.merchantId || !parties.lenderId || amountUsd === undefined) return { errors }
   return {
@@ -45,10 +45,10 @@ export function bodyOf(
       merchantId: parties.merchantId,
       lenderId: parties.lenderId,
       loanRef,
-      outcome: typed.outcome,
+      outcome: input.outcome,
       amountUsd,
-      dueAt: startOfDay(typed.due),
-      settledAt: isSettled ? startOfDay(typed.settled) : null,
+      dueAt: startOfDay(input.due),
+      settledAt: isSettled ? startOfDay(input.settled) : null,
     },
   }
 }

@@ -30,7 +30,7 @@ export function LoanTapeImport({ onDone, onClose }: { onDone: () => void; onClos
   const controllerRef = useRef<AbortController | undefined>(undefined)
   const result = useRef<HTMLDivElement>(null)
 
-  useDirty(progress.value !== undefined, 'on its way')
+  useDirty(progress.value !== undefined, 'upload')
   useEffect(() => () => controllerRef.current?.abort(), [])
   useEffect(() => {
     if (outcome.value) result.current?.focus()

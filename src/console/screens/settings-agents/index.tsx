@@ -61,11 +61,11 @@ const settingRows = (values: AgentTexts): readonly (readonly [string, string])[]
 function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
   const editor = useRecordEditor(resource, current, textsOfAgents)
   async function save(): Promise<void> {
-    const typed = editor.values()
-    const body = agentsBody(typed, editor.base().data)
+    const input = editor.values()
+    const body = agentsBody(input, editor.base().data)
     const saved = await editor.save({
       save: (version) => readVersioned<AgentSettings>(api.PUT('/shops/v2/agents', { params: { header: ifMatch(version) }, body })),
-      differences: (theirs) => diffRows(settingRows(typed), settingRows(textsOfAgents(theirs))),
+      differences: (theirs) => diffRows(settingRows(input), settingRows(textsOfAgents(theirs))),
     })
     if (saved) notify(common('saved'))
   }
@@ -83,11 +83,11 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
       </Section>
       <Section title={t('policies')} hint={t('policiesHint')}>
         <div class="fields">
-          {policyTypes.map((type, at) => (
+          {policyTypes.map((type, index) => (
             <TextField
               key={type}
               bind={fields[type]}
-              name={`policies.${policyTypes.slice(0, at).filter((earlier) => fields[earlier].value.trim() !== '').length}.url`}
+              name={`policies.${policyTypes.slice(0, index).filter((earlier) => fields[earlier].value.trim() !== '').length}.url`}
               label={t(`policy.${type}`)}
               type="url"
               max={2_000}

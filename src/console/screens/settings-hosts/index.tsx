@@ -77,7 +77,7 @@ function HostSection({ host: { host, txtName, txtValue, verifiedAt }, hosts }: {
   async function remove(): Promise<void> {
     // The state can have changed, because the DNS is checked regularly.
     await hosts.reload()
-    const current = hosts.data.value?.data.find((one) => one.host === host)
+    const current = hosts.data.value?.data.find((entry) => entry.host === host)
     if (!current) return
     const text = current.verifiedAt ? t('removeVerified') : t('removeUnverified')
     if (!(await confirm({ title: t('removeTitle', { host }), body: <p>{text}</p>, action: common('remove'), danger: true }))) return

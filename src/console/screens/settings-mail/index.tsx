@@ -68,11 +68,11 @@ function SettingsForm({ current, resource }: { current: VersionedSettings; resou
   const { effective } = current.data
   const editor = useRecordEditor(resource, current, textsOfMail)
   async function save(): Promise<void> {
-    const typed = editor.values()
-    const differences = (theirs: MailSettings) => diffRows(settingRows(typed), settingRows(textsOfMail(theirs)))
+    const input = editor.values()
+    const differences = (theirs: MailSettings) => diffRows(settingRows(input), settingRows(textsOfMail(theirs)))
     const saved = await editor.save({
       save: (version) =>
-        readVersioned<MailSettings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(typed) })),
+        readVersioned<MailSettings>(api.PUT('/shops/v2/mail', { params: { header: ifMatch(version) }, body: mailBody(input) })),
       differences,
       findSaved: (now) => (differences(now.data).length === 0 ? now : undefined),
     })

@@ -36,7 +36,7 @@ const templates = Object.keys(templateFlags) as readonly Template[]
 const widths = ['desk', 'phone'] as const
 
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined, fallback: T): T =>
-  values.find((one) => one === text) ?? fallback
+  values.find((value) => value === text) ?? fallback
 
 /**
  * Shows a mail as HTML and text.
@@ -63,9 +63,9 @@ export function MailPreview({ version, shopLanguage }: { version: string; shopLa
         <label class="filter">
           <span>{t('template')}</span>
           <select value={template} onChange={({ currentTarget: { value } }) => query.set({ mail: value }, { replace: true })}>
-            {templates.map((one) => (
-              <option key={one} value={one}>
-                {t(`of.${one}`)}
+            {templates.map((template) => (
+              <option key={template} value={template}>
+                {t(`of.${template}`)}
               </option>
             ))}
           </select>
@@ -74,7 +74,10 @@ export function MailPreview({ version, shopLanguage }: { version: string; shopLa
           label={common('language')}
           tabs={Object.entries(languages).map(([tag, text]) => ({ href: query.href({ in: tag }), text, current: tag === language }))}
         />
-        <Tabs label={t('width')} tabs={widths.map((one) => ({ href: query.href({ width: one }), text: t(one), current: one === width }))} />
+        <Tabs
+          label={t('width')}
+          tabs={widths.map((option) => ({ href: query.href({ width: option }), text: t(option), current: option === width }))}
+        />
       </div>
       {isEditing && (
         <TextsDialog

@@ -61,16 +61,16 @@ function TextsForm({
   }
   /** @param isReset deletes the shop's texts instead of storing the typed ones */
   async function save(isReset: boolean): Promise<void> {
-    const typed = editor.values()
+    const input = editor.values()
     const params = (version: string | undefined) => ({ params: { path, header: ifMatch(version) } })
     const saved = await editor.save({
       save: (version) =>
         readVersioned<MailTexts>(
           isReset
             ? api.DELETE(route, params(version))
-            : api.PUT(route, { ...params(version), body: templateTextsBody(typed, data.defaults) }),
+            : api.PUT(route, { ...params(version), body: templateTextsBody(input, data.defaults) }),
         ),
-      differences: (theirs) => diffRows(textRows(typed), textRows(textsOfTemplate(theirs))),
+      differences: (theirs) => diffRows(textRows(input), textRows(textsOfTemplate(theirs))),
     })
     if (!saved) return
     notify(common('saved'))

@@ -7,14 +7,14 @@ export type Mode = Schema<'ProcessorAccount'>['mode']
 type Body = Schema<'ProcessorAccountInput'>
 
 /** Builds the body of the filled fields. */
-export function accountBody({ fields, takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Body {
+export function accountBody({ fields, takesMode }: Kind, input: Readonly<Record<string, string>>, mode: Mode): Body {
   const filled = fields.flatMap(({ name }) => {
-    const text = typed[name]?.trim() ?? ''
+    const text = input[name]?.trim() ?? ''
     return text === '' ? [] : [[name, text] as const]
   })
   return { ...Object.fromEntries(filled), ...(takesMode ? { mode } : {}) }
 }
 
 /** Returns the mode of the account that is replaced, for `If-Match`, as far as the keys show it. */
-export const expectedMode = ({ takesMode }: Kind, typed: Readonly<Record<string, string>>, mode: Mode): Mode | undefined =>
-  takesMode ? mode : modeOfKey(typed['secretKey']?.trim() || typed['publishableKey']?.trim() || '')
+export const expectedMode = ({ takesMode }: Kind, input: Readonly<Record<string, string>>, mode: Mode): Mode | undefined =>
+  takesMode ? mode : modeOfKey(input['secretKey']?.trim() || input['publishableKey']?.trim() || '')

@@ -22,8 +22,8 @@ export function ResolverChain({ resolution: { method, links, selected }, currenc
     <section class="way" aria-label={t(method)}>
       <h3>{t(method)}</h3>
       <ol class="chain">
-        {shownLinks.map((link, at) => (
-          <li key={at} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
+        {shownLinks.map((link, index) => (
+          <li key={index} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
             <ResolverStep link={link} currency={currency} />
           </li>
         ))}

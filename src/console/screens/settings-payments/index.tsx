@@ -113,16 +113,16 @@ function MethodsForm({
   const { data } = current
   const editor = useRecordEditor(resource, current, textsOfMethods)
   const { fields: draft } = editor
-  const typed = editor.values()
-  const body = methodsOf(typed)
+  const input = editor.values()
+  const body = methodsOf(input)
   const settingText = (name: keyof MethodTexts, { [name]: value }: MethodTexts): string =>
     (methods as readonly string[]).includes(name) ? t(value as MethodSetting) : value
 
   async function save(): Promise<void> {
     const differences = (theirs: Methods): readonly (readonly [string, string, string])[] => {
       const theirTexts = textsOfMethods(theirs)
-      const names = (Object.keys(typed) as (keyof MethodTexts)[]).filter((name) => typed[name] !== theirTexts[name])
-      return names.map((name) => [t(name), settingText(name, typed), settingText(name, theirTexts)])
+      const names = (Object.keys(input) as (keyof MethodTexts)[]).filter((name) => input[name] !== theirTexts[name])
+      return names.map((name) => [t(name), settingText(name, input), settingText(name, theirTexts)])
     }
     const saved = await editor.save({
       async save(version) {
@@ -154,7 +154,7 @@ function MethodsForm({
               label={t('stand')}
               options={(['auto', 'on', 'off'] as const).map((setting) => [setting, t(setting)])}
             />
-            {typed[method] !== 'auto' && <MethodFields method={method} draft={draft} />}
+            {input[method] !== 'auto' && <MethodFields method={method} draft={draft} />}
           </div>
         </fieldset>
       ))}

@@ -35,9 +35,9 @@ export const replaceManual = (
   code: string | undefined,
   method: ManualMethod | undefined,
 ): ManualMethod[] => {
-  const isExisting = methods.some((one) => one.code === code)
+  const isExisting = methods.some((method) => method.code === code)
   const added = method ? [method] : []
-  return isExisting ? methods.flatMap((one) => (one.code === code ? added : [one])) : [...methods, ...added]
+  return isExisting ? methods.flatMap((method) => (method.code === code ? added : [method])) : [...methods, ...added]
 }
 
 /** Lists the methods that differ, by code. */
@@ -47,7 +47,7 @@ export function manualDifferences(
 ): readonly (readonly [name: string, yours: string, theirs: string])[] {
   const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
   const describe = (list: readonly ManualMethod[], code: string) => {
-    const { title, instructions, expiresAfterDays } = list.find((one) => one.code === code) ?? {}
+    const { title, instructions, expiresAfterDays } = list.find((method) => method.code === code) ?? {}
     return title === undefined ? '–' : `${title} (${expiresAfterDays}): ${instructions}`
   }
   return codes

@@ -72,7 +72,7 @@ export function EditManual({
 }) {
   const { route } = useLocation()
   const [formKey, setFormKey] = useState(0)
-  const method = current.data.manual?.find((one) => one.code === code)
+  const method = current.data.manual?.find((method) => method.code === code)
   if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
   /** @param newMethod undefined removes the method */
@@ -121,9 +121,9 @@ function ManualForm({
 }) {
   const initial = useMemo(() => textsOfManual(method), [])
   const draft = useMemo(() => createDraft(initial), [])
-  const typed = draftValues(draft)
+  const input = draftValues(draft)
   async function submit(): Promise<void> {
-    const parsed = parseManual(typed)
+    const parsed = parseManual(input)
     if (!parsed) throw new Error(`${t('manualDays')}: ${t('manualDaysWrong')}`)
     await save(parsed)
   }
@@ -131,7 +131,7 @@ function ManualForm({
     <Section title={t('manual')}>
       <Form
         onSubmit={submit}
-        dirty={JSON.stringify(typed) !== JSON.stringify(initial)}
+        dirty={JSON.stringify(input) !== JSON.stringify(initial)}
         label={t('manual')}
         actions={onRemove && <Button kind="danger" onPress={onRemove} text={common('remove')} />}
       >
@@ -149,7 +149,7 @@ function ManualForm({
             bind={draft.expiresAfterDays}
             label={t('manualDays')}
             hint={t('manualDaysHint')}
-            error={parseDays(typed.expiresAfterDays) === undefined ? t('manualDaysWrong') : undefined}
+            error={parseDays(input.expiresAfterDays) === undefined ? t('manualDaysWrong') : undefined}
             required
           />
         </div>

@@ -41,21 +41,21 @@ export const textsOfMethods = ({ card, paypal, crypto, wallet }: Methods): Metho
 /**
  * Builds the body of `PUT /shops/v2/payment-methods`, which replaces all settings. Fields of a disabled method stay.
  */
-export function methodsOf(typed: MethodTexts): Methods {
+export function methodsOf(input: MethodTexts): Methods {
   const withSetting = <More extends object>(setting: MethodSetting, fields: More) =>
     setting === 'auto' ? undefined : { enabled: setting === 'on', ...fields }
   const optionalText = <Name extends string>(name: Name, value: string) =>
     (value.trim() === '' ? {} : { [name]: value.trim() }) as { [_ in Name]?: string }
   // A key needs its processor.
   const card = withSetting(
-    typed.card,
-    typed.processor ? { processor: typed.processor, ...optionalText('publishableKey', typed.publishableKey) } : {},
+    input.card,
+    input.processor ? { processor: input.processor, ...optionalText('publishableKey', input.publishableKey) } : {},
   )
-  const paypal = withSetting(typed.paypal, optionalText('clientId', typed.clientId))
-  const crypto = withSetting(typed.crypto, {})
-  const wallet = withSetting(typed.wallet, {
-    ...(typed.tokenProvider ? { tokenProvider: typed.tokenProvider } : {}),
-    ...optionalText('merchantIdentifier', typed.merchantIdentifier),
+  const paypal = withSetting(input.paypal, optionalText('clientId', input.clientId))
+  const crypto = withSetting(input.crypto, {})
+  const wallet = withSetting(input.wallet, {
+    ...(input.tokenProvider ? { tokenProvider: input.tokenProvider } : {}),
+    ...optionalText('merchantIdentifier', input.merchantIdentifier),
   })
   return { ...(card && { card }), ...(paypal && { paypal }), ...(crypto && { crypto }), ...(wallet && { wallet }) }
 }

@@ -42,7 +42,7 @@ export function SetupSection({ kind: { processor, fields, setup } }: { kind: Kin
           {dashboard && (
             <p class="row">
               {(['TEST', 'LIVE'] as const)
-                .filter((mode, at) => at === 0 || dashboard[mode] !== dashboard.TEST)
+                .filter((mode, index) => index === 0 || dashboard[mode] !== dashboard.TEST)
                 .map((mode) => (
                   <a key={mode} href={dashboard[mode]} target="_blank" rel="noreferrer">
                     {dashboard.TEST === dashboard.LIVE ? t('setupOpen', { name }) : t('setupOpenMode', { name, mode: t(mode) })}

@@ -32,8 +32,8 @@ export function MethodForm({
   const draft = useMemo(() => methodDraft(initial), [])
   // Compared in the form's own representation.
   const initialJson = useMemo(() => JSON.stringify(readMethodDraft(draft)), [])
-  const typed = readMethodDraft(draft)
-  const result = parseMethod(typed, currency)
+  const input = readMethodDraft(draft)
+  const result = parseMethod(input, currency)
   function submit(): Promise<void> {
     if ('method' in result) return save(result.method)
     const { field, bandIndex, problem } = result.error
@@ -45,7 +45,7 @@ export function MethodForm({
     <>
       <Form
         onSubmit={submit}
-        dirty={JSON.stringify(typed) !== initialJson}
+        dirty={JSON.stringify(input) !== initialJson}
         label={t('method')}
         actions={onRemove && <Button kind="danger" onPress={onRemove} text={common('remove')} />}
       >
@@ -69,9 +69,9 @@ export function MethodForm({
               ]}
             />
           </div>
-          {typed.form === 'flat' && <FlatFields draft={draft} typed={typed} currency={currency} />}
+          {input.form === 'flat' && <FlatFields draft={draft} input={input} currency={currency} />}
         </Section>
-        {typed.form === 'zoned' && (
+        {input.form === 'zoned' && (
           <>
             <ZonesSection draft={draft} />
             <BandsSection draft={draft} currency={currency} />
@@ -86,10 +86,10 @@ export function MethodForm({
 const amountError = (text: string, currency: string): string | undefined =>
   text.trim() !== '' && !parseMoney(text, currency) ? invalidAmountText(currency) : undefined
 
-function FlatFields({ draft, typed, currency }: { draft: MethodDraft; typed: MethodTexts; currency: string }) {
+function FlatFields({ draft, input, currency }: { draft: MethodDraft; input: MethodTexts; currency: string }) {
   return (
     <>
-      <MoneyField bind={draft.price} currency={currency} label={t('price')} error={amountError(typed.price, currency)} required />
+      <MoneyField bind={draft.price} currency={currency} label={t('price')} error={amountError(input.price, currency)} required />
       <PickField bind={draft.countries} label={t('countries')} find={findCountries} max={countriesMax} hint={t('countriesHint')} />
     </>
   )
@@ -98,15 +98,15 @@ function FlatFields({ draft, typed, currency }: { draft: MethodDraft; typed: Met
 function ZonesSection({ draft: { zones } }: { draft: MethodDraft }) {
   return (
     <Section title={t('zones')} hint={t('zonesHint')}>
-      {zones.value.map((zone, at) => (
+      {zones.value.map((zone, index) => (
         <fieldset key={zone.key} class="method">
-          <legend>{t('zone', { n: at + 1 })}</legend>
+          <legend>{t('zone', { n: index + 1 })}</legend>
           <ZoneFields zone={zone} />
           {zones.value.length > 1 && (
             <Button
               icon="close"
-              onPress={() => (zones.value = zones.value.filter((one) => one !== zone))}
-              text={t('removeZone', { n: at + 1 })}
+              onPress={() => (zones.value = zones.value.filter((other) => other !== zone))}
+              text={t('removeZone', { n: index + 1 })}
             />
           )}
         </fieldset>
@@ -157,19 +157,19 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
           ['amount', t('measureAmount')],
         ]}
       />
-      {shown.map((band, at) => (
+      {shown.map((band, index) => (
         <fieldset key={band.key} class="method">
-          <legend class={isBounded ? undefined : 'unseen'}>{t('band', { n: at + 1 })}</legend>
+          <legend class={isBounded ? undefined : 'unseen'}>{t('band', { n: index + 1 })}</legend>
           <div class="fields">
             {measure.value === 'grams' && (
-              <NumberField bind={band.upTo} label={t('upToGrams')} hint={at === shown.length - 1 ? t('lastHint') : undefined} />
+              <NumberField bind={band.upTo} label={t('upToGrams')} hint={index === shown.length - 1 ? t('lastHint') : undefined} />
             )}
             {measure.value === 'amount' && (
               <MoneyField
                 bind={band.upTo}
                 currency={currency}
                 label={t('upTo')}
-                hint={at === shown.length - 1 ? t('lastHint') : undefined}
+                hint={index === shown.length - 1 ? t('lastHint') : undefined}
                 error={amountError(band.upTo.value, currency)}
               />
             )}
@@ -184,8 +184,8 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
           {isBounded && bands.value.length > 1 && (
             <Button
               icon="close"
-              onPress={() => (bands.value = bands.value.filter((one) => one !== band))}
-              text={t('removeBand', { n: at + 1 })}
+              onPress={() => (bands.value = bands.value.filter((other) => other !== band))}
+              text={t('removeBand', { n: index + 1 })}
             />
           )}
         </fieldset>

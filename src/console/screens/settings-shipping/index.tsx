@@ -32,7 +32,7 @@ const describeMethod = (method: Method | undefined): string =>
 /** Lists the differing methods of a conflict, by code. */
 function differences(mine: readonly Method[], theirs: readonly Method[]) {
   const codes = [...new Set([...mine, ...theirs].map(({ code }) => code))]
-  const describe = (list: readonly Method[], code: string) => describeMethod(list.find((one) => one.code === code))
+  const describe = (list: readonly Method[], code: string) => describeMethod(list.find((method) => method.code === code))
   const rows = codes
     .map((code) => [code, describe(mine, code), describe(theirs, code)] as const)
     .filter(([, yours, theirText]) => yours !== theirText)
@@ -46,7 +46,7 @@ export default function Shipping() {
   const methods = useResource('', read)
   const { method: code, new: isNew } = query.values
   const isEditing = code !== undefined || isNew !== undefined
-  const title = code === undefined ? t('add') : (methods.data.value?.data.data.find((one) => one.code === code)?.title ?? code)
+  const title = code === undefined ? t('add') : (methods.data.value?.data.data.find((method) => method.code === code)?.title ?? code)
   return (
     <Page
       title={isEditing ? title : common('shipping')}
@@ -78,7 +78,7 @@ function EditMethod({
 }) {
   const { route } = useLocation()
   const [formKey, setFormKey] = useState(0)
-  const method = current.data.data.find((one) => one.code === code)
+  const method = current.data.data.find((method) => method.code === code)
   const shippingPath = shopPath('settings', 'shipping')
   if (code !== undefined && !method) return <EmptyState title={common('missing')} text={common('missingText')} />
 
@@ -95,15 +95,15 @@ function EditMethod({
     if (saved) resource.put(saved)
     return saved !== undefined
   }
-  async function save(typed: Method): Promise<void> {
-    if (!(await change((methods) => replaceMethod(methods, code, typed)))) return
+  async function save(changedMethod: Method): Promise<void> {
+    if (!(await change((methods) => replaceMethod(methods, code, changedMethod)))) return
     notify(common('saved'))
     route(shippingPath)
   }
   async function remove(): Promise<void> {
     const title = t('removeTitle', { title: truncate(method?.title ?? '') })
     if (!(await confirm({ title, body: <p>{t('removeText')}</p>, action: common('remove'), danger: true }))) return
-    if (!(await change((methods) => methods.filter((one) => one.code !== code)))) return
+    if (!(await change((methods) => methods.filter((method) => method.code !== code)))) return
     notify(t('removed'))
     route(shippingPath)
   }
@@ -111,7 +111,7 @@ function EditMethod({
     <MethodForm
       key={formKey}
       method={method}
-      others={(typed) => replaceMethod(current.data.data, code, typed)}
+      others={(changedMethod) => replaceMethod(current.data.data, code, changedMethod)}
       currency={shop.value?.currency ?? ''}
       save={save}
       onRemove={code === undefined ? undefined : remove}

@@ -40,9 +40,9 @@ export const newMethod: MethodTexts = {
 }
 
 /** Compares two lists by their form values. A method that was added twice counts once. */
-export function isSameList(one: readonly Method[], other: readonly Method[]): boolean {
+export function isSameList(methods: readonly Method[], other: readonly Method[]): boolean {
   const textsOf = (list: readonly Method[]) => [...new Map(list.map((method) => [method.code, textsOfMethod(method)])).values()]
-  return JSON.stringify(textsOf(one)) === JSON.stringify(textsOf(other))
+  return JSON.stringify(textsOf(methods)) === JSON.stringify(textsOf(other))
 }
 
 /** Returns the form's values of a method. */
@@ -86,23 +86,23 @@ export const codeOf = (title: string): string => handleOf(title).slice(0, codeMa
  * Parses a method. The API checks codes, zones and bands against each other.
  * @param currency the shop's
  */
-export function parseMethod(typed: MethodTexts, currency: string): { method: Method } | { error: MethodError } {
-  const title = typed.title.trim()
-  const identity = { code: typed.code.trim() || codeOf(title), title }
-  if (typed.form === 'flat') {
-    const price = parseMoney(typed.price, currency)
-    return price ? { method: { ...identity, countries: [...typed.countries], price } } : { error: { field: 'price', problem: 'notAmount' } }
+export function parseMethod(input: MethodTexts, currency: string): { method: Method } | { error: MethodError } {
+  const title = input.title.trim()
+  const identity = { code: input.code.trim() || codeOf(title), title }
+  if (input.form === 'flat') {
+    const price = parseMoney(input.price, currency)
+    return price ? { method: { ...identity, countries: [...input.countries], price } } : { error: { field: 'price', problem: 'notAmount' } }
   }
-  const freeOver = typed.freeOver.trim() === '' ? undefined : parseMoney(typed.freeOver, currency)
-  if (typed.freeOver.trim() !== '' && !freeOver) return { error: { field: 'freeOver', problem: 'notAmount' } }
+  const freeOver = input.freeOver.trim() === '' ? undefined : parseMoney(input.freeOver, currency)
+  if (input.freeOver.trim() !== '' && !freeOver) return { error: { field: 'freeOver', problem: 'notAmount' } }
   const rates: NonNullable<Method['rates']> = []
   // Without limits there is one band.
-  for (const [at, band] of typed.bands.slice(0, typed.measure === 'none' ? 1 : undefined).entries()) {
-    const rate = parseBand(band, typed.measure, currency)
-    if ('field' in rate) return { error: { ...rate, bandIndex: at } }
+  for (const [index, band] of input.bands.slice(0, input.measure === 'none' ? 1 : undefined).entries()) {
+    const rate = parseBand(band, input.measure, currency)
+    if ('field' in rate) return { error: { ...rate, bandIndex: index } }
     rates.push(rate)
   }
-  const zones = typed.zones.map(({ rest, countries, provinces }) => {
+  const zones = input.zones.map(({ rest, countries, provinces }) => {
     if (rest === 'rest') return {}
     return { countries: [...countries], ...(countries.length === 1 && provinces.length > 0 ? { provinces: [...provinces] } : {}) }
   })
@@ -125,7 +125,9 @@ function parseBand({ upTo, amount }: BandTexts, measure: Measure, currency: stri
 
 /** Replaces the method of a code, or appends it. */
 export const replaceMethod = (methods: readonly Method[], code: string | undefined, method: Method): readonly Method[] =>
-  methods.some((one) => one.code === code) ? methods.map((one) => (one.code === code ? method : one)) : [...methods, method]
+  methods.some((existing) => existing.code === code)
+    ? methods.map((existing) => (existing.code === code ? method : existing))
+    : [...methods, method]
 
 /** Sorts methods by codes; others come last. */
 export function sortByCodes(methods: readonly Method[], codes: readonly string[]): readonly Method[] {
@@ -149,7 +151,10 @@ export const provincesOfCountries = (
   countries: readonly { readonly code: string; readonly provinces: readonly Province[] }[],
   localNames: readonly (Province & { country: string })[],
 ): Provinces =>
-  provincesOf([...countries.flatMap(({ code: country, provinces }) => provinces.map((one) => ({ ...one, country }))), ...localNames])
+  provincesOf([
+    ...countries.flatMap(({ code: country, provinces }) => provinces.map((province) => ({ ...province, country }))),
+    ...localNames,
+  ])
 
 /**
  * Returns the offers for a cart, by the server's own functions.
@@ -157,8 +162,8 @@ export const provincesOfCountries = (
  */
 export const offersFor = (methods: readonly Method[], { grams, amount, to }: Cart, provinces: Provinces): readonly MethodOffer[] => {
   const rules = methods.map(toRule)
-  return methods.map((method, at) => {
-    const rule = rules[at]
+  return methods.map((method, index) => {
+    const rule = rules[index]
     if (!rule || !shipsTo(rule, rules, to, provinces)) return { method, price: undefined, reason: 'NOT_REACHED' }
     const price = chargeOf(rule, { grams, amount: amount.amount })
     if (!price) return { method, price: undefined, reason: 'TOO_LARGE' }

@@ -43,7 +43,12 @@ export function ShippingPreview({ methods, currency }: { methods: readonly Metho
     <Section title={t('preview')} hint={t('previewHint')}>
       <div class="fields">
         <SelectField bind={cart.country} label={common('address.countryCode')} options={countryOptions()} />
-        <TextField bind={cart.province} label={common('region')} suggestions={country?.provinces.map((one) => one.name) ?? []} max={100} />
+        <TextField
+          bind={cart.province}
+          label={common('region')}
+          suggestions={country?.provinces.map((province) => province.name) ?? []}
+          max={100}
+        />
         <NumberField bind={cart.grams} label={t('grams')} error={grams === undefined ? common('notNumber') : undefined} />
         <MoneyField
           bind={cart.amount}

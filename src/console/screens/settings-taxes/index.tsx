@@ -41,7 +41,7 @@ const describeRate = (rate: Rate | undefined): string => (rate ? [percentOfBps(r
 
 function differences(mine: readonly Rate[], theirs: readonly Rate[]): readonly (readonly [string, string, string])[] {
   const all = new Map([...theirs, ...mine].map((rate) => [rateKey(rate), rate]))
-  const describe = (list: readonly Rate[], key: string) => describeRate(list.find((one) => rateKey(one) === key))
+  const describe = (list: readonly Rate[], key: string) => describeRate(list.find((rate) => rateKey(rate) === key))
   return [...all].flatMap(([key, rate]) => {
     const [yours, theirText] = [describe(mine, key), describe(theirs, key)]
     return yours === theirText ? [] : [[rateName(rate), yours, theirText] as const]
@@ -106,7 +106,7 @@ function RateList({ current, resource }: { current: VersionedRates; resource: Re
   async function remove(rate: Rate): Promise<void> {
     const key = rateKey(rate)
     const shopId = shop.value?.id
-    if (!(await save(current, resource, (list) => list.filter((one) => rateKey(one) !== key)))) return
+    if (!(await save(current, resource, (list) => list.filter((rate) => rateKey(rate) !== key)))) return
     notify(t('removed', { name: rateName(rate) }), {
       undo: async () => {
         // Adds the rate to the present list.
@@ -152,13 +152,13 @@ function EditRate({
 }) {
   const { route } = useLocation()
   const [wasSubmitted, setSubmitted] = useState(false)
-  const rate = current.data.data.find((one) => rateKey(one) === rateId)
+  const rate = current.data.data.find((rate) => rateKey(rate) === rateId)
   const initial = useMemo(() => (rate ? textsOfRate(rate) : { ...newRate, country: shop.value?.country ?? '' }), [])
   const draft = useMemo(() => createDraft(initial), [])
-  const typed = draftValues(draft)
+  const input = draftValues(draft)
   const taxesPath = shopPath('settings', 'taxes')
   if (rateId !== undefined && !rate) return <EmptyState title={common('missing')} text={common('missingText')} />
-  const newRateValue = parseRate(typed)
+  const newRateValue = parseRate(input)
   const duplicate = newRateValue && findDuplicate(current.data.data, newRateValue, rateId)
 
   async function submit(): Promise<void> {
@@ -172,7 +172,7 @@ function EditRate({
   }
   return (
     <Section>
-      <Form onSubmit={submit} dirty={JSON.stringify(typed) !== JSON.stringify(initial)} label={t('rate')}>
+      <Form onSubmit={submit} dirty={JSON.stringify(input) !== JSON.stringify(initial)} label={t('rate')}>
         <div class="fields">
           <SelectField bind={draft.country} label={common('address.countryCode')} options={countryOptions()} />
           <TextField bind={draft.region} label={common('region')} hint={t('regionHint')} max={100} />
@@ -180,7 +180,7 @@ function EditRate({
             bind={draft.rate}
             label={t('percent')}
             inputMode="decimal"
-            error={(wasSubmitted || typed.rate !== '') && parseRatePercent(typed.rate) === undefined ? t('notRate') : undefined}
+            error={(wasSubmitted || input.rate !== '') && parseRatePercent(input.rate) === undefined ? t('notRate') : undefined}
             required
             code
           />

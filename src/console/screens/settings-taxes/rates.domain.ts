@@ -16,12 +16,12 @@ export const textsOfRate = ({ country, region, rateBps, inclusive, shipping, cla
 })
 
 /** Parses a rate; undefined if the percentage is invalid. */
-export function parseRate(typed: RateTexts): Rate | undefined {
-  const rateBps = parseRatePercent(typed.rate)
+export function parseRate(input: RateTexts): Rate | undefined {
+  const rateBps = parseRatePercent(input.rate)
   if (rateBps === undefined) return undefined
-  const taxClass = typed.class.trim()
+  const taxClass = input.class.trim()
   return {
-    ...{ country: typed.country, region: typed.region.trim() || null, rateBps, inclusive: typed.inclusive, shipping: typed.shipping },
+    ...{ country: input.country, region: input.region.trim() || null, rateBps, inclusive: input.inclusive, shipping: input.shipping },
     ...(taxClass ? { class: taxClass } : {}),
   }
 }
@@ -34,8 +34,10 @@ export const rateKey = ({ country, region, class: taxClass }: Pick<Rate, 'countr
 
 /** Returns another rate of the same key. Only the API matches region codes with names. */
 export const findDuplicate = (rates: readonly Rate[], rate: Rate, except: string | undefined): Rate | undefined =>
-  rates.find((one) => rateKey(one) === rateKey(rate) && rateKey(one) !== except)
+  rates.find((existing) => rateKey(existing) === rateKey(rate) && rateKey(existing) !== except)
 
 /** Replaces the rate of a key, or appends it. */
 export const replaceRate = (rates: readonly Rate[], key: string | undefined, rate: Rate): readonly Rate[] =>
-  rates.some((one) => rateKey(one) === key) ? rates.map((one) => (rateKey(one) === key ? rate : one)) : [...rates, rate]
+  rates.some((existing) => rateKey(existing) === key)
+    ? rates.map((existing) => (rateKey(existing) === key ? rate : existing))
+    : [...rates, rate]

@@ -55,7 +55,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     // The shown steps can be outdated.
     await overview.reload()
     if (overview.data.value?.goLive?.steps.some(({ done, required }) => required && !done)) return notify(t('notYet'), { subject: 'live' })
-    const body = <BulletList items={consequences.map((one) => t(one))} />
+    const body = <BulletList items={consequences.map((key) => t(key))} />
     if (!(await confirm({ title: t('goTitle'), body, action: t('go'), danger: true }))) return
     setError(undefined)
     try {
@@ -72,7 +72,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
     <Section title={t('go')} actions={<StatusBadge status="TEST" />} hint={t('liveHint')}>
       <ResourceView resource={overview}>{({ goLive }) => <StepList steps={goLive?.steps ?? []} />}</ResourceView>
       <h3>{t('happens')}</h3>
-      <BulletList items={consequences.map((one) => t(one))} />
+      <BulletList items={consequences.map((key) => t(key))} />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="form-actions">
         <Button kind="danger" onPress={goLive} text={t('go')} />

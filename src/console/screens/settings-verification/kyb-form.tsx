@@ -45,8 +45,8 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
     onFiled(isOperator.value ? await approveOwn(record).catch(showPending) : record)
   }
   const { owners } = draft.fields
-  const setOwner = (at: number, change: Partial<OwnerTexts>) => {
-    owners.value = owners.value.map((owner, index) => (index === at ? { ...owner, ...change } : owner))
+  const setOwner = (index: number, change: Partial<OwnerTexts>) => {
+    owners.value = owners.value.map((owner, ownerIndex) => (ownerIndex === index ? { ...owner, ...change } : owner))
   }
   return (
     <Section title={rejected ? t('fileAgain') : t('file')} hint={isOperator.value ? t('fileHintOwn') : t('fileHint')}>
@@ -59,15 +59,15 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
         </div>
         <h3>{t('owners')}</h3>
         <p class="hint">{t('ownersHint')}</p>
-        {owners.value.map((owner, at) => (
+        {owners.value.map((owner, index) => (
           <OwnerFields
-            key={at}
-            n={at + 1}
+            key={index}
+            n={index + 1}
             owner={owner}
             wasSubmitted={wasSubmitted.value}
-            onChange={(change) => setOwner(at, change)}
+            onChange={(change) => setOwner(index, change)}
             {...(owners.value.length > 1 && {
-              onRemove: () => (owners.value = owners.value.filter((_, index) => index !== at)),
+              onRemove: () => (owners.value = owners.value.filter((_, ownerIndex) => ownerIndex !== index)),
             })}
           />
         ))}

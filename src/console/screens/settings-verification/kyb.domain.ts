@@ -56,14 +56,14 @@ type KybResult = { readonly body: KybBody } | { readonly error: 'share' | 'sum' 
 export function kybBody({ cohort, legalName, registrationNumber, country, owners }: KybTexts): KybResult {
   const units = owners.map(({ share }) => parseShare(share))
   if (units.includes(undefined)) return { error: 'share' }
-  if (units.reduce<number>((sum, one) => sum + (one ?? 0), 0) > 1_000_000) return { error: 'sum' }
+  if (units.reduce<number>((sum, unit) => sum + (unit ?? 0), 0) > 1_000_000) return { error: 'sum' }
   return {
     body: {
       cohort,
       legalName: legalName.trim(),
       registrationNumber: registrationNumber.trim(),
       country,
-      owners: owners.map(({ name }, at) => ({ name: name.trim(), share: (units[at] ?? 0) / 10_000 })),
+      owners: owners.map(({ name }, index) => ({ name: name.trim(), share: (units[index] ?? 0) / 10_000 })),
     },
   }
 }

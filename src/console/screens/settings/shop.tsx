@@ -42,15 +42,15 @@ function ShopForm({ current, resource }: { current: VersionedShop; resource: Res
   const editor = useRecordEditor({ ...resource, put: show }, current, textsOfShop)
   const { fields: draft } = editor
   async function save(): Promise<void> {
-    const [base, typed] = [textsOfShop(editor.base().data), editor.values()]
-    const body = shopChange(base, typed)
+    const [base, input] = [textsOfShop(editor.base().data), editor.values()]
+    const body = shopChange(base, input)
     if (!body) return
-    const changed = changedFields(base, typed)
+    const changed = changedFields(base, input)
     const differences = (theirs: Shop): readonly (readonly [string, string, string])[] => {
       const theirTexts = textsOfShop(theirs)
       return changed
-        .filter((name) => JSON.stringify(theirTexts[name]) !== JSON.stringify(typed[name]))
-        .map((name) => [t(name === 'title' ? 'shopTitle' : name), valueText(typed[name]), valueText(theirTexts[name])])
+        .filter((name) => JSON.stringify(theirTexts[name]) !== JSON.stringify(input[name]))
+        .map((name) => [t(name === 'title' ? 'shopTitle' : name), valueText(input[name]), valueText(theirTexts[name])])
     }
     const saved = await editor.save({
       save: (version) => readVersioned<Shop>(api.PATCH('/shops/v2', { params: { header: ifMatch(version) }, body })),

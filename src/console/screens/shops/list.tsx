@@ -31,7 +31,7 @@ const columns = (): readonly Column<Shop>[] => [
 export default function Shops() {
   const query = useQuery()
   const { q } = query.values
-  const status = statuses.find((one) => one === query.values['status'])
+  const status = statuses.find((status) => status === query.values['status'])
   const shops = useResource(JSON.stringify([q, status, query.page]), (signal) =>
     ok(api.GET('/admin/shops', { params: { query: { page: query.page, ...(q ? { q } : {}), ...(status ? { status } : {}) } }, signal })),
   )
@@ -41,7 +41,7 @@ export default function Shops() {
       <Filters
         query={query}
         search={t('search')}
-        filters={[{ name: 'status', label: common('status'), options: statuses.map((one) => [one, stateName(one)]) }]}
+        filters={[{ name: 'status', label: common('status'), options: statuses.map((status) => [status, stateName(status)]) }]}
       />
       <ListTable
         resource={shops}

@@ -91,16 +91,16 @@ const continuedTexts = ['onBegun', 'onMerchant', 'onCustomers'] as const
 const SuspensionEffects = () => (
   <>
     <h3>{t('stops')}</h3>
-    <BulletList items={stoppedTexts.map((one) => t(one))} />
+    <BulletList items={stoppedTexts.map((key) => t(key))} />
     <h3>{t('goesOn')}</h3>
-    <BulletList items={continuedTexts.map((one) => t(one))} />
+    <BulletList items={continuedTexts.map((key) => t(key))} />
   </>
 )
 
 const LineList = ({ lines }: { lines: readonly string[] }) => (
   <ul>
-    {lines.map((line, at) => (
-      <li key={at}>
+    {lines.map((line, index) => (
+      <li key={index}>
         <bdi>{line}</bdi>
       </li>
     ))}

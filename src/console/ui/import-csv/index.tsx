@@ -84,7 +84,7 @@ export function ImportCsv<Report extends ImportReport>({
 
   const isOn = ({ name: option, dependsOn }: ImportOption) =>
     !!switchValues.value[option] && (dependsOn === undefined || !!switchValues.value[dependsOn])
-  const switches = () => Object.fromEntries(options.filter(isOn).map((one) => [one.name, true]))
+  const switches = () => Object.fromEntries(options.filter(isOn).map((option) => [option.name, true]))
   const switchesKey = JSON.stringify(switches())
 
   useEffect(() => setDirty(name.current, progress.value !== undefined), [progress.value])
@@ -255,7 +255,7 @@ export function ImportRows({ title, messages, isTruncated }: { title: string; me
       <Table
         caption={t('byRow', { title })}
         rows={messages.slice(0, shownMax)}
-        rowKey={(one) => `${one.row} ${one.handle} ${one.column} ${one.message}`}
+        rowKey={(problem) => `${problem.row} ${problem.handle} ${problem.column} ${problem.message}`}
         columns={[
           { title: t('row'), main: true, cell: ({ row }) => number(row) },
           ...(isByProduct ? [{ title: common('product'), cell: ({ handle }: RowMessage) => <bdi>{handle ?? ''}</bdi> }] : []),

@@ -28,8 +28,8 @@ const Fields = ({ onEnter, children }: { onEnter: () => void; children: Componen
 )
 
 /** Adds the scheme that a typed address lacks. */
-function normalizeUrl(typed: string): string {
-  const text = typed.trim()
+function normalizeUrl(input: string): string {
+  const text = input.trim()
   if (/^[^\s@/:]+@[^\s@/]+$/.test(text)) return `mailto:${text}`
   return /^([a-z][a-z\d+.-]*:(?!\d)|[/#?]|$)/i.test(text) ? text : `https://${text}`
 }

@@ -82,7 +82,7 @@ function selectLink(view: EditorView): void {
   const { $from, empty } = view.state.selection
   const link = markType('a').isInSet([...$from.marks(), ...($from.nodeAfter?.marks ?? [])])
   if (!empty || !link) return
-  const hasLink = (at: number) => link.isInSet($from.parent.child(at).marks)
+  const hasLink = (index: number) => link.isInSet($from.parent.child(index).marks)
   let [first, last] = [$from.index(), $from.index()]
   if (first === $from.parent.childCount || !hasLink(first)) first = last = first - 1
   while (first > 0 && hasLink(first - 1)) first--

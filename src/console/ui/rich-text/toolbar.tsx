@@ -24,9 +24,9 @@ export function Toolbar({ editor, id, onOpen }: { editor: Editor; id: string; on
   const [focusedTool, setReached] = useState<Tool>('strong')
   function handleKey(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
     const forward = getComputedStyle(event.currentTarget).direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const at = tools.indexOf(focusedTool)
+    const index = tools.indexOf(focusedTool)
     const isHorizontal = event.key === 'ArrowLeft' || event.key === 'ArrowRight'
-    const next = event.key === 'Home' ? 0 : event.key === 'End' ? tools.length - 1 : at + (event.key === forward ? 1 : -1)
+    const next = event.key === 'Home' ? 0 : event.key === 'End' ? tools.length - 1 : index + (event.key === forward ? 1 : -1)
     if (!isHorizontal && event.key !== 'Home' && event.key !== 'End') return
     event.preventDefault()
     event.currentTarget.querySelectorAll('button')[(next + tools.length) % tools.length]?.focus()

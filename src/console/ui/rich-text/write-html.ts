@@ -30,8 +30,8 @@ function writeInline(block: Node): string {
   const closeTo = (length: number) => {
     for (const { type } of open.slice(length).toReversed()) html += `</${type.name}>`
   }
-  block.forEach((node, _, at) => {
-    const marks = at >= from && at < to ? node.marks : []
+  block.forEach((node, _, index) => {
+    const marks = index >= from && index < to ? node.marks : []
     const shared = marks.findIndex((mark, nth) => !open[nth]?.eq(mark))
     const common = shared < 0 ? marks.length : shared
     closeTo(common)
@@ -44,27 +44,27 @@ function writeInline(block: Node): string {
 }
 
 /** A paragraph without tags: text directly in a list item or another element that had none. */
-function isBare(node: Node, parent: Node, at: number): boolean {
+function isBare(node: Node, parent: Node, index: number): boolean {
   const isParagraph = (other: Node | null) => other?.type.name === 'p'
   if (!isParagraph(node) || parent.type.name === 'doc' || node.attrs['dir'] || node.attrs['lang']) return false
-  const hasNeighbour = [at - 1, at + 1].some((index) => isParagraph(parent.maybeChild(index)))
+  const hasNeighbour = [index - 1, index + 1].some((neighbour) => isParagraph(parent.maybeChild(neighbour)))
   return !hasNeighbour && (node.attrs['bare'] === true || parent.type.name === 'li')
 }
 
-function writeNode(node: Node, parent: Node, at: number): string {
+function writeNode(node: Node, parent: Node, index: number): string {
   const { type, attrs } = node
   const tag = type.name
   if (voidTags.has(tag)) return startTag(tag, attrs)
   const inner = node.isTextblock ? writeInline(node) : writeContent(node)
-  if (isBare(node, parent, at)) return inner
+  if (isBare(node, parent, index)) return inner
   // Browsers drop the first line break of `pre`.
   return `${startTag(tag, attrs)}${tag === 'pre' && inner.startsWith('\n') ? '\n' : ''}${inner}</${tag}>`
 }
 
 function writeContent(parent: Node): string {
   let html = ''
-  parent.forEach((node, _, at) => {
-    html += writeNode(node, parent, at)
+  parent.forEach((node, _, index) => {
+    html += writeNode(node, parent, index)
   })
   return html
 }

@@ -3,7 +3,7 @@ import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../li
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { useDraft } from '../../lib/forms/use-draft.ts'
+import { useDraft, type Versioned } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -11,17 +11,15 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { CopyableText } from '../../ui/copyable-text.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Page, ResourceView, Section } from '../../ui/page.tsx'
-import { saveRecord } from '../../ui/save-versioned.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
+import { Page, Section } from '../../ui/page.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
-import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsText } from '../registries/registry.domain.ts'
-import { StatusActions, StatusHistory } from '../registries/status.tsx'
+import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsChange, walletsText } from '../registries/registry.domain.ts'
+import { RecordPage, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Lender = Schema<'AdminLender'>
-type VersionedLender = { readonly data: Lender; readonly etag: string }
+type VersionedLender = Versioned<Lender>
 type LenderText = { displayName: string; wallets: readonly WalletRow[] }
 
 /** Creates or edits a lender. */
@@ -58,25 +56,17 @@ function NewLender() {
 
 function ExistingLender({ id }: { id: string }) {
   const lender = useResource(id, (signal) => readVersioned(api.GET('/admin/lenders/{id}', { params: { path: { id } }, signal })))
-  const current = lender.data.value
   return (
-    <Page
-      title={current?.data.displayName ?? t('lender')}
+    <RecordPage
+      registry="lender"
+      resource={lender}
+      kind={t('lender')}
+      nameOf={({ displayName }) => displayName}
       back={backLink()}
-      subtitle={current && <StatusBadge status={current.data.status} />}
-      actions={
-        current && (
-          <StatusActions
-            registry="lender"
-            status={current.data.status}
-            name={current.data.displayName}
-            onMove={async (status) => !!(await saveRecord(lender, current.etag, saveOptions(current, { status })))}
-          />
-        )
-      }
+      saveOptions={saveOptions}
     >
-      <ResourceView resource={lender}>{(version) => <LenderForm current={version} lender={lender} />}</ResourceView>
-    </Page>
+      {(version) => <LenderForm current={version} lender={lender} />}
+    </RecordPage>
   )
 }
 
@@ -101,12 +91,7 @@ function LenderForm({ current, lender }: { current: VersionedLender; lender: Res
   const editor = useRecordEditor(lender, current, textOf)
   async function save(): Promise<void> {
     const { displayName, wallets } = editor.values()
-    const change = {
-      displayName,
-      ...(JSON.stringify(wallets) === JSON.stringify(textOf(editor.base().data).wallets)
-        ? {}
-        : { wallets: walletBodies(wallets, t('badMoment')) }),
-    }
+    const change = { displayName, ...walletsChange(wallets, editor.base().data.wallets, t('badMoment')) }
     if (await editor.save(saveOptions(editor.base(), change))) notify(common('saved'))
   }
   return (

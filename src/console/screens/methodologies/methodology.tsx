@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo, useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, pathWith, readVersioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
@@ -19,14 +19,9 @@ import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { EmptyState, Page, ResourceView, Section } from '../../ui/page.tsx'
 import { PickField } from '../../ui/picker.tsx'
-import { saveRecord } from '../../ui/save-versioned.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from '../registries/i18n.ts'
-import type { StatusOf } from '../registries/registry.domain.ts'
-import { StatusActions } from '../registries/status.tsx'
+import { RecordPage } from '../registries/status.tsx'
 import { lenderChoice, lenderFinder } from '../repayments/record-search.ts'
-
-type VersionedMethodology = { readonly data: Schema<'AdminMethodology'>; readonly etag: string }
 
 /** Creates or shows a methodology version. */
 export default function OneMethodology() {
@@ -101,57 +96,43 @@ function NewForm({ initialLender }: { initialLender: readonly Choice[] }) {
 
 function ExistingMethodology({ id }: { id: string }) {
   const methodology = useResource(id, (signal) => readVersioned(api.GET('/admin/methodologies/{id}', { params: { path: { id } }, signal })))
-  const current = methodology.data.value
-  async function move(status: StatusOf<'methodology'>, { etag }: VersionedMethodology): Promise<boolean> {
-    const saved = await saveRecord(methodology, etag, {
-      save: (version) =>
-        readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
-      differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
-      findSaved: (now) => (now.data.status === status ? now : undefined),
-    })
-    return saved !== undefined
-  }
   return (
-    <Page
-      title={current?.data.version ?? t('methodology')}
+    <RecordPage
+      registry="methodology"
+      resource={methodology}
+      kind={t('methodology')}
+      nameOf={({ version }) => version}
       back={backLink()}
-      subtitle={current && <StatusBadge status={current.data.status} />}
-      actions={
-        current && (
-          <StatusActions
-            registry="methodology"
-            status={current.data.status}
-            name={current.data.version}
-            onMove={(status) => move(status, current)}
-          />
-        )
-      }
+      saveOptions={(_, { status }) => ({
+        save: (version) =>
+          readVersioned(api.PATCH('/admin/methodologies/{id}', { params: { path: { id }, header: ifMatch(version) }, body: { status } })),
+        differences: (now) => [[common('status'), stateName(status), stateName(now.status)]],
+        findSaved: (now) => (now.data.status === status ? now : undefined),
+      })}
     >
-      <ResourceView resource={methodology}>
-        {({ data }) => (
-          <Section title={t('record')}>
-            <FactList
-              facts={[
-                [
-                  t('lender'),
-                  <a key="lender" href={operatorPath('lenders', data.lenderId)}>
-                    {data.lenderId}
-                  </a>,
-                ],
-                [t('contentHash'), <CopyableText key="hash" text={data.contentHash} label={t('contentHash')} />],
-                [t('documentUrl'), <DocumentLink key="document" url={data.documentUrl} />],
-                [t('registeredAt'), <Moment key="at" at={data.registeredAt} />],
-                [t('changedAt'), <Moment key="changed" at={data.updatedAt} />],
-                ['ID', <CopyableText key="id" text={data.id} label="ID" />],
-              ]}
-            />
-            <div class="row">
-              <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
-            </div>
-          </Section>
-        )}
-      </ResourceView>
-    </Page>
+      {({ data }) => (
+        <Section title={t('record')}>
+          <FactList
+            facts={[
+              [
+                t('lender'),
+                <a key="lender" href={operatorPath('lenders', data.lenderId)}>
+                  {data.lenderId}
+                </a>,
+              ],
+              [t('contentHash'), <CopyableText key="hash" text={data.contentHash} label={t('contentHash')} />],
+              [t('documentUrl'), <DocumentLink key="document" url={data.documentUrl} />],
+              [t('registeredAt'), <Moment key="at" at={data.registeredAt} />],
+              [t('changedAt'), <Moment key="changed" at={data.updatedAt} />],
+              ['ID', <CopyableText key="id" text={data.id} label="ID" />],
+            ]}
+          />
+          <div class="row">
+            <ButtonLink href={pathWith(operatorPath('audit'), { subject: data.id })} text={common('auditLink')} />
+          </div>
+        </Section>
+      )}
+    </RecordPage>
   )
 }
 

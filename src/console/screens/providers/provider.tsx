@@ -5,7 +5,7 @@ import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { useDraft } from '../../lib/forms/use-draft.ts'
+import { useDraft, type Versioned } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -16,18 +16,17 @@ import { FactList } from '../../ui/fact-list.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Page, ResourceView, Section } from '../../ui/page.tsx'
-import { saveRecord } from '../../ui/save-versioned.tsx'
+import { Page, Section } from '../../ui/page.tsx'
 import { SecretOnce } from '../../ui/secret-once.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { t } from '../registries/i18n.ts'
-import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsText } from '../registries/registry.domain.ts'
-import { StatusActions, StatusHistory } from '../registries/status.tsx'
+import { type StatusOf, type WalletRow, walletBodies, walletRow, walletsChange, walletsText } from '../registries/registry.domain.ts'
+import { RecordPage, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Provider = Schema<'ServiceProvider'>
-type VersionedProvider = { readonly data: Provider; readonly etag: string }
+type VersionedProvider = Versioned<Provider>
 type Archetype = Provider['archetype']
 type ProviderText = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
 
@@ -90,25 +89,17 @@ function ExistingProvider({ id }: { id: string }) {
   const provider = useResource(id, (signal) =>
     readVersioned(api.GET('/admin/service-providers/{id}', { params: { path: { id } }, signal })),
   )
-  const current = provider.data.value
   return (
-    <Page
-      title={current?.data.displayName ?? t('provider')}
+    <RecordPage
+      registry="provider"
+      resource={provider}
+      kind={t('provider')}
+      nameOf={({ displayName }) => displayName}
       back={backLink()}
-      subtitle={current && <StatusBadge status={current.data.status} />}
-      actions={
-        current && (
-          <StatusActions
-            registry="provider"
-            status={current.data.status}
-            name={current.data.displayName}
-            onMove={async (status) => !!(await saveRecord(provider, current.etag, saveOptions(current, { status })))}
-          />
-        )
-      }
+      saveOptions={saveOptions}
     >
-      <ResourceView resource={provider}>{(version) => <ProviderForm current={version} provider={provider} />}</ResourceView>
-    </Page>
+      {(version) => <ProviderForm current={version} provider={provider} />}
+    </RecordPage>
   )
 }
 
@@ -147,8 +138,7 @@ function ProviderForm({ current, provider }: { current: VersionedProvider; provi
   const editor = useRecordEditor(provider, current, textOf)
   async function save(): Promise<void> {
     const { wallets, ...rest } = editor.values()
-    const hasOtherWallets = JSON.stringify(wallets) !== JSON.stringify(textOf(editor.base().data).wallets)
-    const change = { ...rest, ...(hasOtherWallets ? { wallets: walletBodies(wallets, t('badMoment')) } : {}) }
+    const change = { ...rest, ...walletsChange(wallets, editor.base().data.wallets, t('badMoment')) }
     if (await editor.save(saveOptions(editor.base(), change))) notify(common('saved'))
   }
   async function rotate(): Promise<void> {

@@ -41,6 +41,10 @@ export function walletBody({ address, from, to, stored }: WalletRow, errorText: 
 export const walletBodies = (rows: readonly WalletRow[], errorText: string): WalletBody[] =>
   rows.filter(({ address, from, to }) => `${address}${from}${to}`.trim() !== '').map((row) => walletBody(row, errorText))
 
+/** Builds the wallets of a change; empty if they are as stored. */
+export const walletsChange = (rows: readonly WalletRow[], stored: readonly Wallet[], errorText: string): { wallets?: WalletBody[] } =>
+  JSON.stringify(rows) === JSON.stringify(stored.map(walletRow)) ? {} : { wallets: walletBodies(rows, errorText) }
+
 /** Returns wallets in one line, for conflicts. */
 export const walletsText = (wallets: readonly { readonly address: string }[]): string => wallets.map(({ address }) => address).join(' ')
 

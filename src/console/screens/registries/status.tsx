@@ -1,38 +1,48 @@
+import type { ComponentChildren } from 'preact'
 import type { Schema } from '../../lib/api/api.ts'
+import type { Resource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
+import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { AccountLink } from '../../ui/account-name.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Page, ResourceView, Section } from '../../ui/page.tsx'
+import { type RecordOptions, saveRecord } from '../../ui/save-versioned.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 import { isFinal, movesFrom, type Registry, type StatusOf } from './registry.domain.ts'
 
 const moveName = (to: string): string => t.find(`move.${to}`) ?? to
 
-/**
- * Buttons of the possible transitions, each with a confirmation.
- * @param onMove returns whether it was saved
- */
-export function StatusActions<Of extends Registry>({
+/** The page of a record, with its status and buttons of the possible transitions, each with a confirmation. */
+export function RecordPage<Of extends Registry, Data extends { readonly status: StatusOf<Of> }>({
   registry,
-  status,
-  name,
-  onMove,
+  resource,
+  kind,
+  nameOf,
+  back,
+  saveOptions,
+  children,
 }: {
   registry: Of
-  status: StatusOf<Of>
-  name: string
-  onMove: (to: StatusOf<Of>) => Promise<boolean>
+  resource: Resource<Versioned<Data>>
+  /** Title until the record is read. */
+  kind: string
+  nameOf: (data: Data) => string
+  back: { href: string; text: string }
+  saveOptions: (version: Versioned<Data>, change: { status: StatusOf<Of> }) => RecordOptions<Data>
+  children: (version: Versioned<Data>) => ComponentChildren
 }) {
-  async function move(to: StatusOf<Of>): Promise<void> {
+  const current = resource.data.value
+  async function move(version: Versioned<Data>, to: StatusOf<Of>): Promise<void> {
+    const name = truncate(nameOf(version.data))
     const consequence = t.find(`${registry}.${to}`)
     const verb = moveName(to)
     const isConfirmed = await confirm({
-      title: t('moveOf', { move: verb, name: truncate(name) }),
+      title: t('moveOf', { move: verb, name }),
       body: (
         <>
           {consequence && <p>{consequence}</p>}
@@ -42,14 +52,23 @@ export function StatusActions<Of extends Registry>({
       action: verb,
       danger: to !== 'ACTIVE',
     })
-    if (isConfirmed && (await onMove(to))) notify(t('moved', { name: truncate(name), state: stateName(to) }))
+    if (isConfirmed && (await saveRecord(resource, version.etag, saveOptions(version, { status: to }))))
+      notify(t('moved', { name, state: stateName(to) }))
   }
   return (
-    <>
-      {movesFrom(registry, status).map((to) => (
-        <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(to)} text={moveName(to)} />
-      ))}
-    </>
+    <Page
+      title={current ? nameOf(current.data) : kind}
+      back={back}
+      subtitle={current && <StatusBadge status={current.data.status} />}
+      actions={
+        current &&
+        movesFrom(registry, current.data.status).map((to) => (
+          <Button key={to} kind={to === 'ACTIVE' ? 'primary' : 'danger'} onPress={() => move(current, to)} text={moveName(to)} />
+        ))
+      }
+    >
+      <ResourceView resource={resource}>{children}</ResourceView>
+    </Page>
   )
 }
 

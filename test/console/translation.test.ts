@@ -1,9 +1,13 @@
 /** Tests that the console's catalogs have the keys and placeholders of English, and the terms of docs/glossary.md. */
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import ts from 'typescript-5'
 import { catalog, type Message, type Translation } from '../../src/console/lib/i18n/catalog.ts'
+import { longTestMs } from '../support/timeouts.ts'
+
+setDefaultTimeout(longTestMs)
 
 const root = join(import.meta.dir, '../../src/console')
 type Texts = { default: Readonly<Record<string, Message>> }
@@ -69,6 +73,26 @@ test('every text has the placeholders of the English one; forms of zero, one and
       }
   }
   expect(mismatches).toEqual([])
+})
+
+/** Lists the calls of a catalog that run when the module is imported. */
+function textsReadAtImport(path: string): string[] {
+  const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest)
+  const calls: string[] = []
+  function visit(node: ts.Node): void {
+    if (ts.isFunctionLike(node)) return
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && /^(t|common|\w+Text)$/.test(node.expression.text))
+      calls.push(`${path}: ${file.text.slice(node.pos, node.end)}`)
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return calls
+}
+
+// A screen's module can load before the texts, which are empty until then.
+test('no module reads a text while it is imported', () => {
+  const modules = [...new Glob('**/*.tsx').scanSync({ cwd: root })]
+  expect(modules.flatMap(textsReadAtImport)).toEqual([])
 })
 
 /** Forms of a term in Arabic and Mongolian, by its English in lower case. */

@@ -81,7 +81,7 @@ const documentText = (document: Document | undefined): string =>
   document ? [document.originalName ?? t('handedIn'), moment(document.uploadedAt)].join(', ') : t('missing')
 
 /**
- * Replaces or isDelete a document, and asks first if another file arrived since.
+ * Replaces or deletes a document, and asks first if another file arrived since.
  * The application's version cannot tell, because each upload raises it. This is a check, not a lock: a file that
  * arrives after the check is replaced.
  * @param knownIds ids that do not conflict

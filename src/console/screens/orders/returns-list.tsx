@@ -18,7 +18,7 @@ type Return = Schema<'ListedReturn'>
 
 const statuses: readonly ReturnStatus[] = ['REQUESTED', 'APPROVED', 'RECEIVED', 'REJECTED']
 
-const columns: readonly Column<Return>[] = [
+const columns = (): readonly Column<Return>[] => [
   { title: common('order'), main: true, cell: ({ orderNumber }) => <span class="number">#{orderNumber}</span> },
   { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: common('status'), cell: ({ status }) => <ReturnBadge status={status} /> },
@@ -47,7 +47,7 @@ export default function Returns() {
         isFiltered={status !== undefined}
         empty={<EmptyState icon="money" title={t('noReturns')} text={t('returnsNoneText')} />}
         caption={common('returns')}
-        columns={columns}
+        columns={columns()}
         href={({ orderId }) => shopPath('orders', orderId)}
       />
     </Page>

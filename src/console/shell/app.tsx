@@ -8,12 +8,13 @@ import { hasRole, lastShopName, setShopFromPath, shop, shopHref, shopName } from
 import { linkToken } from '../lib/session/link-token.ts'
 import { recordVisit } from '../lib/session/list-position.ts'
 import { isOutdated } from '../lib/session/program-version.ts'
-import { isOperator, type StaffShop, session, sessionStatus, shops, startSession } from '../lib/session/session.ts'
+import { isOperator, session, sessionStatus, shops, startSession } from '../lib/session/session.ts'
 import { isLostShop } from '../lib/session/staff-shops.ts'
 import { clearDirty, isDirty } from '../lib/session/unsaved-changes.ts'
 import { screens } from '../screens.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { askToLeave, dismissQuestion, PageToasts, QuestionDialog } from '../ui/dialog.tsx'
+import type { IconName } from '../ui/icon.tsx'
 import { EmptyState, Page } from '../ui/page.tsx'
 import { Frame, screenLoadEnded, screenLoadStarted } from './frame.tsx'
 import { t } from './i18n.ts'
@@ -143,8 +144,16 @@ function withAccess(screen: Screen): () => preact.JSX.Element {
     const losesInput = useRef(false)
     losesInput.current = !hasAccess && (losesInput.current || isDirty())
     const warning = losesInput.current ? ` ${common('leaveText')}` : ''
-    if (screen.area === 'shop' && !shop.value) return isLostShop(shopName.value) ? <LostShop /> : <NotFound />
-    if (!hasAccess) return <Forbidden text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${warning}`} />
+    if (screen.area === 'shop' && !shop.value)
+      return isLostShop(shopName.value) ? <NoScreen icon="people" title={t('lostShop')} text={t('lostShopText')} /> : <NotFound />
+    if (!hasAccess)
+      return (
+        <NoScreen
+          icon="shield"
+          title={common('notYours')}
+          text={`${screen.area === 'net' ? t('operatorsOnly') : common('notYoursText')}${warning}`}
+        />
+      )
     // The key remounts the screen for another record.
     return <Component key={path} />
   }
@@ -152,26 +161,13 @@ function withAccess(screen: Screen): () => preact.JSX.Element {
   return guard
 }
 
-const NotFound = () => (
-  <Page title={common('missing')}>
-    <EmptyState title={common('missing')} text={common('missingText')} action={<ButtonLink href="/console" text={common('home')} />} />
+/** A page that says why there is no screen. */
+const NoScreen = ({ icon = 'page', title, text }: { icon?: IconName; title: string; text: string }) => (
+  <Page title={title}>
+    <EmptyState icon={icon} title={title} text={text} action={<ButtonLink href="/console" text={common('home')} />} />
   </Page>
 )
-const Forbidden = ({ text }: { text: string }) => (
-  <Page title={common('notYours')}>
-    <EmptyState icon="shield" title={common('notYours')} text={text} action={<ButtonLink href="/console" text={common('home')} />} />
-  </Page>
-)
-const LostShop = () => (
-  <Page title={t('lostShop')}>
-    <EmptyState
-      icon="people"
-      title={t('lostShop')}
-      text={t('lostShopText')}
-      action={<ButtonLink href="/console" text={common('home')} />}
-    />
-  </Page>
-)
+const NotFound = () => <NoScreen title={common('missing')} text={common('missingText')} />
 
 /** Redirects to the only or last shop, and operators without one to the administration. */
 function StartPage() {
@@ -199,7 +195,7 @@ function StartPage() {
   return (
     <Page title={t('chooseShop')} subtitle={t('chooseShopText')}>
       <ul class="choices-list">
-        {staffShops.map((staffShop: StaffShop) => (
+        {staffShops.map((staffShop) => (
           <li key={staffShop.id}>
             <a href={shopHref(staffShop.name)}>
               <strong>

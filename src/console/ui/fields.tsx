@@ -299,10 +299,9 @@ export function TagsField({
     field.value = all.slice(max).join(', ')
     setFull(all.length > max)
   }
-  const error = isFull ? common('pickMax', { n: max }) : undefined
+  const frame = { id, label, hint, error: isFull ? common('pickMax', { n: max }) : undefined }
   return (
-    <div class={error ? 'field wrong' : 'field'}>
-      <label for={id}>{label}</label>
+    <FieldFrame {...frame}>
       <div class="tags">
         {bind.value.map((tag) => (
           <span class="tag" key={tag}>
@@ -326,21 +325,11 @@ export function TagsField({
             add(event.currentTarget)
           }}
           onBlur={({ currentTarget }) => add(currentTarget)}
-          aria-invalid={error ? true : undefined}
-          aria-describedby={descriptionIds(id, { label, hint, error })}
+          aria-invalid={isFull ? true : undefined}
+          aria-describedby={descriptionIds(id, frame)}
         />
       </div>
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {error && (
-        <p class="error" id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </div>
+    </FieldFrame>
   )
 }
 

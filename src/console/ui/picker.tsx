@@ -7,6 +7,7 @@ import { truncate } from '../lib/format/truncate.ts'
 import type { Choice } from '../lib/forms/choice.ts'
 import { common } from '../lib/i18n/common.ts'
 import { ErrorText } from './error-message.tsx'
+import { descriptionIds, FieldFrame } from './fields.tsx'
 import { Icon } from './icon.tsx'
 
 /** Finds records by text; returns the first ones for an empty text. */
@@ -40,6 +41,17 @@ function useSearch<Found extends Choice>(input: string, isOpen: boolean, find: R
   }, [input, isOpen])
   return result
 }
+
+const ChoiceText = ({ choice: { text, detail } }: { choice: Choice }) => (
+  <span>
+    <bdi>{text}</bdi>
+    {detail && (
+      <small class="faint">
+        <bdi>{detail}</bdi>
+      </small>
+    )}
+  </span>
+)
 
 /**
  * A combobox: arrow keys move, Enter or a click selects, Escape closes. It stays open for further selections unless
@@ -107,9 +119,9 @@ export function Picker<Found extends Choice>({
     } else return
     event.preventDefault()
   }
+  const frame = { id, label, hint: hint ?? common('pickHint'), error }
   return (
-    <div class={error ? 'field wrong' : 'field'}>
-      <label for={id}>{label}</label>
+    <FieldFrame {...frame}>
       <div class="picker">
         <Icon name="search" />
         <input
@@ -120,7 +132,7 @@ export function Picker<Found extends Choice>({
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
           aria-activedescendant={isOpen && found[activeIndex] ? `${id}-${activeIndex}` : undefined}
-          aria-describedby={[`${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')}
+          aria-describedby={descriptionIds(id, frame)}
           aria-invalid={error ? true : undefined}
           autoComplete="off"
           dir={directionOf(input)}
@@ -159,42 +171,19 @@ export function Picker<Found extends Choice>({
                 onClick={() => pick(choice)}
                 onPointerMove={() => setMarked(index)}
               >
-                {choice.before}
-                <span>
-                  <bdi>{choice.text}</bdi>
-                  {choice.detail && (
-                    <small class="faint">
-                      <bdi>{choice.detail}</bdi>
-                    </small>
-                  )}
-                </span>
+                <ChoiceText choice={choice} />
                 {isSelected(choice) && <Icon name="check" />}
               </li>
             ))}
           </ul>
           <p role="status" class="faint">
-            {!isOpen
-              ? ''
-              : result === undefined || !isFresh
-                ? common('loading')
-                : result.error === undefined
-                  ? found.length === 0
-                    ? common('nothingFound')
-                    : ''
-                  : ''}
+            {isOpen && !isFresh && common('loading')}
+            {isOpen && isFresh && result.error === undefined && found.length === 0 && common('nothingFound')}
           </p>
           {result?.error !== undefined && <ErrorText error={result.error} />}
         </div>
       </div>
-      <p class="hint" id={`${id}-hint`}>
-        {hint ?? common('pickHint')}
-      </p>
-      {error && (
-        <p class="error" id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </div>
+    </FieldFrame>
   )
 }
 
@@ -239,15 +228,7 @@ export function PickField<Found extends Choice>({
         <ul class="picked" aria-label={label}>
           {bind.value.map((choice) => (
             <li key={choice.id}>
-              {choice.before}
-              <span>
-                <bdi>{choice.text}</bdi>
-                {choice.detail && (
-                  <small class="faint">
-                    <bdi>{choice.detail}</bdi>
-                  </small>
-                )}
-              </span>
+              <ChoiceText choice={choice} />
               <button
                 type="button"
                 class="button quiet"

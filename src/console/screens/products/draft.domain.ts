@@ -322,7 +322,7 @@ export function addBeforeRemoveBody(body: ChangeBody, text: ProductText, before:
     let name = rowName(before.options, row) || '–'
     while (values.includes(name)) name += ' –'
     values.push(name)
-    return id === undefined ? [] : [{ id, optionValues: [name, ...others.map((variant) => variant.values[0] ?? '')] }]
+    return id === undefined ? [] : [{ id, optionValues: [name, ...others.map((option) => option.values[0] ?? '')] }]
   })
   return { ...body, options: [{ ...first, values }, ...others], variants: [...(body.variants ?? []), ...old] }
 }

@@ -103,14 +103,24 @@ const LimitFilter = ({ query, limit }: { query: Query; limit: number }) => (
   </div>
 )
 
-type RankingReading = { startDate: string; endDate: string; readAt: string; isTest: boolean }
-const RankingDates = ({ reading: { startDate, endDate, readAt, isTest } }: { reading: RankingReading }) => (
-  <>
-    <ReadingDates startDate={startDate} endDate={endDate} readAt={readAt} />
-    {isTest && <Note tone="info">{common('testMode')}</Note>}
-  </>
-)
-const NoRanking = () => <EmptyState icon="people" title={t('none')} text={t('noneText')} />
+type RankingReading<Row> = { data: readonly Row[]; startDate: string; endDate: string; readAt: string; isTest: boolean }
+
+function RankingTable<Row>({
+  ranking,
+  ...table
+}: { ranking: Resource<RankingReading<Row>> } & Omit<Parameters<typeof Table<Row>>[0], 'rows'>) {
+  return (
+    <ResourceView resource={ranking}>
+      {({ data, startDate, endDate, readAt, isTest }) => (
+        <>
+          <ReadingDates startDate={startDate} endDate={endDate} readAt={readAt} />
+          {isTest && <Note tone="info">{common('testMode')}</Note>}
+          {data.length === 0 ? <EmptyState icon="people" title={t('none')} text={t('noneText')} /> : <Table {...table} rows={data} />}
+        </>
+      )}
+    </ResourceView>
+  )
+}
 
 const merchantColumns = (): readonly Column<Merchant>[] => [
   { title: t('rank'), cell: ({ rank }) => number(rank) },
@@ -124,24 +134,13 @@ function TopMerchants({ query, limit }: { query: Query; limit: number }) {
     ok(api.GET('/admin/affiliate/top-merchants', { params: { query: parameters }, signal })),
   )
   return (
-    <ResourceView resource={ranking}>
-      {(reading) => (
-        <>
-          <RankingDates reading={reading} />
-          {reading.data.length === 0 ? (
-            <NoRanking />
-          ) : (
-            <Table
-              caption={t('merchants')}
-              columns={merchantColumns()}
-              rows={reading.data}
-              rowKey={({ merchantId }) => merchantId}
-              href={({ shopName }) => pathWith(operatorPath('shops'), { q: shopName })}
-            />
-          )}
-        </>
-      )}
-    </ResourceView>
+    <RankingTable
+      ranking={ranking}
+      caption={t('merchants')}
+      columns={merchantColumns()}
+      rowKey={({ merchantId }) => merchantId}
+      href={({ shopName }) => pathWith(operatorPath('shops'), { q: shopName })}
+    />
   )
 }
 
@@ -164,18 +163,5 @@ function TopProducts({ query, limit }: { query: Query; limit: number }) {
   const ranking = useRanking(query, limit, (parameters, signal) =>
     ok(api.GET('/admin/affiliate/top-products', { params: { query: parameters }, signal })),
   )
-  return (
-    <ResourceView resource={ranking}>
-      {(reading) => (
-        <>
-          <RankingDates reading={reading} />
-          {reading.data.length === 0 ? (
-            <NoRanking />
-          ) : (
-            <Table caption={common('products')} columns={productColumns()} rows={reading.data} rowKey={({ productId }) => productId} />
-          )}
-        </>
-      )}
-    </ResourceView>
-  )
+  return <RankingTable ranking={ranking} caption={common('products')} columns={productColumns()} rowKey={({ productId }) => productId} />
 }

@@ -6,9 +6,9 @@ import { NodeError } from '../core/chain.ts'
 import { OperatorError } from '../core/errors.ts'
 import { type SchemaName, schemaNames, schemaUids, zeroAddress } from '../lib/eas.ts'
 import { withChecksum } from '../lib/evm.ts'
-import { connectTo, targetOf } from './chain-target.ts'
+import { connectTo, print, targetOf } from './chain-target.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { failureStatus, UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { isConfirmed } from './prompt.ts'
 import { signingKeyOf } from './signing-key.ts'
@@ -16,13 +16,10 @@ import { fieldsOf, type ParsedStatement, readStatement } from './statement.ts'
 
 type Hex = `0x${string}`
 
-const failedStatus = 1
 const fileMaxBytes = 64 * 1024
 /** Chains take from a second to some minutes for a transaction. */
 const receiptTimeoutMs = 5 * 60_000
 const pollEveryMs = 500
-
-const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** Loads viem and what depends on it on demand. */
 const loadSigning = async () => ({ ...(await import('../clients/chain/eas.ts')), ...(await import('../clients/chain/transactions.ts')) })
@@ -55,7 +52,7 @@ export async function register(input: Input): Promise<number> {
     // Somebody else may have registered it first: then this transaction failed, but the schema exists.
     if (receipt.status !== 'success' && !(await isRegistered(node, registry, name))) {
       process.stderr.write(`${name} not registered: the transaction failed in block ${receipt.blockNumber}\n`)
-      return failedStatus
+      return failureStatus
     }
     print(`${name} ${schemaUids[name]} registered in block ${receipt.blockNumber}`)
   }
@@ -67,7 +64,7 @@ export async function attest(input: Input, file: string): Promise<number> {
   const schema = schemaOf(input)
   const target = targetOf(input)
   const written = readStatementFile(file, schema)
-  if (!written) return failedStatus
+  if (!written) return failureStatus
   const key = signingKeyOf(input)
   if (!key) throw new UsageError('The private key is missing: use --key-file, or set CHAIN_SIGNING_KEY')
   const { attestationOf, encodeStatement, isRegistered, quote, refusalOf, signerOf, uidIn } = await loadSigning()
@@ -93,7 +90,7 @@ export async function attest(input: Input, file: string): Promise<number> {
   const uid = receipt.status === 'success' ? uidIn(receipt, contract, schema, signer.address) : undefined
   if (uid === undefined) {
     process.stderr.write(`Attestation failed: the transaction failed in block ${receipt.blockNumber}\n`)
-    return failedStatus
+    return failureStatus
   }
   print(`uid ${uid}`)
   print(`block ${receipt.blockNumber} ${receipt.blockHash}`)

@@ -3,16 +3,15 @@ import { OperatorError } from '../core/errors.ts'
 import { withChecksum } from '../lib/evm.ts'
 import { type ChainStatus, chainStatuses, resync, type Step, syncChains } from '../modules/trust/attestation/index.ts'
 import { allGrants } from '../modules/trust/fabric/index.ts'
-import { integerFlag } from './chain-target.ts'
+import { integerFlag, print } from './chain-target.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { failureStatus, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { Interrupted } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
 import { formatRegistry } from './registry-file.ts'
 
-const failedStatus = 1
 /** How often in a row all nodes may be unavailable. */
 const waitsMax = 8
 const waitMaxMs = 60_000
@@ -21,8 +20,6 @@ const busyRetries = { tries: 6, everyMs: 500 }
 const pollEveryMs = 100
 
 type Deps = Parameters<Parameters<typeof withExistingInstance>[1]>[0]['deps']
-
-const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** Runs `souk chain status`, `sync`, `resync` or `registry`. */
 export async function runOnInstance(command: string, input: Input): Promise<number> {
@@ -45,7 +42,7 @@ async function status(deps: Deps): Promise<number> {
   for (const { chainId } of deps.config.chains)
     if (!statuses.some((one) => one.chainId === chainId)) print(`Chain ${chainId}\n  nothing read yet`)
   if (statuses.length + deps.config.chains.length === 0) print('No chains configured: set CHAINS')
-  return statuses.some(({ isConfigured, haltedBecause }) => isConfigured && haltedBecause !== null) ? failedStatus : 0
+  return statuses.some(({ isConfigured, haltedBecause }) => isConfigured && haltedBecause !== null) ? failureStatus : 0
 }
 
 const number = (value: number) => value.toLocaleString('en-US')
@@ -107,7 +104,7 @@ async function sync(deps: Deps): Promise<number> {
   }
   const statuses = new Map((await chainStatuses(deps)).map((one) => [one.chainId, one]))
   for (const [chainId, step] of last) printResult(statuses.get(chainId), chainId, step)
-  return [...last.values()].every(({ kind }) => kind === 'IDLE') ? 0 : failedStatus
+  return [...last.values()].every(({ kind }) => kind === 'IDLE') ? 0 : failureStatus
 }
 
 function assertNotStopped({ life }: Deps): void {

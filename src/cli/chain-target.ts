@@ -13,6 +13,8 @@ export type Target = Omit<ChainSetting, 'confirmations'>
 /** For commands without an instance: the operator chose the addresses. */
 export const safeFetch = createSafeFetch({ allowedNetworks: [] })
 
+export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
 /**
  * Returns the whole number of a flag; undefined if absent.
  * @throws UsageError

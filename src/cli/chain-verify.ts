@@ -9,21 +9,18 @@ import { withChecksum } from '../lib/evm.ts'
 import { isRecord } from '../lib/json.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Proof, Stats } from '../modules/trust/fabric/index.ts'
-import { contractOf, deploymentOf, integerFlag, rpcUrlsOf, safeFetch, type Target, withContract } from './chain-target.ts'
+import { contractOf, deploymentOf, integerFlag, print, rpcUrlsOf, safeFetch, type Target, withContract } from './chain-target.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { failureStatus, UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
 import { emptyCounts, recount } from './recount-chain.ts'
 import { readRegistry } from './registry-file.ts'
 
-const failedStatus = 1
 const fileMaxBytes = 256 * 1024 * 1024
 const answerMaxBytes = 1024 * 1024
 const timeoutMs = 20_000
 /** Attempts to get a consistent answer from a souk that counts meanwhile. */
 const soukTries = 5
-
-const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** What a souk reports at one moment. The attestations are summed over all chains. */
 type SoukCounts = { readonly host: string } & Pick<Proof, 'registryHash' | 'chains'> & Pick<Stats, 'attestations'>
@@ -84,7 +81,7 @@ export async function verify(input: Input): Promise<number> {
 
 function printProblems(problems: readonly string[]): number {
   process.stderr.write(problems.map((problem) => `FAIL  ${problem}\n`).join(''))
-  return failedStatus
+  return failureStatus
 }
 
 function readRegistryFile(file: string) {

@@ -38,12 +38,11 @@ import type { Input } from './command.ts'
 import { findProblemsWithProgress } from './copy-database.ts'
 import { openReadOnly } from './database-command.ts'
 import { inspectFile } from './database-file.ts'
-import { explain } from './failure.ts'
+import { explain, failureStatus } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress, whileWaiting } from './progress.ts'
 
 const listingProblemsMax = 20
-const failedStatus = 1
 
 /** `souk check`: looks for damage and changes nothing. */
 export async function check({ config: settings }: Input): Promise<number> {
@@ -58,7 +57,7 @@ export async function check({ config: settings }: Input): Promise<number> {
     failed ||= problems.length > 0 && !isWork
   }
   interruption.end()
-  return failed ? failedStatus : 0
+  return failed ? failureStatus : 0
 }
 
 /** Yields findings one by one; skips what an earlier finding makes impossible. */

@@ -13,7 +13,8 @@ export class UsageError extends Error {
 }
 
 const usageStatus = 2
-const failureStatus = 1
+/** The exit status of a command that ran and did not succeed. */
+export const failureStatus = 1
 
 type Sentence = string | ((path: string) => string)
 

@@ -4,13 +4,11 @@ import { usdOf } from '../lib/usd.ts'
 import { creditTiers, currentRules, type Envelope, type LendingRules } from '../modules/lending/credit/domain.ts'
 import { type Backtest, type BacktestCase, backtest, parseRules, replay } from '../modules/lending/credit/index.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { failureStatus, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { unknownText } from './suggestion.ts'
-
-const failedStatus = 1
 
 /** `souk lending`: shows the credit rules and their effect on past decisions. Writes nothing. */
 export async function lending({ config, positionals: [what, file], switches }: Input): Promise<number> {
@@ -27,7 +25,7 @@ export async function lending({ config, positionals: [what, file], switches }: I
       return withExistingInstance(config(), ({ deps }) => printReplay(deps))
     case 'backtest': {
       const rules = readRules(file ?? '')
-      if (!rules) return failedStatus
+      if (!rules) return failureStatus
       return withExistingInstance(config(), ({ deps }) => printBacktest(deps, rules, switches.has('all')))
     }
     default:
@@ -57,7 +55,7 @@ async function printReplay(deps: LendingDeps): Promise<number> {
   }
   interruption.end()
   process.stdout.write(`${decisions} decisions recalculated: ${decisions - different} identical, ${different} different\n`)
-  return different > 0 ? failedStatus : 0
+  return different > 0 ? failureStatus : 0
 }
 
 async function printBacktest(deps: LendingDeps, rules: LendingRules, isAll: boolean): Promise<number> {

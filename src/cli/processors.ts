@@ -6,9 +6,8 @@ import type { Config } from '../config.ts'
 import type { Instance } from '../instance.ts'
 import { type Probed, probeAccounts } from '../modules/payments/processor-account/index.ts'
 import type { Input } from './command.ts'
+import { failureStatus } from './failure.ts'
 import { withExistingInstance, withInstance } from './instance-command.ts'
-
-const failedStatus = 1
 
 /** `souk processors`: checks the keys of every configured processor account. */
 export async function processors({ config: settings }: Input): Promise<number> {
@@ -22,7 +21,7 @@ export async function processors({ config: settings }: Input): Promise<number> {
   }
   await withSettings(config, ({ deps }) => probeAccounts(deps, report))
   if (checked.length === 0) process.stdout.write('No payment processor account is configured, neither in the settings nor by a shop.\n')
-  return checked.some(({ problem }) => problem !== undefined) ? failedStatus : 0
+  return checked.some(({ problem }) => problem !== undefined) ? failureStatus : 0
 }
 
 /** Names the owner, the mode and the host of an account. */

@@ -1,7 +1,7 @@
 import { createCache } from '../../../core/cache.ts'
 import type { Deps } from '../../../core/deps.ts'
 import type { CatalogDeps } from '../../catalog/products/index.ts'
-import type { ProductView } from './domain.ts'
+import type { ProductView } from './product-view.ts'
 
 const productsMax = 2_000
 const searchesMax = 200

@@ -10,6 +10,7 @@ import {
   findPublishedCollection,
   findSellables,
   listProducts,
+  type PublicProduct,
   readPublicProduct,
   readPublicProductByHandle,
 } from '../../catalog/products/index.ts'
@@ -24,7 +25,6 @@ import {
   missOf,
   type ProductInput,
   type ProductView,
-  type PublicProduct,
   type PublicVariant,
   pageMax,
   productView,
@@ -32,7 +32,7 @@ import {
   selectVariants,
   variantsMax,
   variantView,
-} from './domain.ts'
+} from './product-view.ts'
 import type { AgentCatalogDeps } from './providers.ts'
 
 type Call = Pick<AgentCall, 'shop' | 'platform'>

@@ -9,16 +9,17 @@ const rules = (): readonly Rule[] => [
   {
     subject: 'sessions of agents',
     broken: sql`
-      select s.shop_id as shop, o.id as order_id,
-        case when c.agent is null or ${profileOf('c')} <> coalesce(s.profile, '') or c.shop_id <> s.shop_id
-          then 'and its cart name different platforms or shops'
-        when o.agent is null or ${profileOf('o')} <> coalesce(s.profile, '') then 'and its order name different platforms'
-        else 'is canceled for its platform, but its order was sold' end as what
-      from agent_sessions s join carts c on c.id = s.cart_id left join orders o on o.cart_id = c.id
-      where c.agent is null or ${profileOf('c')} <> coalesce(s.profile, '') or c.shop_id <> s.shop_id
-        or (o.id is not null and (o.agent is null or ${profileOf('o')} <> coalesce(s.profile, '')))
-        or (s.canceled_at is not null and o.confirmed_at is not null)
-      order by s.shop_id, o.id`,
+      select shop, order_id, what from (
+        select s.shop_id as shop, o.id as order_id, case
+          when c.agent is null or ${profileOf('c')} <> coalesce(s.profile, '') or c.shop_id <> s.shop_id
+            then 'and its cart name different platforms or shops'
+          when o.id is not null and (o.agent is null or ${profileOf('o')} <> coalesce(s.profile, ''))
+            then 'and its order name different platforms'
+          when s.canceled_at is not null and o.confirmed_at is not null then 'is canceled for its platform, but its order was sold'
+        end as what
+        from agent_sessions s join carts c on c.id = s.cart_id left join orders o on o.cart_id = c.id) as found
+      where what is not null
+      order by shop, order_id`,
     say: ({ shop, order_id, what }) => `A session of an agent in ${shop}${order_id === null ? '' : ` (order ${order_id})`} ${what}`,
   },
 ]

@@ -48,3 +48,4 @@ export {
   readPublicProductByHandle,
   removeVariant,
 } from './service.ts'
+export type { PublicView as PublicProduct } from './view.ts'

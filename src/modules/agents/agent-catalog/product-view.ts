@@ -1,31 +1,9 @@
 /** Products as the Universal Commerce Protocol shows them. Each text of the shop enters once, as plain text. */
 import { plainText, plainTextOfHtml } from '../../../lib/plain-text.ts'
 import { type InfoCode, infoMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import type { PublicProduct } from '../../catalog/products/index.ts'
 
-type Money = { amount: number; currency: string }
-/** The public record of a product, as far as agents see it. */
-export type PublicProduct = {
-  id: string
-  shopId: string
-  handle: string
-  title: string
-  descriptionHtml: string
-  tags: string[]
-  options: { name: string; values: string[] }[]
-  variants: PublicVariant[]
-  images: { id: string; url: string; alt: string | null }[]
-  priceRange: { min: Money; max: Money }
-}
-export type PublicVariant = {
-  id: string
-  sku: string | null
-  title: string
-  optionValues: string[]
-  price: Money
-  compareAtPrice: Money | null
-  available: boolean
-  imageId: string | null
-}
+export type PublicVariant = PublicProduct['variants'][number]
 
 export type FilterInput = { categories?: string[]; price?: { min?: number; max?: number } }
 export type SearchInput = { query?: string; filters?: FilterInput; pagination?: { cursor?: string; limit?: number } }

@@ -113,15 +113,16 @@ export async function returnLease(
 /**
  * Records captured money.
  * @param becomes the new status; undefined keeps it
+ * @param at the time of the order's own change, so that a response from memory equals a later read
  * @returns the payment afterwards
  */
 export async function recordCapture(
   tx: Writer,
-  { paymentStore: store, clock }: PaymentDeps,
-  { becomes, ...recorded }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined },
+  { paymentStore: store }: PaymentDeps,
+  { becomes, at, ...recorded }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined; at: number },
 ): Promise<Payment> {
   const { payment } = recorded
-  const taken = captureFields(recorded, clock.now())
+  const taken = captureFields(recorded, at)
   const after =
     becomes === 'CAPTURED'
       ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
@@ -130,7 +131,7 @@ export async function recordCapture(
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(recorded, clock.now()) })
+        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(recorded, at) })
         : await store.change(tx, payment, [payment.status], taken)
   if (!after) throw new Error('a payment changed under its lock')
   return after

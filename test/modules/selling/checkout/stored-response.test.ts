@@ -32,3 +32,18 @@ for (const state of ['captured', 'authorized', 'captured while it is voided'] as
     expect(await shop.order(first.order.id)).toMatchObject({ status: 'CONFIRMED', capturedTotal: shop.usd(1_000) })
     expect(violationsAtRest(await booksOf(app))).toEqual([])
   })
+
+for (const isManual of [false, true])
+  test(`${isManual ? 'mark-paid' : 'a checkout'} answers with the order as a later read shows it, while time passes`, async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const manual = [{ code: 'bank', title: 'Bank', instructions: 'Pay', expiresAfterDays: 7 }]
+    if (isManual) ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { manual } }))
+    const { now } = app.clock
+    let elapsed = 0
+    app.clock.now = () => now() + elapsed++
+    const cartId = await shop.cart()
+    const placed = ok(await shop.checkout(cartId, isManual ? { method: 'manual', manualCode: 'bank' } : {}), 201).body.order
+    expect(placed).toEqual(await shop.order(placed.id))
+    if (isManual) expect(ok(await shop.post(`/v2/orders/${placed.id}/mark-paid`, {})).body).toEqual(await shop.order(placed.id))
+  })

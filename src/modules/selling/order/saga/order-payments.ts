@@ -225,7 +225,7 @@ async function recordFullPayment(
   const toResume = { ...paidOrderFields(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All statements are sent before any is awaited.
   const [, refunds, after] = await Promise.all([
-    recordCapture(tx, deps, { ...recorded, becomes: 'CAPTURED' }),
+    recordCapture(tx, deps, { ...recorded, becomes: 'CAPTURED', at: updatedAt }),
     refundExcess(tx, deps, { order: { ...order, ...paidOrderFields(amountDue), status: 'PAID' }, payments }, context.holder),
     parts
       ? recordSale(
@@ -315,7 +315,7 @@ async function recordPartialCapture(
   const resumeAt = updatedAt + (captured >= payment.amount ? 0 : resumeAfterMs)
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const [after, changed] = await Promise.all([
-    recordCapture(tx, deps, { payment, answer, holder, becomes: ended }),
+    recordCapture(tx, deps, { payment, answer, holder, becomes: ended, at: updatedAt }),
     deps.orderStore.change(tx, order, ['PENDING_PAYMENT'], { capturedTotal: order.capturedTotal + amount, resumeAt, updatedAt }),
     appendEvent(tx, deps, { orderId: order.id, type: 'PAYMENT_PARTIALLY_CAPTURED', detail }, knownEvents),
   ])
@@ -340,6 +340,7 @@ async function recordLateCapture(
   const shown = { capturedTotal, paymentStatus: paymentStatusAfterRefund({ ...order, capturedTotal }), updatedAt }
   const [after, changed] = await Promise.all([
     recordCapture(tx, deps, {
+      at: updatedAt,
       payment,
       answer,
       holder,

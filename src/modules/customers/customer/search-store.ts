@@ -36,17 +36,11 @@ export const customerListStore = {
       const rows = (await read.select().from(customers).where(where).limit(1)).filter(isTagged(tag))
       return { rows: slice.offset > 0 ? [] : rows, total: rows.length, isCapped: false }
     }
-    const { words, domainWords = [] } = queryTermsOf(q, queryWordsMax)
-    const exactWords = [
-      ...(email === undefined ? [] : [exactWordOf('email', email)]),
-      ...(tag === undefined ? [] : [exactWordOf('tag', tag)]),
-    ]
+    const whole = exactWordsOf(email, tag)
+    const words = await effectiveWords(read, shopId, q, whole)
     // Reads the progress before the index: a customer that the job indexes in between is then found twice, not missed.
     const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
-    const find = async (words: readonly string[]) =>
-      words.length === 0 ? [] : customerSearch.find(read, { shopId, words, whole: exactWords, limit: filteredTotalMax + 1 })
-    const named = await find(words)
-    const found = named.length > 0 ? named : await find(domainWords)
+    const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: filteredTotalMax + 1 })
     const ids = found.slice(0, filteredTotalMax)
     const rows = await loadCustomers(read, ids.slice(slice.offset, slice.offset + slice.limit))
     return { rows, total: ids.length, isCapped: found.length > filteredTotalMax || !isWhole }
@@ -62,7 +56,7 @@ export const customerListStore = {
     { limit, after }: PageSlice,
   ): Promise<{ rows: Customer[]; scannedTo: string | undefined }> {
     const id = q?.startsWith('cus_') ? q : undefined
-    const { words, domainWords = [] } = queryTermsOf(id ? '' : (q ?? ''), queryWordsMax)
+    const words = await effectiveWords(read, shopId, id ? '' : (q ?? ''), exactWordsOf(email, tag))
     if (q !== undefined && id === undefined && words.length === 0) return { rows: [], scannedTo: undefined }
     const rows = await read
       .select()
@@ -78,7 +72,7 @@ export const customerListStore = {
       )
       .orderBy(desc(customers.id))
       .limit(limit)
-    return { rows: rows.filter((customer) => isFoundBy([words, domainWords], customer)), scannedTo: rows.at(-1)?.id }
+    return { rows: rows.filter((customer) => matchesTerms(words, customerWords(customer))), scannedTo: rows.at(-1)?.id }
   },
 
   /** Folds the list, so that late pages cost no more than the first. @param before an id, see db/list-pages.ts */
@@ -87,9 +81,17 @@ export const customerListStore = {
   ...fills,
 }
 
-/** Whether a customer matches one of the searches; the first one finds all customers if it has no words. */
-const isFoundBy = ([words = [], other = []]: readonly string[][], customer: Customer): boolean =>
-  matchesTerms(words, customerWords(customer)) || (other.length > 0 && matchesTerms(other, customerWords(customer)))
+const exactWordsOf = (email: string | undefined, tag: string | undefined): string[] => [
+  ...(email === undefined ? [] : [exactWordOf('email', email)]),
+  ...(tag === undefined ? [] : [exactWordOf('tag', tag)]),
+]
+
+/** Returns the words of a query: those of the mail domain that it names, if customers have it, else those as typed. */
+async function effectiveWords(read: Reader, shopId: string, q: string, whole: readonly string[]): Promise<readonly string[]> {
+  const { words, domainWords } = queryTermsOf(q, queryWordsMax)
+  const ofDomain = domainWords && (await customerSearch.find(read, { shopId, words: domainWords, whole: [...whole], limit: 1 }))
+  return domainWords && ofDomain && ofDomain.length > 0 ? domainWords : words
+}
 
 /** Returns whether a shop has customers that are not indexed yet. */
 async function hasUnindexed(read: Reader, shopId: string): Promise<boolean> {

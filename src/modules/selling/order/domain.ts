@@ -100,7 +100,7 @@ export type OrderFilter = { readonly shopId: string } & Optional<
     numbers: readonly number[]
     /** In the form in which tags are compared. */
     tag: string
-    /** The words of `q`; the last one may be a prefix. If they find nothing, `domainWords` replace them. */
+    /** The words of `q`; the last one may be a prefix. `domainWords` replace them if they find orders. */
     words: readonly string[]
     domainWords: readonly string[]
     from: number

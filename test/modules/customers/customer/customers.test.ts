@@ -71,12 +71,15 @@ describe('creating a customer', () => {
     const { post, get, secretKey } = await shopIn(app)
     const { id } = (await post('/customer', { email: 'ann@exämple.de', name: 'Ann' })).body
     const named = (await post('/customer', { email: 'bo@example.com', name: 'J. Müller' })).body
+    // Has the same words as the international domain without its diacritics.
+    const similar = (await post('/customer', { email: 'cy@example.de', name: 'Cy' })).body
     for (const [q, found] of [
       ['ann@exämple.de', [id]],
       ['exämple.de', [id]],
       ['EXÄMPLE.de', [id]],
       ['exämple.d', [id]],
       ['exämple.net', []],
+      ['example.de', [similar.id]],
       ['j.müller', [named.id]],
     ] as const) {
       const query = `/customer?q=${encodeURIComponent(q)}`

@@ -202,16 +202,15 @@ function toCount(filter: OrderFilter, bounds: NumberRange): SQL {
   return sql`select one from (${sql.join(ranges, sql` union all `)}) as found ${limit}`
 }
 
-/** Returns the words of a query, or those of its mail domain if they find no order. */
+/** Returns the words of a query: those of the mail domain that it names, if orders have it, else those as typed. */
 async function effectiveWords(
   read: Reader,
-  filter: OrderFilter,
+  { domainWords, ...filter }: OrderFilter,
   words: readonly string[],
   bounds: NumberRange,
 ): Promise<readonly string[]> {
-  const { domainWords = [] } = filter
-  if (domainWords.length === 0) return words
-  return (await numbersOf(read, filter, words, bounds)).numbers.length > 0 ? words : domainWords
+  if (!domainWords) return words
+  return (await numbersOf(read, filter, domainWords, bounds)).numbers.length > 0 ? domainWords : words
 }
 
 async function numbersOf(read: Reader, filter: OrderFilter, words: readonly string[], bounds: NumberRange): Promise<Numbers> {

@@ -78,7 +78,7 @@ const shortHeaders = {
   Danish:
     'ID|Type|Varenummer (SKU)|Navn|Udgivet|Kort beskrivelse|Beskrivelse|På lager?|Lager|Vægt (kg)|Tilbudspris|Normalpris|Kategorier|Tags|Billeder|Egenskab 1 navn|Egenskab 1 værdi(er)',
   Norwegian:
-    'ID|Type|Varenummer|Navn|Publisert|Kort beskrivelse|Beskrivelse|På lager?|Lager|Vekt (kg)|Salgspris|Vanlig pris|Kategorier|Stikkord|Bilder|Attributt 1 navn|Attributt 1 verdi(er)',
+    'ID|Type|Varenummer|Navn|Publisert|Kort beskrivelse|Beskrivelse|På lager?|Lager|Vekt (kg)|Tilbudspris|Vanlig pris|Kategorier|Stikkord|Bilder|Attributt 1 navn|Attributt 1 verdi(er)',
   Finnish:
     'ID|Tyyppi|Tuotetunnus (SKU)|Nimi|Julkaistu|Lyhyt kuvaus|Kuvaus|Varastossa?|Varasto|Paino (kg)|Tarjoushinta|Normaalihinta|Osastot|Avainsanat|Kuvat|Ominaisuuden 1 nimi|Ominaisuuden 1 arvo(t)',
   Czech:

@@ -26,6 +26,7 @@ interface PurgeableIndex {
   purge(tx: Writer, isFirst: boolean): Promise<boolean>
 }
 
+/** Index of orders by number and terms. */
 export interface OrderSearch extends PurgeableIndex {
   /**
    * Indexes an order by its number and terms, in the write that creates it, after its row. PostgreSQL does not wait for

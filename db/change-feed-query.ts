@@ -12,6 +12,7 @@ export type ChangeGroup = { readonly rows: readonly ChangedRow[]; readonly curso
 export type ChangePage = { readonly groups: readonly ChangeGroup[]; readonly cursor: string; readonly isWhole: boolean }
 
 type Rows = Pick<Reader, 'rows'>
+/** Bounds of one read of the change feed. */
 export type ChangeQuery = {
   /** Rows after this cursor are omitted. */
   readonly until?: string | undefined

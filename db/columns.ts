@@ -34,6 +34,7 @@ export const reference = (name: string, to: () => sqlite.AnySQLiteColumn, action
 /** Creates a text column with few possible values. */
 export const enumText = <const Words extends readonly [string, ...string[]]>(name: string, _words: Words) =>
   text(name).$type<Words[number]>()
+/** 32-bit integer on PostgreSQL; counts and versions fit, amounts and times do not. */
 export const int = choose(
   (name: string) => sqlite.integer(name),
   (name: string) => pg.integer(name),

@@ -116,7 +116,7 @@ const asIs = new Set<unknown>([
   PgBigInt53.prototype.mapFromDriverValue,
 ])
 
-/** Whether a coder does not change values. Custom column types have an optional method for it. */
+/** Returns whether a coder does not change values. Custom column types have an optional method for it. */
 function isPlain(coder: object, way: 'mapTo' | 'mapFrom'): boolean {
   if (is(coder, PgCustomColumn)) return (coder as unknown as Record<typeof way, unknown>)[way] === undefined
   return asIs.has((coder as Record<string, unknown>)[`${way}DriverValue`])

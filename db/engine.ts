@@ -44,6 +44,7 @@ type Runs<Kind extends 'read' | 'change'> = {
   rows<T>(query: SQL): Promise<T[]>
 }
 
+/** Queries without a transaction: each statement sees the data committed before it. */
 export type Reader = Pick<Builders, 'select' | 'selectDistinct'> &
   Runs<'read'> & {
     /**
@@ -52,6 +53,7 @@ export type Reader = Pick<Builders, 'select' | 'selectDistinct'> &
     inSnapshot<T>(reads: () => T): T
   }
 
+/** Queries of one write. All are stored, or none. */
 export type Writer = Pick<Builders, 'select' | 'insert' | 'update' | 'delete'> &
   Runs<'read' | 'change'> & {
     /**
@@ -81,6 +83,7 @@ export type WriteOptions = {
 /** Each statement sees committed data as of its start. The caller closes the reader. */
 export type BackgroundReader = Pick<Reader, 'rows'> & { close(): void }
 
+/** An open database of either engine. */
 export interface Database {
   /** Sees committed data only. */
   readonly read: Reader
@@ -280,6 +283,7 @@ export type PoolFigures = {
   readonly waiting: number
 }
 
+/** Cumulative counts since the start, except `queued`: the writes that wait now. */
 export type DatabaseStats = {
   writes: number
   commits: number

@@ -11,6 +11,7 @@ const createHistogram = (bounds: readonly number[]): Histogram => ({
   buckets: new Array<number>(bounds.length + 1).fill(0),
   sum: 0,
 })
+/** Creates the statistics of a database, all zero. */
 export const newStats = () => ({
   writes: 0,
   commits: 0,
@@ -20,6 +21,7 @@ export const newStats = () => ({
   commitWorks: createHistogram(worksBounds),
 })
 
+/** Counts a value in the first bucket whose bound it does not exceed; beyond the last bound in an extra one. */
 export function recordValue(into: Histogram, value: number): void {
   const { bounds, buckets } = into
   let at = 0

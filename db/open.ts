@@ -141,7 +141,8 @@ export function refuseOtherName(file: string): void {
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 /**
- * Directories that only one server may use: the data directory, the file's, and the one of a symbolic link's target.
+ * Returns the directories that only one server may use: the data directory, the file's, and that of a symbolic link's
+ * target.
  */
 export function directoriesOf(url: string, dataDir: string): string[] {
   const file = resolve(databaseFile(url))
@@ -192,6 +193,7 @@ export function prepareDataDir(dataDir: string): void {
  */
 export const isNetworkFileSystem = (type: number): boolean => networkFileSystems.has(type >>> 0)
 
+/** A lock file that this process holds. */
 export type DataDirLock = { release(): void }
 
 /** Another command may need seconds to create the database. */

@@ -19,7 +19,7 @@ export type ProductFilter = {
   readonly maxPrice?: number | undefined
 }
 
-/** Digits of the largest `spread` of a document: of the largest price. */
+/** The largest `spread` of a document: the number of digits of the largest price. */
 export const spreadMax = 15
 
 /** Fixes the index that SQLite uses. PostgreSQL has no such hint; ranges and orders lead it to the same index. */
@@ -28,21 +28,23 @@ export const indexedBy = (name: string): SQL => (engine === 'sqlite' ? sql.raw(`
 export const orderedJoin = sql.raw(engine === 'sqlite' ? 'cross join' : 'join')
 
 const prefix = 'prod_'
-/** Returns a product id from its random suffix, in which the sort keys end too. */
+/** Returns the product id that ends in this suffix. The sort keys of the product end in it, too. */
 export const productIdOf = (end: string): string => prefix + end
+/** Builds the SQL of `productIdOf`. */
 export const productIdIn = (end: SQL): SQL => sql`${sql.raw(`'${prefix}'`)} || ${end}`
 
 /**
- * The conditions of a filter on columns of a row of `product_documents` or of an index of it.
+ * Returns the conditions of a filter on columns of a row of `product_documents` or of an index of it.
  * @param id the product's id in that row
  * @param known conditions that the row meets already
  */
 export const conditionsOf = (filter: ProductFilter, id: SQL, known: readonly (keyof ProductFilter)[] = []): SQL =>
   allOf([...columnConditions(filter, known), ...lookupConditions(filter, id, known)])
 
+/** Joins conditions by AND; true if there are none. */
 export const allOf = (conditions: readonly SQL[]): SQL => (conditions.length === 0 ? sql`1 = 1` : sql.join([...conditions], sql` and `))
 
-/** The conditions that the filter columns decide, except for those in `known`. */
+/** Returns the conditions that the filter columns decide, except for those in `known`. */
 export function columnConditions(filter: ProductFilter, known: readonly (keyof ProductFilter)[]): SQL[] {
   const { now, tag, tagBits, vendor, type, available, minPrice, maxPrice } = filter
   const isOpen = (name: keyof ProductFilter) => filter[name] !== undefined && !known.includes(name)
@@ -50,7 +52,7 @@ export function columnConditions(filter: ProductFilter, known: readonly (keyof P
   if (isOpen('now')) parts.push(sql`visible_from <= ${now}`)
   if (isOpen('vendor')) parts.push(sql`vendor = ${vendor}`)
   if (isOpen('type')) parts.push(sql`type = ${type}`)
-  if (isOpen('available')) parts.push(isAvailable(available === true))
+  if (isOpen('available')) parts.push(hasAvailability(available === true))
   if (isOpen('minPrice')) parts.push(sql`max_price >= ${minPrice}`)
   if (isOpen('maxPrice')) parts.push(sql`min_price <= ${maxPrice}`)
   if (tag !== undefined && isOpen('tag') && tagBits !== undefined) parts.push(sql`(tag_bits & ${tagBits}) = ${tagBits}`)
@@ -58,7 +60,7 @@ export function columnConditions(filter: ProductFilter, known: readonly (keyof P
 }
 
 /**
- * The conditions that need a look-up in another table for each row.
+ * Returns the conditions that need a look-up in another table for each row.
  * @param id the product's id in the row
  * @param known conditions that the row meets already
  * @param areInnerPricesFew whether to read the inner prices within the range once, not those of each row
@@ -86,5 +88,6 @@ export function lookupConditions(
   return parts
 }
 
-export const isAvailable = (available: boolean): SQL =>
+/** Builds the condition that a product is available, or with `false` that it is not. */
+export const hasAvailability = (available: boolean): SQL =>
   engine === 'sqlite' ? sql`available = ${available ? 1 : 0}` : sql`available = ${available}`

@@ -8,8 +8,8 @@ import type { Reader } from './engine.ts'
 import {
   allOf,
   columnConditions,
+  hasAvailability,
   indexedBy,
-  isAvailable,
   lookupConditions,
   orderedJoin,
   type ProductFilter,
@@ -102,7 +102,7 @@ function sortedSource(filter: ProductFilter, order: Order, descending: boolean, 
     vendor: sql`and vendor = ${vendor}`,
     type: sql`and type = ${type}`,
     tag: sql`and tag = ${tag}`,
-    available: sql`and ${isAvailable(available === true)}`,
+    available: sql`and ${hasAvailability(available === true)}`,
   }
   const [table, columns] = facet === 'tag' ? ['product_tags', tagColumns] : ['product_documents', filterColumns]
   const keyOrder = facet && facet !== 'tag' && order === 'newest' ? undefined : order
@@ -179,7 +179,7 @@ function pairSource({ shopId, tag, vendor, type, available }: ProductFilter, fir
   const conditions = { tag: sql`tag = ${tag}`, vendor: sql`vendor = ${vendor}`, type: sql`type = ${type}` }
   // Both values, so that the columns after it limit the range too.
   const stock =
-    available === undefined ? sql.raw(`available in ${engine === 'sqlite' ? '(0, 1)' : '(false, true)'}`) : isAvailable(available)
+    available === undefined ? sql.raw(`available in ${engine === 'sqlite' ? '(0, 1)' : '(false, true)'}`) : hasAvailability(available)
   const [table, index] =
     first === 'tag'
       ? ['product_tags', second === 'type' ? 'product_tags_type' : 'product_tags_vendor']

@@ -14,7 +14,7 @@ const ofSubject = prepare((queries) =>
     .limit(1),
 )
 
-/** Progress of a search index that lacks older records. */
+/** Reads and stores the progress of a search index that lacks older records. */
 export const backfillProgressOf = (subject: typeof searchFills.$inferSelect.subject) => ({
   /** Returns the progress; undefined if the index is complete. */
   async readProgress(read: Pick<Reader, 'first'>): Promise<BackfillProgress | undefined> {
@@ -33,7 +33,7 @@ export const backfillProgressOf = (subject: typeof searchFills.$inferSelect.subj
 })
 
 /**
- * The progress of a search index, and the records that it lacks.
+ * Creates the backfill of a search index: its stored progress, and the records that it lacks.
  * @param table of the records, with an alias: `orders o`
  * @param indexed the index row of the record with that alias
  */

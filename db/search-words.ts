@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from './engine.ts'
 import { conditionsOf, indexedBy, type ProductFilter } from './product-filter.ts'
 
+/** A product with a public document, and the terms that find it. */
 export type SearchableProduct = {
   productId: string
   shopId: string
@@ -10,6 +11,7 @@ export type SearchableProduct = {
   /** Lower case. */
   tags: readonly string[]
 }
+/** A search for visible products that have all terms and meet the filter. */
 export type SearchQuery = ProductFilter & {
   /** At least one term. The last one also matches as a prefix. */
   readonly words: readonly string[]
@@ -21,6 +23,7 @@ export type SearchQuery = ProductFilter & {
 /** @property isComplete false if the index is being filled or too many products hold the words */
 export type FoundProducts = { readonly ids: string[]; readonly isComplete: boolean }
 
+/** The public search of products. */
 export interface ProductSearch {
   /** Makes the product findable; it must not be indexed yet. */
   add(tx: Writer, product: SearchableProduct): Promise<void>

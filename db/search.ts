@@ -8,6 +8,7 @@ import type { ProductSearch } from './search-words.ts'
 import { sqliteOrderSearch, sqliteRecordSearch } from './sqlite/admin-search.ts'
 import { sqliteSearch } from './sqlite/search.ts'
 
+/** The public search of products. */
 export const productSearch: ProductSearch = engine === 'sqlite' ? sqliteSearch : postgresSearch
 /** Search of the shop's staff: orders, products of any status, and customers. */
 export const orderSearch: OrderSearch = engine === 'sqlite' ? sqliteOrderSearch : postgresOrderSearch

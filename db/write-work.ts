@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** A running work. Its transaction is usable until it settles. */
 export type Work = { open: boolean; readonly afterCommit: (() => void)[] }
 
+/** Creates the state of a work that is about to run. */
 export const newWork = (): Work => ({ open: true, afterCommit: [] })
 
 const currentWork = new AsyncLocalStorage<Work>()

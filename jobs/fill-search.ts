@@ -7,6 +7,7 @@ import { backfillCustomerSearch, indexUnindexedCustomers } from '../src/modules/
 import { fillOrderSearch, fillUnknownOrders } from '../src/modules/selling/order/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 
+/** Runs all backfills of the search indexes, one after another. Each continues where an earlier run ended. */
 export async function fillSearch(deps: AppDeps): Promise<void> {
   await fillOrderSearch(deps)
   await fillUnknownOrders(deps)

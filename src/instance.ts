@@ -237,7 +237,7 @@ function edgeOf(
   })
 }
 
-/** Whether the database file is missing or empty. */
+/** Returns whether the database file is missing or empty. */
 const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
 
 /** Wraps the database to report once when its file is missing, and once when it is back. */

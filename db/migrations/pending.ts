@@ -1,5 +1,6 @@
 import { DatabaseRefused } from '../engine.ts'
 
+/** One SQL file. Migrations run in the order of their tags, and each tag runs once. */
 export type Migration = { readonly tag: string; readonly statements: string }
 
 /** Returns the statements of a migration, in order. */

@@ -20,14 +20,17 @@ type Move = {
    */
   before: () => Promise<readonly string[] | undefined>
 }
+/** A product of the source, by which the next batch continues. */
 export type Searchable = SearchedProduct & { readonly rowid: bigint }
 
+/** Callbacks that report progress. `done`: rows that an earlier, interrupted move stored. */
 export type Watch = {
   /** @param total rows of all tables, and products of the search index */
   onBegin(step: 'looking' | 'moving' | 'comparing', total: number, done: number): void
   onDone(rows: number, table: string): void
 }
 
+/** Totals of the whole move, including what an earlier run stored. */
 export type MoveResult = { readonly tables: number; readonly rows: number; readonly products: number }
 
 /** A table and the columns of the target. */

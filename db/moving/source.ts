@@ -7,6 +7,7 @@ import { collectRowid, danglingIn, rowidsText } from '../sqlite/copy-manifest.ts
 import { configure } from '../sqlite/engine.ts'
 import type { Kind } from './copy-text.ts'
 
+/** A table of the source with its number of rows. */
 export type SourceTable = {
   readonly name: string
   readonly columns: readonly string[]
@@ -20,6 +21,7 @@ type SourceRow = readonly [bigint, ...unknown[]]
 /** A column and its type in the target. */
 export type Column = { readonly name: string; readonly kind: Kind; readonly isShort: boolean }
 
+/** The locked source file. Its reads see one unchanging state. */
 export type Source = {
   /** Changes with every write. */
   readonly fingerprint: string
@@ -38,7 +40,7 @@ export type Source = {
   close(): void
 }
 
-/** Works on both engines without overflow. */
+/** Builds two sums per column that both engines compute alike, without overflow. */
 export const sumsOf = (columns: readonly string[]): string =>
   ['count(*)', ...columns.flatMap((name) => [`coalesce(sum("${name}" / 1000000), 0)`, `coalesce(sum("${name}" % 1000000), 0)`])].join(', ')
 

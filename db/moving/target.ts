@@ -11,8 +11,10 @@ import { sumsOf } from './source.ts'
 /** Progress of a table. */
 export type MoveProgress = { readonly upTo: bigint; readonly rows: number; readonly sum: bigint }
 
+/** A batch of rows as lines of PostgreSQL's COPY text format, and the progress after it. */
 export type TablePiece = MoveProgress & { readonly lines: Uint8Array }
 
+/** The PostgreSQL database that receives the rows. */
 export type Target = {
   /** Columns and types per table. */
   columns(): Promise<Map<string, Map<string, string>>>
@@ -44,8 +46,10 @@ export type Target = {
   finish(inBucket: readonly string[] | undefined): Promise<void>
 }
 
+/** A product with its search terms, separated by spaces. `visibleFrom`: milliseconds as decimal text. */
 export type SearchedProduct = { readonly id: string; readonly shopId: string; readonly visibleFrom: string; readonly words: string }
 
+/** The table of the products' search terms. It is rebuilt from the source's terms, not copied. */
 export const wordsTable = 'product_words'
 /** Search indexes that a job fills after the move. */
 export const filledTables: ReadonlySet<string> = new Set(['order_words', 'managed_words', 'customer_words'])
@@ -130,7 +134,10 @@ async function refuseTables(client: pg.Client): Promise<void> {
     )
 }
 
-/** Progress of a source that changed since is useless. */
+/**
+ * Continues a move of the same source.
+ * @throws DatabaseRefused if the source has changed since, or is another one, and rows were moved already
+ */
 async function resumeMove(client: pg.Client, fingerprint: string): Promise<void> {
   const { rows } = await client.query<{ name: string; source: string | null }>(`SELECT name, source FROM ${stateTable}`)
   const source = rows.find(({ name }) => name === '')?.source

@@ -19,6 +19,7 @@ import { begin, commit, ignoreRejection, type Transaction } from './transaction.
 
 export { unhurried }
 
+/** Limits of the connections; both have defaults. */
 export type PostgresOptions = {
   /** Maximum number of connections: three fifths for writes, the others for reads. */
   connections?: number

@@ -19,6 +19,7 @@ const retryableCodes = new Set(['40001', '40P01'])
 export const takesNoWrites = ({ code, message }: { readonly code?: string | undefined; readonly message: string }): boolean =>
   code === '25006' || (code === '0A000' && /hot standby|during recovery/.test(message))
 
+/** Returns whether the server cannot serve now: unreachable, in recovery, out of connections, or too slow. */
 export function isUnavailable(error: unknown): boolean {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (cause instanceof pg.DatabaseError && takesNoWrites(cause)) return true
@@ -27,6 +28,7 @@ export function isUnavailable(error: unknown): boolean {
   return cause instanceof Error && unavailableMessages.test(cause.message)
 }
 
+/** Returns whether the write certainly had no effect and may succeed if it runs again. */
 export const isRetryable = (error: unknown): boolean => retryableCodes.has(engineErrorCode(error) ?? '')
 
 /** Returns the error for the caller. The write had no effect unless it is `DatabaseOutcomeUnknown`. */

@@ -37,10 +37,12 @@ export const defaults: Timeouts = {
 /** For commands, whose statements have no time limit. */
 export const unhurried: Partial<Timeouts> = { statement: 0, answer: 0 }
 
+/** A statement of the driver. With `name`, the server keeps its plan for the connection. */
 export type Statement = Omit<pg.QueryConfig, 'values'> & {
   readonly values?: readonly unknown[]
   readonly rowMode?: string | undefined
 }
+/** Rows of a statement, and its command tag such as `UPDATE`. */
 export type QueryResult = { readonly rows: unknown[]; readonly command: string }
 /** Runs a statement. drizzle passes the values separately. */
 export type Query = (statement: Statement, values?: unknown[]) => Promise<QueryResult>
@@ -56,6 +58,7 @@ export type Session = {
   release(): void
 }
 
+/** Connections to the primary, opened on demand. */
 export type Pool = {
   /** @throws DatabaseUnavailable if no connection is free or can be opened in time */
   session(): Promise<Session>
@@ -93,6 +96,7 @@ type PoolOptions = {
   readonly changesNeedBegin?: boolean
 }
 
+/** Creates a pool. It opens no connection before the first `session`. */
 export function openPool({ servers, max, timeouts: given, changesNeedBegin = false }: PoolOptions): Pool {
   const timeouts = { ...defaults, ...given }
   const limits = {

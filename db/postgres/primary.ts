@@ -10,13 +10,13 @@ const pauseMs = 250
 const stayMs = 100
 
 /** The server is a standby: another one accepts writes. */
-export class InRecovery extends Error {
+class InRecovery extends Error {
   override readonly name = 'InRecovery'
   /** SQLSTATE of a refused write (read_only_sql_transaction). */
   readonly code = '25006'
 }
 
-export const inRecovery = 'select pg_is_in_recovery() as standby'
+const inRecovery = 'select pg_is_in_recovery() as standby'
 
 /**
  * Checks that the client is connected to a primary.
@@ -27,6 +27,7 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.standby) throw new InRecovery('the database server is in recovery: another one takes the writes')
 }
 
+/** The servers of a URL, and which of them is the primary. */
 export type Servers = {
   readonly urls: readonly string[]
   /** Returns the index of the last known primary. */
@@ -37,6 +38,7 @@ export type Servers = {
   find(): Promise<boolean>
 }
 
+/** Parses a URL with one host, or several separated by commas. Connects to none before `find`. */
 export function serversAt(url: string): Servers {
   const urls = serversOf(url)
   let current = 0

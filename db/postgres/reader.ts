@@ -155,7 +155,7 @@ async function runEach(query: Query, reads: Snapshot): Promise<void> {
   )
 }
 
-/** Whether a read is a prepared query: the statement contains its values, and its rows have plain columns. */
+/** Returns whether a read is a prepared query: the statement contains its values, and its rows have plain columns. */
 const isPrepared = ({ statement }: PendingRead): boolean => statement.name !== undefined && statement.rowMode === undefined
 
 /** Joined statements by the names of their parts. */

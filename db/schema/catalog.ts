@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm'
 import { bitSet, bool, enumText, index, instant, int, json, money, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { shops } from './shop.ts'
 
+/** An option of a product, such as Size, with its values in order. */
 export type Option = { name: string; values: string[] }
+/** A picture of a product. Its size in pixels is null if it is unknown. */
 export type Image = { id: string; url: string; alt: string | null; position: number; width: number | null; height: number | null }
 
 /** Filter columns of a document, repeated wherever filtered lists are read, so that a list reads one index. */
@@ -258,6 +260,7 @@ export const collections = table(
   ],
 )
 
+/** Products of a collection in its order, with the columns by which lists are filtered. */
 export const collectionProducts = table(
   'collection_products',
   {

@@ -4,7 +4,7 @@ import { type Address, orders } from './selling.ts'
 import { type Contact, type PostalAddress, shops } from './shop.ts'
 
 /** The seller, as all documents of an order show it. */
-export type InvoiceSeller = {
+type InvoiceSeller = {
   title: string
   legalName: string | null
   taxNumber: string | null
@@ -15,7 +15,7 @@ export type InvoiceSeller = {
   language: string
 }
 /** An erasure removes it. */
-export type InvoiceBuyer = { email: string; billingAddress: Address | null; shippingAddress: Address | null }
+type InvoiceBuyer = { email: string; billingAddress: Address | null; shippingAddress: Address | null }
 
 /** The parties of an invoice, fixed when the invoice is first read. Amounts and lines are those of the order. */
 export const invoices = table('invoices', {

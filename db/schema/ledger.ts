@@ -25,6 +25,7 @@ export const affiliates = table(
   ],
 )
 
+/** Clicks on the links of affiliates. */
 export const affiliateClicks = table(
   'affiliate_clicks',
   {

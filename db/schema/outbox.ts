@@ -19,6 +19,7 @@ export const outbox = table(
   (row) => [uniqueIndex('outbox_key').on(row.key), index('outbox_status').on(row.status, row.id)],
 )
 
+/** URLs of shops that receive webhooks. */
 export const webhookEndpoints = table(
   'webhook_endpoints',
   {

@@ -3,7 +3,7 @@ import { enumText, index, instant, int, json, reference, table, text } from '../
 import { shops } from './shop.ts'
 
 /** Payment methods that a shop chose; a missing field is decided elsewhere. */
-export type ChosenMethods = {
+type ChosenMethods = {
   card?: { enabled: boolean; processor?: CardProcessor; publishableKey?: string }
   paypal?: { enabled: boolean; clientId?: string }
   crypto?: { enabled: boolean }
@@ -28,6 +28,7 @@ export const partnerships = table('partnerships', {
   position: int('position').notNull(),
 })
 
+/** Shops of the partnerships. A shop is in one at most. */
 export const partnershipShops = table(
   'partnership_shops',
   {

@@ -9,6 +9,7 @@ const lease = () => ({
   leaseUntil: instant('lease_until'),
 })
 
+/** Attempts to pay an order at a processor, or by hand. */
 export const payments = table(
   'payments',
   {
@@ -64,6 +65,7 @@ export const payments = table(
   ],
 )
 
+/** Refunds of orders, to the processor's payment, to gift cards, or both. */
 export const refunds = table(
   'refunds',
   {

@@ -14,6 +14,7 @@ export const users = table(
   (user) => [uniqueIndex('users_email').on(user.email), index('users_created').on(user.createdAt)],
 )
 
+/** Customers of shops: accounts, and shoppers that staff created or imported. */
 export const customers = table(
   'customers',
   {
@@ -64,6 +65,7 @@ export const sessions = table(
   (session) => [index('sessions_subject').on(session.subjectId), index('sessions_expiry').on(session.expiresAt)],
 )
 
+/** Refresh tokens of sessions, by hash: the tokens are not stored. */
 export const refreshTokens = table(
   'refresh_tokens',
   {
@@ -118,6 +120,7 @@ export const auditLog = table(
     index('audit_log_request').on(entry.requestId, entry.at).where(sql`request_id is not null`),
   ],
 )
+/** Values of changed fields by name. */
 export type AuditValues = Readonly<Record<string, unknown>>
 
 /** Contains a row only during a retention write: it allows deleting audit rows before `until`. */

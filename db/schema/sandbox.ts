@@ -13,6 +13,7 @@ export const sandboxPayments = table('sandbox_payments', {
   createdAt: instant('created_at').notNull(),
 })
 
+/** Refunds of the sandbox processor. */
 export const sandboxRefunds = table('sandbox_refunds', {
   id: text('id').primaryKey(),
   paymentId: reference('payment_id', () => sandboxPayments.id),

@@ -74,6 +74,7 @@ export const customerTotals = table(
   (row) => [primaryKey({ columns: [row.customerId, row.currency] })],
 )
 
+/** Gift cards that a shop issued or sold. */
 export const giftCards = table(
   'gift_cards',
   {
@@ -130,6 +131,7 @@ export const giftCardTransactions = table(
   (row) => [index('gift_card_transactions_card').on(row.giftCardId, row.id), index('gift_card_transactions_order').on(row.orderId)],
 )
 
+/** Carts, of shoppers, agents and draft orders. The id of a guest's cart is its credential. */
 export const carts = table(
   'carts',
   {
@@ -195,6 +197,7 @@ export const cartLines = table(
   (line) => [uniqueIndex('cart_lines_variant').on(line.cartId, line.variantId)],
 )
 
+/** Gift cards that a shopper entered in a cart. */
 export const cartGiftCards = table(
   'cart_gift_cards',
   {

@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm'
 import { bool, enumText, index, instant, int, json, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 import { users } from './people.ts'
 
+/** Contact details that the public sees. */
 export type Contact = { email?: string | null; phone?: string | null }
+/** The shop's own address. Unlike addresses of orders, every field is optional. */
 export type PostalAddress = {
   line1?: string | null
   line2?: string | null
@@ -94,6 +96,7 @@ export const shops = table(
   ],
 )
 
+/** Publishable and secret keys of shops. */
 export const apiKeys = table(
   'api_keys',
   {
@@ -118,6 +121,7 @@ export const apiKeys = table(
   (key) => [uniqueIndex('api_keys_hash').on(key.hash), index('api_keys_shop').on(key.shopId, key.kind, key.createdAt)],
 )
 
+/** The EVM wallet of a shop, with its sealed private key. */
 export const wallets = table('wallets', {
   shopId: reference('shop_id', () => shops.id).primaryKey(),
   address: text('address').notNull(),

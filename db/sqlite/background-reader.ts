@@ -2,7 +2,9 @@
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { BackgroundReader } from '../engine.ts'
 
+/** A query for the thread. `isWaitedFor`: normal instead of lowest priority. */
 export type ReadRequest = { id: number; file: string; text: string; params: unknown[]; isWaitedFor: boolean }
+/** Rows in the order of the columns, or the message and the SQLite code of an error. */
 export type ReadResponse = { id: number; rows: unknown[] } | { id: number; failed: string; code: string | undefined }
 
 const dialect = new SQLiteSyncDialect()

@@ -50,10 +50,7 @@ export function rowsIn(connection: Sqlite): Record<string, number> {
 
 const rowidsShown = 3
 
-/**
- * Names the first rows.
- * @param rows rowids
- */
+/** Names the first rows of a finding by their rowids, for its message. */
 export const rowidsText = (rows: readonly (number | bigint)[]): string =>
   `in rowid ${rows.slice(0, rowidsShown).join(', ')}${rows.length > rowidsShown ? ' and more' : ''}`
 

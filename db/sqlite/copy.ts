@@ -84,6 +84,7 @@ export function syncPath(path: string): void {
   }
 }
 
+/** What the copy thread does with a database file. */
 export type CopyOrder = {
   source: string
   /** Without a target the file is only checked or read. */
@@ -91,6 +92,7 @@ export type CopyOrder = {
   /** `figures`: also counts the copy, at low priority. `documents`, `quick`: replace the check. */
   what?: 'figures' | 'documents' | 'quick'
 }
+/** The result of the copy thread. `ours`: the error is a DatabaseRefused with advice for the operator. */
 export type CopyAnswer =
   | { temporary: string; figures?: FileFigures }
   | { problems: string[] }

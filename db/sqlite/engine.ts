@@ -24,6 +24,7 @@ import { type Guard, statementCache } from './statements.ts'
 
 type Job = { work: (tx: Writer) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void }
 
+/** Options that most callers leave out. */
 export type SqliteOptions = {
   /** Called after an I/O error or detected damage: in-memory state of the file is no longer reliable. */
   onFatal?: (error: unknown) => void
@@ -425,5 +426,5 @@ type Run = Work & { changes: boolean }
 
 const newRun = (): Run => ({ ...newWork(), changes: false })
 
-/** Whether a statement only reads. In doubt it counts as a change. */
+/** Returns whether a statement only reads. In doubt it counts as a change. */
 const isRead = (text: string): boolean => text.startsWith('select ')

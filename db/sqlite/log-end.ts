@@ -57,5 +57,5 @@ function setBackTime(file: string): void {
   }
 }
 
-/** Whether the file system stores fractions of a second. */
+/** Returns whether the file system stores fractions of a second. */
 const isTimeExact = (file: string): boolean => statSync(file, { bigint: true }).mtimeNs % 1_000_000_000n !== 0n

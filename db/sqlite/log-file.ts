@@ -8,7 +8,7 @@ export type Position = { readonly header: LogHeader | undefined; readonly frame:
 
 const pieceFrames = 256
 
-/** Bytes of a frame with its page. */
+/** Returns the bytes of a frame with its page. */
 export const frameBytes = ({ pageSize }: Pick<LogHeader, 'pageSize'>) => frameHeaderBytes + pageSize
 
 /**

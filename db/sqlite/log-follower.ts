@@ -2,13 +2,16 @@
 import { resolve } from 'node:path'
 import { type CommitLog, LogBroken, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
 
+/** A call for the log thread. `open` comes first; `kept` is its argument. */
 export type LogRequest = {
   id: number
   ask: 'open' | 'read' | 'next' | 'piece' | 'markShipped' | 'checkpointLong' | 'finish' | 'discard' | 'close'
   file: string
   kept?: ShippedLog | undefined
 }
+/** Results of all calls. */
 export type LogValue = LogRange | LogLengths | Uint8Array | number | string | boolean | undefined
+/** The result of a call, or the error by which it failed. */
 export type LogResponse = { id: number; value: LogValue } | { id: number; failed: string; name: string; code: string | undefined }
 
 /**

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import type { LogHeader, LogRange, LogSum } from '../engine.ts'
 import { makeDirectory, syncPath } from './copy.ts'
-import { isSame } from './log.ts'
+import { isSameSum } from './log.ts'
 
 /** The end of a range: its number of frames and their checksum. */
 export type LogEnd = Pick<LogHeader, 'salt1' | 'salt2'> & { readonly frame: number; readonly sum: LogSum }
@@ -46,13 +46,14 @@ export function joinedOf(one: Segment, next: Segment): Segment | undefined {
   }
 }
 
+/** Compares two ends. A missing end equals none, because nothing is known to precede it. */
 export const isSameEnd = (one: LogEnd | null, other: LogEnd | null): boolean =>
   one !== null &&
   other !== null &&
   one.salt1 === other.salt1 &&
   one.salt2 === other.salt2 &&
   one.frame === other.frame &&
-  isSame(one.sum, other.sum)
+  isSameSum(one.sum, other.sum)
 
 /** The folder with the unshipped frames of a database file. */
 const spoolFolderOf = (file: string): string => `${file}-unshipped`
@@ -60,6 +61,7 @@ const spoolFolderOf = (file: string): string => `${file}-unshipped`
 /** Removes all unshipped frames of a database file. */
 export const removeSpool = (file: string): void => rmSync(spoolFolderOf(file), { recursive: true, force: true })
 
+/** Opens the spool of a database file, a directory beside it. */
 export function openSpool(file: string) {
   const folder = spoolFolderOf(file)
   let next = 0

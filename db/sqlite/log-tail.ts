@@ -2,7 +2,7 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { engineErrorCode, LogBroken, type LogHeader, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
 import { packPiece } from './framing.ts'
-import { follows, isSame } from './log.ts'
+import { follows, isSameSum } from './log.ts'
 import { freshMarkOf, markOf, markOfLife, noteLifeEnd } from './log-end.ts'
 import { commitNear, frameBytes, type Position, readFrames, readHeader, sumAt } from './log-file.ts'
 import { joinedOf, type LogEnd, openSpool, type Segment } from './log-spool.ts'
@@ -269,7 +269,7 @@ export function openLogTail(
       const now = look()
       if (!now) return false
       if (now.header && isSameLog(now.header, header)) {
-        if (now.frames < frame || !isSame(sumAt(`${file}-wal`, now.header, frame), sum)) return false
+        if (now.frames < frame || !isSameSum(sumAt(`${file}-wal`, now.header, frame), sum)) return false
         position = { header: now.header, frame, sum }
       } else {
         if (mark === undefined || (mark !== markOf(file) && mark !== given.markWhenHeld)) return false

@@ -1,7 +1,9 @@
 /** The format of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
 import type { LogHeader, LogSum as Sum } from '../engine.ts'
 
+/** Length of the header of a log. */
 export const logHeaderBytes = 32
+/** Length of a frame's header, which one page follows. */
 export const frameHeaderBytes = 24
 
 /** A log with little-endian checksums; other logs are not supported. */
@@ -15,10 +17,11 @@ export function headerOf(bytes: Uint8Array): LogHeader | undefined {
   const view = viewOf(bytes)
   if (view.getUint32(0) !== magic || view.getUint32(4) !== formatVersion) return undefined
   const sum: Sum = [view.getUint32(sumAt), view.getUint32(sumAt + 4)]
-  if (!isSame(sumOf(bytes.subarray(0, sumAt), [0, 0]), sum)) return undefined
+  if (!isSameSum(sumOf(bytes.subarray(0, sumAt), [0, 0]), sum)) return undefined
   return { pageSize: view.getUint32(8), salt1: view.getUint32(16), salt2: view.getUint32(20), sum }
 }
 
+/** A page that a commit wrote. */
 export type Frame = {
   /** From 1. */
   readonly page: number
@@ -36,7 +39,7 @@ export function frameOf(bytes: Uint8Array, { salt1, salt2 }: Pick<LogHeader, 'sa
   const view = viewOf(bytes)
   if (view.getUint32(8) !== salt1 || view.getUint32(12) !== salt2) return undefined
   const sum = sumOf(bytes.subarray(frameHeaderBytes), sumOf(bytes.subarray(0, 8), before))
-  if (!isSame(sum, sumOfFrame(bytes))) return undefined
+  if (!isSameSum(sum, sumOfFrame(bytes))) return undefined
   const page = view.getUint32(0)
   return page === 0 ? undefined : { page, pagesAfter: pagesAfterOf(bytes), sum }
 }
@@ -50,7 +53,8 @@ export function sumOfFrame(bytes: Uint8Array): Sum {
   return [view.getUint32(16), view.getUint32(20)]
 }
 
-export const isSame = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]
+/** Compares two checksums. */
+export const isSameSum = (one: Sum, other: Sum): boolean => one[0] === other[0] && one[1] === other[1]
 
 /** Returns whether a log generation directly follows another: SQLite increments the first salt. */
 export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 'salt1'>): boolean =>

@@ -39,6 +39,7 @@ export function migrateSqlite(
   return { applied: pending.map(({ tag }) => tag), backup }
 }
 
+/** Tags of the applied migrations, and the pending migrations in order. */
 export type SqliteState = { applied: string[]; pending: Migration[] }
 
 /**

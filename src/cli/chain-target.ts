@@ -13,6 +13,7 @@ export type Target = Omit<ChainSetting, 'confirmations'>
 /** For commands without an instance: the operator chose the addresses. */
 export const safeFetch = createSafeFetch({ allowedNetworks: [] })
 
+/** Writes a line to standard output and adds its line end. */
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /**

@@ -25,6 +25,11 @@ const soukTries = 5
 /** What a souk reports at one moment. The attestations are summed over all chains. */
 type SoukCounts = { readonly host: string } & Pick<Proof, 'registryHash' | 'chains'> & Pick<Stats, 'attestations'>
 
+/**
+ * Counts all chains and compares the sums with a souk, if `--against` names one.
+ * @returns the exit code: 0 if nothing differs
+ * @throws UsageError for contradicting flags; OperatorError if a node or the souk does not respond
+ */
 export async function verify(input: Input): Promise<number> {
   const { values } = input
   const file = values.get('registry')

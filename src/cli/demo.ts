@@ -5,7 +5,7 @@ import { demoShops, fillDemo } from '../demo/fill.ts'
 import { type DemoPayments, startPayments } from '../demo/payments.ts'
 import { demoGiftCardCode } from '../demo/plan.ts'
 import { pastProcessors } from '../demo/processors.ts'
-import { demoCarefulOperator } from '../demo/second-factor.ts'
+import { demoTwoFactorOperator } from '../demo/second-factor.ts'
 import { demoStaff } from '../demo/staff.ts'
 import type { Instance } from '../instance.ts'
 import { createLineWriter, holdLines } from '../lib/line-writer.ts'
@@ -98,7 +98,7 @@ Logins (email / password):
   More merchants    ${otherShops.join(', ')}  /  ${password}
   Staff             ${staff.join(', ')}  /  ${demoStaff.password}
   Administrator     ${demoOperator.email}  /  ${demoOperator.password}
-  Two-factor login  ${demoCarefulOperator.email}  /  ${demoCarefulOperator.password}  (authenticator secret: ${demoCarefulOperator.secret})
+  Two-factor login  ${demoTwoFactorOperator.email}  /  ${demoTwoFactorOperator.password}  (authenticator secret: ${demoTwoFactorOperator.secret})
   Customer          ${demoCustomer.email}  /  ${demoCustomer.password}
 
 API of the shop ${shop.name}:

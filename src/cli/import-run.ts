@@ -9,6 +9,7 @@ import { createProgress } from './progress.ts'
 
 /** How many errors or notices are printed. */
 export const notesShownMax = 50
+/** Formats an error or notice as one line: `row 12, red-mug, price: …`. */
 export const noteLine = ({ row, handle, column, message }: RowNote): string =>
   `row ${row}${handle ? `, ${handle}` : ''}${column ? `, ${column}` : ''}: ${message}\n`
 

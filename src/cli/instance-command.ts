@@ -22,7 +22,7 @@ export async function withInstance<T>(config: Config, run: (instance: Instance) 
 }
 
 /**
- * Like `withInstance`, but for an existing instance: a wrong DATA_DIR or DATABASE_URL must not create one.
+ * Does `withInstance` for an existing instance: a wrong DATA_DIR or DATABASE_URL must not create one.
  * @throws OperatorError if there is none
  */
 export async function withExistingInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {

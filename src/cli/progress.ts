@@ -7,6 +7,7 @@ import {
   type ProgressStream,
 } from '../lib/progress.ts'
 
+/** Creates a bar on a terminal; elsewhere it writes a line now and then. */
 export const createProgress = (options: Omit<ProgressOptions, 'monotonicMs'>): Progress =>
   createProgressBy({ ...options, monotonicMs: () => performance.now() })
 

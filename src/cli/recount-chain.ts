@@ -11,6 +11,7 @@ import { safeFetch, type Target } from './chain-target.ts'
 type Counts = Record<SchemaName, number>
 type RecountResult = { readonly counts: Counts; readonly from: number; readonly to: BlockHeader; readonly host: string }
 
+/** Creates counts of zero for each schema. */
 export const emptyCounts = (): Counts => ({ A: 0, B: 0, C: 0, D: 0 })
 
 /** Nothing else competes for the nodes. */

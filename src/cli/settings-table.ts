@@ -11,7 +11,7 @@ const rows = (): Row[] =>
     meaning,
   }))
 
-/** A plain table for a terminal: name, type, default, meaning. */
+/** Returns a plain table for a terminal: name, type, default, meaning. */
 export function settingsText(): string {
   const head: Row = { name: 'SETTING', type: 'TYPE', default: 'DEFAULT', meaning: 'MEANING' }
   const all = [head, ...rows()]

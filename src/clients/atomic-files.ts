@@ -6,6 +6,7 @@ import { AppError } from '../core/errors.ts'
 
 const readBytes = 64 * 1024
 
+/** Returns the code of a system error, such as `ENOENT`; undefined for other errors. */
 export const codeOf = (error: unknown) => (error as { code?: string }).code
 /** Returns whether the disk or the quota is full. */
 export const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')

@@ -26,7 +26,7 @@ const verifiedMax = 1_000
 type VerifiedToken = { readonly claims: TokenClaims /** Seconds. */; readonly exp: number; readonly version: string }
 
 /**
- * Access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
+ * Creates access tokens: HS256, `kid` naming the key. The newest key signs, every key verifies.
  * @param keys newest first
  * @param now milliseconds since the epoch
  */

@@ -126,4 +126,8 @@ const allScreens: readonly Screen[] = [
 
 export const screens: readonly Screen[] = allScreens.map(withFeature)
 
+/**
+ * Returns the screen of a path; undefined for an unknown one.
+ * @param pathname with `/console`, without a query
+ */
 export const screenAt = (pathname: string): Screen | undefined => screens.find(({ path }) => exec(pathname, `/console${path}`))

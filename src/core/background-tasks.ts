@@ -13,6 +13,7 @@ type BackgroundTasks = {
   whenIdle(): Promise<void>
 }
 
+/** Creates the runner of a process. A task that fails is logged, not thrown. */
 export function createBackgroundTasks({ log }: { readonly log: Pick<Log, 'error'> }): BackgroundTasks {
   const slots = createSemaphore({ perOwner: perLane })
   const running = new Set<Promise<void>>()

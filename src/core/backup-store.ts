@@ -35,6 +35,7 @@ export type BackupStore = {
   free(): Promise<number | undefined>
 }
 
+/** A stored file whose content is not read yet. */
 export type StoredCopy = {
   readonly bytes: number
   /** @throws AppError NOT_FOUND if the file was deleted meanwhile; UNAVAILABLE if the store stops responding */

@@ -22,6 +22,7 @@ export type Cache<Value extends object | string> = {
   deleteWhere(isStale: (value: Value) => boolean): void
 }
 
+/** What ends the validity of entries, and the limits. */
 export type CacheOptions<Value> = {
   /**
    * All entries are dropped when this value changes; undefined disables the cache. The database's `version` covers

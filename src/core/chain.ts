@@ -14,6 +14,7 @@ export type BlockHeader = {
 
 export type ChainLog = EasLog & { readonly blockHash: string }
 
+/** Selects attestation and revocation logs of one contract. */
 export type LogFilter = {
   readonly contract: string
   readonly schemaUids: readonly string[]
@@ -24,8 +25,10 @@ export type LogFilter = {
   readonly to: number
 }
 
+/** A block by its number, or by a tag of Ethereum's JSON-RPC. */
 export type BlockTag = number | 'latest' | 'finalized'
 
+/** One batch for a node. */
 export type NodeQuery = {
   /** Blocks whose headers are requested. */
   readonly blocks: readonly BlockTag[]
@@ -53,6 +56,7 @@ export type NodeAnswer = {
   readonly bytes: number
 }
 
+/** A JSON-RPC node of one chain. */
 export type ChainNode = {
   /** The part of the node's URL that may be shown. */
   readonly host: string

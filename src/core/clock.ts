@@ -1,3 +1,4 @@
+/** The two clocks of a process. */
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number
@@ -5,6 +6,7 @@ export type Clock = {
   monotonic(): number
 }
 
+/** Tells whether the clock can be trusted for expiry by age. */
 export type ClockWatch = {
   /** Compares the clock with the monotonic one. Returns false for a while after a jump. */
   isSteady(): boolean

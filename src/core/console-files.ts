@@ -21,6 +21,7 @@ export type ConsoleEntry = {
   readonly preloads: readonly string[]
 }
 
+/** The files by name, and those that the page refers to. */
 export type ConsoleFiles = { readonly entry: ConsoleEntry; readonly files: ReadonlyMap<string, ConsoleFile> }
 
 /** Pattern of the names of console files. */

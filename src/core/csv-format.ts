@@ -36,6 +36,7 @@ const zipMembers: readonly (readonly [name: string, kind: string])[] = [
 
 const notCsv = (name: string) => new AppError('INVALID', `The file is ${name}, not CSV: export or save it as CSV in UTF-8.`)
 
+/** How the cells of a file are separated, and where they start. */
 export type CsvFormat = {
   readonly delimiter: string
   /** Bytes before the header, such as the `sep=;` of Excel. */
@@ -97,7 +98,7 @@ function isMarkdown(text: string): boolean {
   return markdownStart.test(first) || /^([=-])\1{2,}\s*$/.test(second)
 }
 
-/** Whether text is written for reading: its first line is a sentence or a heading. */
+/** Returns whether text is written for reading: its first line is a sentence or a heading. */
 function isProse(text: string): boolean {
   const [first = '', second = '', ...others] = text.split(/\r?\n/)
   if (first.startsWith('"')) return false

@@ -9,7 +9,9 @@ export type RowReport = { complete: boolean; rows: number; failed: number; error
 export type NoticeReport = { notices: RowNote[]; noticesTruncated: boolean }
 const notesMax = 1_000
 
+/** Creates the report of an import that has read no row. */
 export const emptyRowReport = (): RowReport => ({ complete: true, rows: 0, failed: 0, errors: [], errorsTruncated: false })
+/** Creates a report without notices. */
 export const emptyNoticeReport = (): NoticeReport => ({ notices: [], noticesTruncated: false })
 
 /** Counts one failure, and lists its errors. */
@@ -18,6 +20,7 @@ export function addErrors(report: RowReport, errors: readonly RowNote[]): void {
   report.errorsTruncated ||= addNotes(report.errors, errors)
 }
 
+/** Adds notices until the report is full, then only marks it as truncated. */
 export function addNotices(report: NoticeReport, notices: readonly RowNote[]): void {
   report.noticesTruncated ||= addNotes(report.notices, notices)
 }
@@ -29,6 +32,7 @@ function addNotes(list: RowNote[], notes: readonly RowNote[]): boolean {
   return notes.length > room
 }
 
+/** How an import reports its progress and shares the thread. */
 export type RowImportOptions = {
   /** Receives bytes read, rows stored or refused, and failures. */
   readonly onProgress?: (bytesRead: number, rows: number, failed: number) => void

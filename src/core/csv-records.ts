@@ -7,6 +7,7 @@ export type CsvSource = () => AsyncIterable<Uint8Array>
 
 /** Waits until other work has used the thread. */
 export type YieldThread = () => Promise<unknown>
+/** Yields for one turn of the event loop, which lets pending input and timers run. */
 export const yieldThread: YieldThread = () => new Promise((resolve) => setImmediate(resolve))
 
 /**
@@ -16,6 +17,7 @@ export type CsvRecord = { readonly row: number; readonly cells: readonly string[
 
 /** An error or notice about a row; the header is row 1. Never repeats the content of a cell. */
 export type RowNote = { readonly row: number; readonly handle?: string; readonly column?: string; readonly message: string }
+/** A row that is not imported, and why. */
 export type InvalidRow = { readonly error: RowNote }
 
 const recordMaxBytes = 1024 * 1024

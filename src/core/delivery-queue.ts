@@ -29,6 +29,7 @@ type Options<Slot, Lane extends Slot, Item> = {
   readonly onError: (error: unknown, id?: string) => void
 }
 
+/** How many lanes one query returns. */
 export const lanesPerQuery = 50
 
 /** Selects due messages for which slots are free, in order. */

@@ -30,6 +30,7 @@ export type DocumentStore = {
   free(): Promise<number | undefined>
 }
 
+/** A stored file whose content is not read yet. */
 export type StoredDocument = {
   readonly bytes: number
   /** @throws AppError NOT_FOUND if the file was deleted meanwhile; UNAVAILABLE if the store stops responding */
@@ -44,6 +45,7 @@ const nameBytes = 20
 /** Returns a random name for a file. It cannot be guessed and reveals nothing. */
 export const documentName = (randomBytes: (count: number) => Uint8Array): string => Buffer.from(randomBytes(nameBytes)).toString('hex')
 
+/** Returns whether a text has the form of `documentName`, so that it is safe as a file name. */
 export const isDocumentName = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
 /** Younger files may belong to an upload in progress. */

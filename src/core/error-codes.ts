@@ -53,4 +53,5 @@ export const errorCodes = {
   unavailable: 'souk cannot do this now: retry after `Retry-After` seconds.',
 } as const
 
+/** A value of the `code` field of error responses. */
 export type ApiErrorCode = keyof typeof errorCodes

@@ -1,6 +1,6 @@
 import { hourMs } from '../lib/day.ts'
-import { digestOf } from '../lib/digest.ts'
 import type { Log } from '../lib/log.ts'
+import { sha256 } from '../lib/seal.ts'
 
 /** Errors of one kind within one UTC hour. `hour` and `lastSeen`: milliseconds since the epoch. */
 export type ErrorNote = {
@@ -46,7 +46,7 @@ export function countErrors(log: Log, now: () => number): { log: Log; notes: Err
     const key = `${hour} ${title}`
     const before = kinds.get(key)
     kinds.set(key, {
-      fingerprint: before?.fingerprint ?? digestOf(title).slice(0, 16),
+      fingerprint: before?.fingerprint ?? sha256(title).slice(0, 16),
       hour,
       title,
       count: (before?.count ?? 0) + more,

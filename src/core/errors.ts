@@ -63,6 +63,7 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
+/** The HTTP status of each kind of error. */
 export const statusOf = {
   INVALID: 400,
   UNAUTHENTICATED: 401,
@@ -80,6 +81,7 @@ export const statusOf = {
   UNAVAILABLE: 503,
 } as const
 
+/** What kind of error it is, independent of HTTP. */
 export type ErrorKind = keyof typeof statusOf
 
 /** The code of an error that states none of its own. */

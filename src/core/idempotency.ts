@@ -1,6 +1,9 @@
 import type { Writer } from '../../db/engine.ts'
 import type { AppError } from './errors.ts'
 
+/**
+ * The result of claiming a key. Without `claimed`, the request does not run: it gets the stored response or a refusal.
+ */
 export type Claim =
   | {
       kind: 'claimed'
@@ -61,6 +64,7 @@ export const storesNothing: Omit<Attempt, 'key' | 'isResumed'> = {
   assertUnused: async () => undefined,
 }
 
+/** Stores responses by idempotency key, so that a retry has no second effect. */
 export type Idempotency = {
   /**
    * Claims a key. `isOneWrite`: the request makes one write, which stores the answer and inserts the key too. Requests

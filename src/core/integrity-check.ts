@@ -14,6 +14,7 @@ export type Rule = { readonly subject: string; readonly broken: SQL; readonly sa
 /** `isWork`: not an error, but pending work. */
 export type Finding = { readonly subject: string; readonly problems: string[]; readonly isWork?: true }
 
+/** The database that is checked. */
 export type CheckContext = { readonly read: Pick<Reader, 'rows'> }
 
 /** Evaluates the rules and yields one finding each; without problems if the rule holds. */

@@ -6,8 +6,9 @@ import { type Column, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm
  */
 export const leaseMs = 30_000
 
-/** Columns of a row that `leaseHolder` holds. */
+/** Returns the columns of a row that `leaseHolder` holds. */
 export const leaseOf = (leaseHolder: string, now: number) => ({ leaseHolder, leaseUntil: now + leaseMs })
+/** Columns of a row without a lease. */
 export const noLease = { leaseHolder: null, leaseUntil: null } as const
 
 /**

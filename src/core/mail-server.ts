@@ -38,6 +38,7 @@ export class MailNotTaken extends Error {
   }
 }
 
+/** A connection to the mail server of the instance. */
 export type MailServer = {
   /**
    * Sends a mail. Resolves when the server has accepted it.

@@ -1,6 +1,7 @@
 /** Types of services, errors and deploys on the operations pages. `clients/operations/` queries the providers. */
 
 export const serviceStates = ['steady', 'rolling', 'degraded', 'unknown'] as const
+/** The state of a service on the operations pages. */
 export type ServiceState = (typeof serviceStates)[number]
 
 /** A running service with its desired, running and pending instances. */
@@ -24,6 +25,7 @@ export type ErrorProject = {
   readonly top: readonly ErrorGroup[]
 }
 
+/** The commit that a deploy contains. */
 export type SourceChange = { readonly sha: string; readonly title: string; readonly author: string; readonly url: string }
 /** The latest successful deploy of a service. `deployedAt`: ISO 8601. `change`: null if unknown. */
 export type Deploy = {

@@ -17,6 +17,7 @@ export type SafeFetchOptions = {
   /** Aborts early. The failure is also `timeout`. */
   signal?: AbortSignal
 }
+/** A complete response with any status. */
 export type SafeResponse = { status: number; headers: Headers; bytes: Uint8Array }
 
 /**
@@ -26,6 +27,7 @@ export type SafeResponse = { status: number; headers: Headers; bytes: Uint8Array
  */
 export type SafeFetch = (url: string, options: SafeFetchOptions) => Promise<SafeResponse>
 
+/** Why a request failed, in words that callers may see. */
 export type OutgoingFailure =
   | 'address not allowed'
   | 'port not allowed'

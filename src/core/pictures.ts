@@ -4,6 +4,7 @@
 export type WorkspaceFile = { readonly bytes: number; readonly digest: string; chunks(): AsyncGenerator<Uint8Array> }
 type RenderedSize = { readonly width: number; readonly height: number } & WorkspaceFile
 
+/** The files of a picture. They exist until `receive` ends. */
 export type RenderedPicture = {
   /** The cleaned picture in its original size. */
   readonly original: WorkspaceFile
@@ -23,6 +24,7 @@ export type UploadedPicture = {
   render(parts: readonly Uint8Array[], how: { readonly decodes: boolean; readonly widths: readonly number[] }): Promise<RenderedPicture>
 }
 
+/** A directory in which each upload has a temporary file. */
 export type PictureWorkspace = {
   /**
    * Stores an upload, and deletes it when `use` has ended.

@@ -11,6 +11,7 @@ export type ShopContext = {
   readonly timeZone: string
 }
 
+/** Who sends a request, as its credentials prove. */
 export type Principal =
   | { readonly kind: 'anonymous'; readonly id: 'anonymous' }
   | { readonly kind: 'superAdmin'; readonly id: string; readonly sessionId: string }
@@ -40,6 +41,7 @@ export type Admission = {
   readonly shopIsMissing?: boolean
 }
 
+/** The principal of a request without credentials. */
 export const anonymous: Principal = { kind: 'anonymous', id: 'anonymous' }
 
 /** Looks up credentials and shops. Undefined: unknown or no longer valid. */

@@ -11,6 +11,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
     ),
   )
 
+/** Allows null besides the values of a schema. */
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 /** Gives several fields one schema. */
@@ -29,6 +30,7 @@ export const text = (maxLength: number, options: TextOptions = {}) => Type.Strin
 export const CurrencyCode = text(3, { pattern: '^[A-Z]{3}$', rule: 'a three-letter currency code such as USD', description: 'ISO 4217' })
 /** Description of the amount of money; the message for a fraction depends on it. */
 export const minorUnits = 'In minor units'
+/** The schema of money in requests and responses. */
 export const MoneySchema = Type.Object(
   { amount: integer({ minimum: 0, maximum: amountMax, description: minorUnits }), currency: CurrencyCode },
   { title: 'Money' },

@@ -14,6 +14,7 @@ export type BackupKey = {
   readonly secret: Uint8Array
 }
 
+/** The current key, and older ones that open earlier files. */
 export type BackupKeys = {
   /** Seals new files. */
   readonly current: BackupKey

@@ -1,4 +1,6 @@
+/** The kind of account that a token is for. */
 export type TokenRole = 'MERCHANT' | 'CUSTOMER' | 'SUPER_ADMIN'
+/** Claims of a token. `sub`: id of the person. `sid`: id of the session. `shop`: id of a customer's shop. */
 export type TokenClaims = { sub: string; sid: string; role: TokenRole; shop?: string }
 
 /** Fields that distinguish tokens with the same claims. Equal values give an equal token. */

@@ -3,7 +3,7 @@ import { addItem, createCart } from '../modules/selling/cart/index.ts'
 import { contextOf } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Market } from './orders.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 
 /** The home screen compares two periods of 30 days. */
 const period = 60 * dayMs
@@ -19,12 +19,12 @@ export async function abandonCarts(deps: AppDeps, { plan, shop, variantIds }: Ma
     moments.map(async (at, nth) => {
       const variantId = inStock[nth % inStock.length]
       if (variantId === undefined) return
-      const past = inThePast(deps, at)
+      const pastDeps = depsAt(deps, at)
       const caller = { shop, principal }
       // Every third shopper got as far as the e-mail address.
       const person = nth % 3 === 0 ? { email: `shopper-${nth}@demo.example`, acceptsMarketing: nth % 2 === 0 } : {}
-      const { id } = await createCart(past, caller, person)
-      await addItem(past, caller, id, { variantId, quantity: 1 })
+      const { id } = await createCart(pastDeps, caller, person)
+      await addItem(pastDeps, caller, id, { variantId, quantity: 1 })
     }),
   )
 }

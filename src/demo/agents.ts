@@ -7,19 +7,19 @@ import { listOrders } from '../modules/selling/order/index.ts'
 import { contextOf } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Market } from './orders.ts'
-import { demoId, inThePast } from './past-clock.ts'
+import { demoId, depsAt } from './past-clock.ts'
 import { addressAt } from './shop.ts'
 
 const email = 'by-assistant@demo.example'
 /** How long the purchase may take by its clock, which runs faster than time. */
 const shoppingMs = 10_000
-/** What the assistant of the past paid with. */
+/** The payment instrument of the assistant's order. */
 const instrument = { id: '1', handler_id: 'sandbox', type: 'token', credential: { type: 'token', token: 'tok_success' } }
 
 /** Lets agents buy in a shop, and has one buy there. Its order is the last, because numbers follow the time. */
 export async function sellThroughAgents(deps: AppDeps, { plan, shop, variantIds }: Market, until: number): Promise<void> {
   if (await findAgentShop(deps, shop.name)) return
-  const past = inThePast(deps, until - shoppingMs, { order: demoId('order', plan.opensAt, 'by an assistant') })
+  const pastDeps = depsAt(deps, until - shoppingMs, { order: demoId('order', plan.opensAt, 'by an assistant') })
   const call: AgentCall = {
     ...{ shop: contextOf(shop), policies: [], address: '127.0.0.1' },
     platform: {
@@ -39,7 +39,7 @@ export async function sellThroughAgents(deps: AppDeps, { plan, shop, variantIds 
       ...(province ? { address_region: province } : {}),
       ...(postalCode ? { postal_code: postalCode } : {}),
     }
-    const session = (await createSession(past, call, {
+    const session = (await createSession(pastDeps, call, {
       body: {
         line_items: [{ item: { id }, quantity: 1 }],
         buyer: { first_name: name, email },
@@ -48,7 +48,7 @@ export async function sellThroughAgents(deps: AppDeps, { plan, shop, variantIds 
         },
       },
     })) as { id: string }
-    await completeSession(past, call, { id: session.id, body: { payment: { instruments: [instrument] } } })
+    await completeSession(pastDeps, call, { id: session.id, body: { payment: { instruments: [instrument] } } })
   }
   await setAgentSettings(deps, { shop, actor: { id: shop.merchantId } }, { enabled: true, access: 'OPEN', policies: [] })
 }

@@ -39,12 +39,12 @@ import { fillLending } from './lending.ts'
 import { watchStock } from './low-stock.ts'
 import { fillNewcomers } from './new-merchants.ts'
 import { type Market, sell } from './orders.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 import { makePartnerships, setUpPayments } from './payment-methods.ts'
 import { stillLife } from './pictures.ts'
 import { daysInYear, type PlannedCustomer, planOf, type ShopPlan } from './plan.ts'
 import { fillRates } from './rates.ts'
-import { makeCarefulOperator } from './second-factor.ts'
+import { createTwoFactorOperator } from './second-factor.ts'
 import { addressAt } from './shop.ts'
 import { shopsAbroad } from './shops-abroad.ts'
 import { hireStaff, inviteNewcomer } from './staff.ts'
@@ -82,7 +82,7 @@ const warningsOf = (log: AppDeps['log']): AppDeps['log'] => ({ ...log, debug: ()
 async function forgetSomebody(deps: AppDeps, shop: Shop, until: number): Promise<void> {
   const by = { shop, actor: { id: shop.merchantId } }
   const person = { email: 'forget.me@demo.example', name: 'Somebody Who Left', phone: null, acceptsMarketing: false }
-  const joined = inThePast(deps, until - 30 * dayMs)
+  const joined = depsAt(deps, until - 30 * dayMs)
   const { id } = (await findCustomerByEmail(deps, shop, person.email)) ?? (await createCustomer(joined, by, person))
   await eraseCustomer(deps, by, id)
 }
@@ -140,8 +140,8 @@ async function makeStaff(deps: AppDeps, plan: ShopPlan): Promise<void> {
 }
 
 async function makeOperator(deps: AppDeps, start: number): Promise<void> {
-  if (!(await hasSuperAdmin(deps))) await createSuperAdmin(inThePast(deps, start), demoOperator)
-  await makeCarefulOperator(deps, start)
+  if (!(await hasSuperAdmin(deps))) await createSuperAdmin(depsAt(deps, start), demoOperator)
+  await createTwoFactorOperator(deps, start)
 }
 
 /** Creates what a shop has before its first order. */
@@ -153,7 +153,7 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
     Promise.all(plan.customers.map((planned) => customerOf(deps, shop, planned).finally(done))),
     makeProducts(deps, shop, plan, until, done),
     makePartners(deps, shop, plan),
-    makeDiscounts(inThePast(deps, plan.opensAt), shop, plan),
+    makeDiscounts(depsAt(deps, plan.opensAt), shop, plan),
     issueCards(deps, shop, plan, until),
   ])
   await Promise.all([makeCollections(deps, shop, plan), makeBlogs(deps, shop, plan)])
@@ -162,19 +162,19 @@ async function openMarket(deps: AppDeps, plan: ShopPlan, until: number, done: ()
 }
 
 async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop> {
-  if (!(await findUserByEmail(deps, shop.merchant.email))) await createMerchant(inThePast(deps, opensAt), shop.merchant, shop, system)
+  if (!(await findUserByEmail(deps, shop.merchant.email))) await createMerchant(depsAt(deps, opensAt), shop.merchant, shop, system)
   return findShopByName(deps, shop.name)
 }
 
 async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: Shop): Promise<void> {
   const { title, description, timeZone, taxRates, shippingMethods } = wanted
   if (shop.shippingMethods.length > 0) return
-  const past = inThePast(deps, opensAt)
+  const pastDeps = depsAt(deps, opensAt)
   const by = { shop, actor: system }
-  await changeShop(past, by, { title, description, timeZone })
-  await setTaxRates(past, by, taxRates)
-  await setShippingMethods(past, by, shippingMethods)
-  await setMailSettings(past, by, mailsOf(shop))
+  await changeShop(pastDeps, by, { title, description, timeZone })
+  await setTaxRates(pastDeps, by, taxRates)
+  await setShippingMethods(pastDeps, by, shippingMethods)
+  await setMailSettings(pastDeps, by, mailsOf(shop))
 }
 
 /** Returns the mail settings of a shop, in the language of its country. */
@@ -189,19 +189,20 @@ async function customerOf(
   shop: Shop,
   { email, name, password, joinsAt, place }: PlannedCustomer,
 ): Promise<readonly [email: string, id: string]> {
-  const past = inThePast(deps, joinsAt)
+  const pastDeps = depsAt(deps, joinsAt)
   const by = { shop, actor: system }
   const known = await findCustomerByEmail(deps, shop, email)
   const { id } =
     known ??
     (password === undefined
-      ? await createCustomer(past, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
-      : await signUpCustomer(past, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
+      ? await createCustomer(pastDeps, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
+      : await signUpCustomer(pastDeps, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
   // The customer then sees guest orders with this email address after login.
-  if (!known && password !== undefined) await past.db.write((tx) => recordAddressProof(tx, past, { id, shopId: shop.id, email }, system))
-  const { addressIds } = await readCustomer(past, shop, id)
+  if (!known && password !== undefined)
+    await pastDeps.db.write((tx) => recordAddressProof(tx, pastDeps, { id, shopId: shop.id, email }, system))
+  const { addressIds } = await readCustomer(pastDeps, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
-  if (addressIds.length === 0) await createBookAddress(past, by, id, { ...addressAt({ name, email }, place), ...asDefault })
+  if (addressIds.length === 0) await createBookAddress(pastDeps, by, id, { ...addressAt({ name, email }, place), ...asDefault })
   return [email, id]
 }
 
@@ -216,9 +217,9 @@ async function makeProducts(deps: AppDeps, shop: Shop, { products, orders }: Sho
       const ordered = ofProduct.reduce((sum, line) => (line.variant === nth ? sum + line.quantity : sum), 0)
       return { ...variant, onHand: variant.onHand + ordered }
     })
-    const past = inThePast(deps, at)
-    const images = shop.name === demoShop.name ? [{ url: await drawnFor(past, shop, product.title), alt: product.title }] : []
-    await createProduct(past, { shop, actor: system }, { ...product, variants, images })
+    const pastDeps = depsAt(deps, at)
+    const images = shop.name === demoShop.name ? [{ url: await drawnFor(pastDeps, shop, product.title), alt: product.title }] : []
+    await createProduct(pastDeps, { shop, actor: system }, { ...product, variants, images })
   }
 }
 
@@ -245,15 +246,15 @@ async function variantIdsOf(deps: AppDeps, shop: Shop, plan: ShopPlan): Promise<
 }
 
 async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections = [] }, products, opensAt }: ShopPlan): Promise<void> {
-  const past = inThePast(deps, opensAt + dayMs)
+  const pastDeps = depsAt(deps, opensAt + dayMs)
   const by = { shop, actor: system }
   for (const { title, type } of collections) {
     const handle = handleOf(title)
     const known = await findPublishedCollection(deps, shop, handle)
-    const { id } = known ?? (await createCollection(past, by, { title, handle }))
+    const { id } = known ?? (await createCollection(pastDeps, by, { title, handle }))
     const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
     const found = await Promise.all(members.map((product) => findProductByHandle(deps, shop, product.handle)))
-    await setCollectionProducts(past, by, id, idsOf(found.filter((product) => product !== undefined)))
+    await setCollectionProducts(pastDeps, by, id, idsOf(found.filter((product) => product !== undefined)))
   }
 }
 
@@ -263,19 +264,19 @@ async function makeBlogs(deps: AppDeps, shop: Shop, { shop: { blogs = [], title 
   const { total } = await listBlogs(deps, { shop, seesDrafts: true }, [], { page: 1, limit: 1, offset: 0 })
   for (const [nth, blog] of blogs.entries()) {
     if (nth < total) continue
-    const past = inThePast(deps, opensAt + (1 + nth * daysBetweenBlogs) * dayMs)
-    await createBlog(past, { shop, actor: system }, { ...blog, status: 'PUBLISHED', author: title })
+    const pastDeps = depsAt(deps, opensAt + (1 + nth * daysBetweenBlogs) * dayMs)
+    await createBlog(pastDeps, { shop, actor: system }, { ...blog, status: 'PUBLISHED', author: title })
   }
 }
 
 const allPartners = { page: 1, limit: 100, offset: 0 }
 
 async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners = [] }, opensAt }: ShopPlan): Promise<void> {
-  const past = inThePast(deps, opensAt + dayMs)
-  const known = await listAffiliates(past, shop, allPartners)
+  const pastDeps = depsAt(deps, opensAt + dayMs)
+  const known = await listAffiliates(pastDeps, shop, allPartners)
   for (const { name, code, rateBps } of partners) {
     if (known.data.some((partner) => partner.code === code)) continue
-    await createAffiliate(past, { shop, actor: { id: shop.merchantId } }, { name, code, rateBps })
+    await createAffiliate(pastDeps, { shop, actor: { id: shop.merchantId } }, { name, code, rateBps })
   }
 }
 
@@ -285,9 +286,9 @@ async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until:
   const known = await giftCardsByIds(deps, idsOf(cards))
   for (const { id, chance, amount, note, issuedAt, expiresAt } of cards) {
     if (issuedAt > until || known.some((card) => card.id === id)) continue
-    const past = { ...inThePast(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
+    const pastDeps = { ...depsAt(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
     const by = { shop, actor: { id: shop.merchantId } }
-    await issueGiftCard(past, by, { amount: { amount, currency: shop.currency }, note, expiresAt })
+    await issueGiftCard(pastDeps, by, { amount: { amount, currency: shop.currency }, note, expiresAt })
   }
 }
 
@@ -299,20 +300,19 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
     plan.clicks
       .filter(({ at }) => at <= until)
       .map(({ id, at, partner }) =>
-        recordClick(inThePast(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
+        recordClick(depsAt(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
       ),
   )
   const known = await giftCardsByIds(deps, idsOf(plan.cards))
   for (const { id, disabledAt } of plan.cards) {
     const isOn = known.some((card) => card.id === id && card.status === 'ACTIVE')
     if (isOn && disabledAt !== undefined && disabledAt <= until)
-      await changeGiftCard(inThePast(deps, disabledAt), { shop, actor }, id, { status: 'DISABLED' })
+      await changeGiftCard(depsAt(deps, disabledAt), { shop, actor }, id, { status: 'DISABLED' })
   }
   const { data: partners } = await listAffiliates(deps, shop, allPartners)
   for (const { code, leavesAt } of plan.partings) {
     const partner = partners.find((one) => one.code === code)
-    if (partner?.active && leavesAt <= until)
-      await changeAffiliate(inThePast(deps, leavesAt), { shop, actor }, partner.id, { active: false })
+    if (partner?.active && leavesAt <= until) await changeAffiliate(depsAt(deps, leavesAt), { shop, actor }, partner.id, { active: false })
   }
 }
 

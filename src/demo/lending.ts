@@ -18,7 +18,7 @@ import { importTape } from '../modules/lending/repayment/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { demoLenders, demoOperator } from './data.ts'
-import { demoId, inThePast } from './past-clock.ts'
+import { demoId, depsAt } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
 import { accountsOf, pdfOf } from './sample-documents.ts'
 import type { DemoLoan, DemoRepaid } from './shop.ts'
@@ -51,10 +51,10 @@ async function makeLenders(deps: AppDeps, actor: Actor, start: number): Promise<
   const { data: existing } = await listLenders(deps, undefined, slice)
   for (const { name: displayName, isActive } of demoLenders) {
     const id = lenderIdOf(displayName)
-    const past = inThePast(deps, start, { lender: id })
-    const lender = existing.find((one) => one.id === id) ?? (await createLender(past, { actor }, { displayName }))
-    past.clock.to(start + 2 * dayMs)
-    if (isActive && lender.status === 'PENDING_KYB') await changeLender(past, { actor }, id, { status: 'ACTIVE' })
+    const pastDeps = depsAt(deps, start, { lender: id })
+    const lender = existing.find((one) => one.id === id) ?? (await createLender(pastDeps, { actor }, { displayName }))
+    pastDeps.clock.to(start + 2 * dayMs)
+    if (isActive && lender.status === 'PENDING_KYB') await changeLender(pastDeps, { actor }, id, { status: 'ACTIVE' })
   }
 }
 
@@ -65,7 +65,7 @@ async function importRepayments(deps: AppDeps, actor: Actor, borrowers: readonly
   async function* source() {
     yield tape
   }
-  await importTape(inThePast(deps, until), { actor }, source)
+  await importTape(depsAt(deps, until), { actor }, source)
 }
 
 function rowsOf(borrower: Borrower, { lender, loanRef, amountUsd, firstDay, everyDays, outcomes }: DemoRepaid): string[] {
@@ -93,26 +93,26 @@ async function advanceApplication(
   borrower: Borrower,
   { id, loan, exists }: { id: string; loan: DemoLoan; exists: boolean },
 ): Promise<void> {
-  const past = inThePast(deps, momentOf(borrower, loan.day), { lendingApplication: id })
+  const pastDeps = depsAt(deps, momentOf(borrower, loan.day), { lendingApplication: id })
   const by = { shop: contextOf(borrower.shop), actor: { id: borrower.shop.merchantId } }
-  if (!exists) await createApplication(past, by, {})
-  const { status, decisions } = await readAdminApplication(past, id)
+  if (!exists) await createApplication(pastDeps, by, {})
+  const { status, decisions } = await readAdminApplication(pastDeps, id)
   if (status === 'DRAFT') {
-    await updateApplication(past, by, id, loan.asks)
-    await uploadDocuments(past, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
+    await updateApplication(pastDeps, by, id, loan.asks)
+    await uploadDocuments(pastDeps, by, borrower, { id, count: loan.documents ?? Number.POSITIVE_INFINITY })
   }
-  const to = (day: number) => past.clock.to(momentOf(borrower, day))
+  const to = (day: number) => pastDeps.clock.to(momentOf(borrower, day))
   if (loan.withdrawn) {
     to(loan.withdrawn.day)
-    if (status !== 'WITHDRAWN') await withdrawApplication(past, by, id, loan.withdrawn.reason)
+    if (status !== 'WITHDRAWN') await withdrawApplication(pastDeps, by, id, loan.withdrawn.reason)
   } else if (loan.submittedDay !== undefined) {
     to(loan.submittedDay)
-    if (status === 'DRAFT') await submitApplication(past, by, id)
+    if (status === 'DRAFT') await submitApplication(pastDeps, by, id)
     for (const { day, decision, reason = null, partnerExternalRef = null, assessment = null } of (loan.decisions ?? []).slice(
       decisions.length,
     )) {
       to(day)
-      await decide(past, { actor: operator }, id, { decision, reason, partnerExternalRef, assessment })
+      await decide(pastDeps, { actor: operator }, id, { decision, reason, partnerExternalRef, assessment })
     }
   }
 }

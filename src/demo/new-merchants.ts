@@ -8,7 +8,7 @@ import type { KybInput } from '../modules/shop/kyb/domain.ts'
 import { decideKyb, fileKyb, findKybOf } from '../modules/shop/kyb/index.ts'
 import { findShopByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 
 type Newcomer = {
   readonly day: number
@@ -35,22 +35,22 @@ export async function fillNewcomers(deps: AppDeps, start: number, until: number)
 }
 
 async function join(deps: AppDeps, at: number, { name, country, currency, cohort, waits }: Newcomer): Promise<void> {
-  const past = inThePast(deps, at)
+  const pastDeps = depsAt(deps, at)
   const merchant = { email: `${name}@demo.example`, password: 'demo-merchant' }
-  if (!(await findUserByEmail(deps, merchant.email))) await createMerchant(past, merchant, { name, country, currency }, system)
+  if (!(await findUserByEmail(deps, merchant.email))) await createMerchant(pastDeps, merchant, { name, country, currency }, system)
   const shop = await findShopByName(deps, name)
   const by = { shop, actor: { id: shop.merchantId } }
   if (!(await findProductByHandle(deps, shop, 'first')))
-    await createProduct(past, by, { title: 'The first of many', handle: 'first', status: 'DRAFT' })
+    await createProduct(pastDeps, by, { title: 'The first of many', handle: 'first', status: 'DRAFT' })
   for (let nth = 1; nth <= customersEach; nth++) {
     const email = `friend${nth}@${name}.example`
     const person = { shopId: shop.id, email, name: `A friend of ${name}`, password: 'a friend of the demo' }
     if (!(await findCustomerByEmail(deps, shop, email)))
-      await signUpCustomer(past, person, { limitKey: `demo ${name}`, requestId: undefined })
+      await signUpCustomer(pastDeps, person, { limitKey: `demo ${name}`, requestId: undefined })
   }
   if (!cohort) return
   const business = { cohort, legalName: name, registrationNumber: `${country}-DEMO-9`, country, owners: [{ name: 'A friend', share: 100 }] }
-  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, business))
+  const record = (await findKybOf(pastDeps, shop.merchantId)) ?? (await fileKyb(pastDeps, by, business))
   if (record.status === 'PENDING' && !waits)
-    await decideKyb(inThePast(deps, at + dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
+    await decideKyb(depsAt(deps, at + dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }

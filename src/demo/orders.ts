@@ -26,7 +26,7 @@ import {
 } from '../modules/selling/order/index.ts'
 import { contextOf, type Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
-import { inThePast, type PastDeps } from './past-clock.ts'
+import { depsAt, type PastDeps } from './past-clock.ts'
 import type { PlannedOrder, ShopPlan } from './plan.ts'
 import { declinedToken } from './processors.ts'
 import { addressAt } from './shop.ts'
@@ -65,7 +65,7 @@ export async function sell(
     .flatMap((market) => market.plan.orders.map((planned) => ({ market, planned })))
     .filter(({ planned }) => planned.at <= until)
     .sort((a, b) => a.planned.at - b.planned.at)
-    .map((sale) => ({ ...sale, deps: inThePast(deps, sale.planned.at - shoppingMs, { order: sale.planned.id }) }))
+    .map((sale) => ({ ...sale, deps: depsAt(deps, sale.planned.at - shoppingMs, { order: sale.planned.id }) }))
   const runJobs = jobsOf(deps, sales, until)
   for (let from = 0; from < sales.length; from += sideBySide) {
     const batch = sales.slice(from, from + sideBySide)
@@ -258,6 +258,6 @@ function jobsOf(deps: AppDeps, sales: readonly Sale[], until: number): (before: 
     .filter(({ at }) => at <= until)
     .sort((a, b) => a.at - b.at)
   return async (before) => {
-    for (const { at, job } of pendingRuns.splice(0, pendingRuns.findLastIndex(({ at }) => at <= before) + 1)) await job(inThePast(deps, at))
+    for (const { at, job } of pendingRuns.splice(0, pendingRuns.findLastIndex(({ at }) => at <= before) + 1)) await job(depsAt(deps, at))
   }
 }

@@ -15,7 +15,7 @@ const tickMs = 17
  * and ids.
  * @param ids fixed ids, instead of new ones
  */
-export function inThePast(deps: AppDeps, at: number, ids: Partial<Record<IdKind, string>> = {}): PastDeps {
+export function depsAt(deps: AppDeps, at: number, ids: Partial<Record<IdKind, string>> = {}): PastDeps {
   let time = at
   const clock: PastClock = {
     now: () => (time += tickMs),

@@ -5,20 +5,20 @@ import { listPartnerships, paymentMethodsOf, setPartnerships, setPaymentMethods 
 import { decideKyb, fileKyb, findKybOf } from '../modules/shop/kyb/index.ts'
 import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 import type { ShopPlan } from './plan.ts'
 
 /** Stores a shop's payment methods and its approved KYB application, unless they exist. */
 export async function setUpPayments(deps: AppDeps, { shop: { ways = {} }, opensAt }: ShopPlan, shop: Shop): Promise<void> {
-  const past = inThePast(deps, opensAt + dayMs)
+  const pastDeps = depsAt(deps, opensAt + dayMs)
   // Only an owner may change where manual payments go.
   const by = { shop, actor: { id: shop.merchantId } }
   const { methods, kyb } = ways
-  if (methods && (await paymentMethodsOf(past, shop)).version === 1) await setPaymentMethods(past, by, methods)
+  if (methods && (await paymentMethodsOf(pastDeps, shop)).version === 1) await setPaymentMethods(pastDeps, by, methods)
   if (!kyb) return
-  const record = (await findKybOf(past, shop.merchantId)) ?? (await fileKyb(past, by, kyb))
+  const record = (await findKybOf(pastDeps, shop.merchantId)) ?? (await fileKyb(pastDeps, by, kyb))
   if (record.status === 'PENDING')
-    await decideKyb(inThePast(deps, opensAt + 3 * dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
+    await decideKyb(depsAt(deps, opensAt + 3 * dayMs), { actor: system }, record.id, { decision: 'APPROVED', reason: null })
 }
 
 /** Creates the partnerships that choose a shop's card processor, unless any exist. */
@@ -28,5 +28,5 @@ export async function makePartnerships(deps: AppDeps, shops: readonly { plan: Sh
     plan.shop.ways?.partnership ? [{ ...plan.shop.ways.partnership, shopIds: [id] }] : [],
   )
   const at = Math.max(...shops.map(({ plan }) => plan.opensAt)) + dayMs
-  await setPartnerships(inThePast(deps, at), { actor: system }, data)
+  await setPartnerships(depsAt(deps, at), { actor: system }, data)
 }

@@ -35,6 +35,7 @@ export function pngPixels(width: number, height: number, colorAt: (x: number, y:
   return compressed(raw)
 }
 
+/** Encodes the content of an IHDR chunk: 8 bits a channel, RGB, not interlaced. */
 export function pngHeader(width: number, height: number): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)

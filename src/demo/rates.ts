@@ -4,7 +4,7 @@ import { dayMs, dayOf } from '../lib/day.ts'
 import type { Currency } from '../lib/money.ts'
 import { fetchRatesOfDay } from '../modules/payments/fx/index.ts'
 import type { AppDeps } from '../providers.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 
 /** Units per dollar, and the swing in thousandths of it. Pegged currencies need no rate. */
 const floating: Readonly<Record<Currency, { units: number; swing: number; decimals: number }>> = {
@@ -29,7 +29,7 @@ export async function fillRates(deps: AppDeps, start: number, until: number): Pr
       const at = start + day * dayMs
       const bytes = new TextEncoder().encode(JSON.stringify({ base: 'USD', date: dayOf(at), rates: ratesOn(day) }))
       const safeFetch = async () => ({ status: 200, headers: new Headers(), bytes })
-      return fetchRatesOfDay({ ...inThePast(deps, at), config, safeFetch })
+      return fetchRatesOfDay({ ...depsAt(deps, at), config, safeFetch })
     }),
   )
 }

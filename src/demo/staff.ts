@@ -5,7 +5,7 @@ import { findUserByEmail, joinAcceptedShopsOf } from '../modules/identity/mercha
 import { acceptInvitation, inviteStaff } from '../modules/identity/staff/index.ts'
 import type { Shop } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
-import { inThePast } from './past-clock.ts'
+import { depsAt } from './past-clock.ts'
 
 type Colleague = { readonly email: string; readonly name: string; readonly role: Exclude<StaffRole, 'OWNER'> }
 const colleagues: readonly Colleague[] = [
@@ -24,14 +24,14 @@ export async function hireStaff(deps: AppDeps, shop: Shop, opensAt: number): Pro
   const by = { actor: { id: shop.merchantId }, shop }
   for (const [nth, { email, name, role }] of colleagues.entries()) {
     if (await findUserByEmail(deps, email)) continue
-    const past = inThePast(deps, opensAt + (nth + 1) * 7 * dayMs)
+    const pastDeps = depsAt(deps, opensAt + (nth + 1) * 7 * dayMs)
     // If an interrupted fill had sent the invitation, it is sent again.
-    const { inviteUrl = '' } = await inviteStaff(past, by, { email, role })
+    const { inviteUrl = '' } = await inviteStaff(pastDeps, by, { email, role })
     const token = inviteUrl.slice(inviteUrl.lastIndexOf('/') + 1)
-    await acceptInvitation(past, { token, name, password: demoStaff.password }, { limitKey: 'demo', agent: undefined })
+    await acceptInvitation(pastDeps, { token, name, password: demoStaff.password }, { limitKey: 'demo', agent: undefined })
     const user = await findUserByEmail(deps, email)
     // Their first login would do this.
-    if (user) await past.db.write((tx) => joinAcceptedShopsOf(tx, past, user, { id: user.id }))
+    if (user) await pastDeps.db.write((tx) => joinAcceptedShopsOf(tx, pastDeps, user, { id: user.id }))
   }
 }
 

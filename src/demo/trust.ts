@@ -14,7 +14,7 @@ import { listMethodologies, registerMethodology } from '../modules/trust/methodo
 import { changeProvider, createProvider, ingest, listProviders, rotateSecret } from '../modules/trust/service-provider/index.ts'
 import type { AppDeps } from '../providers.ts'
 import { demoProviders } from './data.ts'
-import { bytesOf, demoId, inThePast } from './past-clock.ts'
+import { bytesOf, demoId, depsAt } from './past-clock.ts'
 
 const slice = { page: 1, limit: 100, offset: 0 }
 /**
@@ -31,10 +31,10 @@ export async function fillTrust(deps: AppDeps, actor: Actor, start: number): Pro
   const lenders = (await listLenders(deps, undefined, slice)).data
   const platformAddress = addressOf('platform')
   if ((await listPlatformWallets(deps, slice)).total === 0)
-    await createPlatformWallet(inThePast(deps, start), { actor }, { address: platformAddress })
+    await createPlatformWallet(depsAt(deps, start), { actor }, { address: platformAddress })
   for (const { id, displayName, wallets, status } of lenders) {
-    const past = inThePast(deps, start + 3 * dayMs)
-    if (wallets.length === 0) await changeLender(past, { actor }, id, { wallets: [{ address: addressOf(displayName) }] })
+    const pastDeps = depsAt(deps, start + 3 * dayMs)
+    if (wallets.length === 0) await changeLender(pastDeps, { actor }, id, { wallets: [{ address: addressOf(displayName) }] })
     if (status === 'ACTIVE') await registerVersions(deps, actor, { id, displayName }, start)
   }
   const known = (await listProviders(deps, undefined, slice)).data
@@ -55,7 +55,7 @@ async function registerVersions(
     const version = `1.${nth}`
     const documentUrl = `https://lenders.example/${encodeURIComponent(displayName.toLowerCase().replaceAll(' ', '-'))}/methodology-${version}.pdf`
     const draft = { lenderId, version, contentHash: hashOf(`methodology ${displayName} ${version}`), documentUrl }
-    await registerMethodology(inThePast(deps, start + nth * 60 * dayMs), { actor }, draft)
+    await registerMethodology(depsAt(deps, start + nth * 60 * dayMs), { actor }, draft)
   }
 }
 
@@ -67,24 +67,24 @@ async function createDemoProvider(
   { start, known }: { start: number; known: boolean },
 ): Promise<void> {
   const id = demoId('serviceProvider', 0, displayName)
-  const past = inThePast(deps, start + 5 * dayMs, { serviceProvider: id })
+  const pastDeps = depsAt(deps, start + 5 * dayMs, { serviceProvider: id })
   const wallets = [{ address: addressOf(displayName) }]
-  const created = known ? undefined : await createProvider(past, { actor }, { displayName, archetype, wallets })
-  past.clock.to(start + 6 * dayMs)
+  const created = known ? undefined : await createProvider(pastDeps, { actor }, { displayName, archetype, wallets })
+  pastDeps.clock.to(start + 6 * dayMs)
   if (!isActive) return
-  const { successfulIngestionCount: sent } = await changeProvider(past, { actor }, id, { status: 'ACTIVE' })
+  const { successfulIngestionCount: sent } = await changeProvider(pastDeps, { actor }, id, { status: 'ACTIVE' })
   if (sent >= messages) return
-  const secret = created?.webhookSecret ?? (await rotateSecret(past, { actor }, id)).webhookSecret
+  const secret = created?.webhookSecret ?? (await rotateSecret(pastDeps, { actor }, id)).webhookSecret
   for (let nth = sent; nth < messages; nth++) {
-    past.clock.to(start + (7 + Math.floor((nth * daysInTrust) / messages)) * dayMs)
+    pastDeps.clock.to(start + (7 + Math.floor((nth * daysInTrust) / messages)) * dayMs)
     const body = JSON.stringify({ kind: 'parcel.delivered', sequence: nth + 1 })
-    const signed = signedHeaders(secret, { id: `demo-${nth + 1}`, timestamp: Math.floor(past.clock.now() / 1_000), body })
+    const signed = signedHeaders(secret, { id: `demo-${nth + 1}`, timestamp: Math.floor(pastDeps.clock.now() / 1_000), body })
     const headers = {
       id: signed['webhook-id'] ?? null,
       timestamp: signed['webhook-timestamp'] ?? null,
       signature: signed['webhook-signature'] ?? null,
     }
-    await ingest(past, { providerId: id, headers, body: Buffer.from(body) }, () => undefined)
+    await ingest(pastDeps, { providerId: id, headers, body: Buffer.from(body) }, () => undefined)
   }
 }
 

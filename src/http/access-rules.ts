@@ -185,15 +185,15 @@ export type Access = keyof typeof rules
  */
 export const accessRules: Readonly<Record<Access, AccessRule>> = rules
 
-/** Whether pages of any origin may call a route with this access. */
+/** Returns whether pages of any origin may call a route with this access. */
 export const isForBrowsers = (access: Access | undefined): boolean => access !== undefined && accessRules[access].browsers === true
 
-/** Whether a rule limits requests of this method. */
+/** Returns whether a rule limits requests of this method. */
 export const isLimited = ({ limitsWrites }: AccessRule, method: string): boolean => limitsWrites === true && method !== 'GET'
 
-/** Whether a valid key has the scope of a rule. */
+/** Returns whether a valid key has the scope of a rule. */
 export const isOpenedByKey = ({ key }: AccessRule, { scopes }: KeyPrincipal): boolean => key !== undefined && scopes.includes(key)
 
-/** Whether a key alone decides who calls. Otherwise a customer's token in the same request has precedence. */
+/** Returns whether a key alone decides who calls. Otherwise a customer's token in the same request has precedence. */
 export const decidesAlone = ({ tokens = [] }: AccessRule, { scopes }: KeyPrincipal): boolean =>
   !tokens.includes('customer') || scopes.includes('server')

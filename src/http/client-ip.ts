@@ -10,7 +10,7 @@ type ClientAddress = (request: Request, peer: string | undefined) => string | un
 const forwardingHeader =
   /^(?:via|forwarded(?:-.*)?|x-(?:.+-)?forwarded(?:-.*)?|(?:.+-)?(?:real|client|connecting|connecting-client|originating|remote)-?ip(?:v6)?|(?:.+-)?(?:client|remote|external)-addr(?:ess)?|cf-(?:ray|visitor|pseudo-ipv4)|x-proxyuser-ip|x-arr-(?:log-id|ssl)|cdn-loop)$/
 
-/** Whether a request has headers of a proxy. */
+/** Returns whether a request has headers of a proxy. */
 export function isForwarded({ headers }: Request): boolean {
   for (const name of headers.keys()) if (forwardingHeader.test(name)) return true
   return false
@@ -31,10 +31,10 @@ function addressOfHop(hop: string): string | undefined {
   return Number(port) <= 65_535 && isIpv6 ? addressOf(v4 ?? v6 ?? text)?.toString() : undefined
 }
 
-/** Whether an address is a loopback address. */
+/** Returns whether an address is a loopback address. */
 export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
-/** Whether a Host header names this machine by `localhost` or a loopback address. */
+/** Returns whether a Host header names this machine by `localhost` or a loopback address. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase()
   return name === 'localhost' || isLoopback(addressOf(name.replace(/^\[|\]$/g, ''))?.toString() ?? '')

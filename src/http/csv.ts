@@ -19,7 +19,7 @@ export function qualityOf(accept: string, type: string): number {
   return best
 }
 
-/** Whether the caller prefers CSV to JSON. */
+/** Returns whether the caller prefers CSV to JSON. */
 export const wantsCsv = (headers: Headers): boolean => {
   const accept = headers.get('accept') ?? '*/*'
   return qualityOf(accept, 'text/csv') > qualityOf(accept, 'application/json')
@@ -66,7 +66,7 @@ export async function csvStream<Row>(
   }
 }
 
-/** Headers of a CSV download. */
+/** Returns the headers of a CSV download. */
 export const csvHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8',
   'content-disposition': `attachment; filename="${name}.csv"`,

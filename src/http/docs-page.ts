@@ -134,7 +134,7 @@ footer { margin-top: 2rem; color: var(--soft); font-size: .92rem; }
 footer a { margin-inline-start: .6rem; color: inherit; }
 `
 
-/** The home page. */
+/** Renders the home page. */
 export const homeHtml = (version: string, hasConsole: boolean) => `<!doctype html>
 <html lang="en">
 <head>

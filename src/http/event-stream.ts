@@ -18,7 +18,7 @@ export function expiryOf({ headers }: Request): number | undefined {
   return typeof exp === 'number' ? exp * 1_000 : 0
 }
 
-/** Whether a request would still be admitted with the same principal, role and shop. */
+/** Returns whether a request would still be admitted with the same principal, role and shop. */
 export async function isStillAdmitted(
   { identity, locationRefusal }: Pick<HttpDeps, 'identity' | 'locationRefusal'>,
   request: Request,

@@ -14,16 +14,16 @@ import { isOriginAllowed } from './shop.ts'
  * A public record of known version; see modules/catalog/products/document-cache.ts.
  * `origins`: the origins that its shop lists.
  */
-export type CachedRecord = { readonly etag: string; readonly visibleFrom: number; readonly origins: readonly string[] }
+type CachedRecord = { readonly etag: string; readonly visibleFrom: number; readonly origins: readonly string[] }
 
 /** Source of cached records. */
-export type CachedRecords<Entry extends CachedRecord> = {
+type CachedRecords<Entry extends CachedRecord> = {
   findCached(id: string): Entry | undefined
   textOf(id: string, cached: Entry): string | undefined
 }
 
 /** Source of cached orders and keys; undefined if not available synchronously. */
-export type CachedOrders = {
+type CachedOrders = {
   keyNow(presented: string): KeyPrincipal | undefined
   /** Returns the order as JSON with its ETag if it belongs to the shop. */
   documentNow(shopId: string, id: string): { readonly text: string; readonly etag: string } | undefined
@@ -73,7 +73,7 @@ export const isCachedBy =
     return documents.findCached(pathname.slice(pathname.lastIndexOf('/') + 1)) !== undefined
   }
 
-/** Whether the route would admit a key without checking a customer token or an origin. */
+/** Returns whether the route would admit a key without checking a customer token or an origin. */
 const keyIsEnough = (rule: AccessRule, key: KeyPrincipal): boolean =>
   key.scopes.includes('server') && isOpenedByKey(rule, key) && decidesAlone(rule, key)
 

@@ -32,6 +32,7 @@ const inSeconds = (boundsMs: readonly number[]): number[] => boundsMs.map((ms) =
 
 /** Measures the lag of the event loop. */
 export type LoopLag = ReturnType<typeof createLoopLag>
+/** Creates the histogram of one process. `note` takes milliseconds. */
 export function createLoopLag() {
   const buckets = new Array<number>(lagBoundsMs.length + 1).fill(0)
   let sumMs = 0

@@ -211,7 +211,7 @@ const errorRef: Schema = { $ref: '#/components/schemas/ApiError' }
 /** The version of the implemented specification. */
 const specificationVersion = '2.0.1'
 
-/** Whether a route is documented; preflight and asset routes are not. */
+/** Returns whether a route is documented; preflight and asset routes are not. */
 export const isDocumented = ({ method, hooks }: DocumentedRoute): boolean => method !== 'OPTIONS' && hooks.detail?.hide !== true
 
 /**
@@ -360,7 +360,9 @@ const fileSchema = (type: string): Schema => (type.startsWith('text/') ? { type:
  */
 const mediaTypeOf = ({ contentMediaType }: Schema) => (typeof contentMediaType === 'string' ? contentMediaType : 'application/json')
 
-/** Whether a versioned route changes an existing record. Routes without an id or a shop in the path create one. */
+/**
+ * Returns whether a versioned route changes an existing record. Routes without an id or a shop in the path create one.
+ */
 const changesRecord = ({ method, path }: DocumentedRoute): boolean => method !== 'GET' && !(method === 'POST' && !path.includes(':'))
 
 function answersOf(route: DocumentedRoute, shared: SharedSchemas, limited: boolean): Record<string, Response> {

@@ -43,7 +43,7 @@ export function ucpErrorResponse(error: UcpError, rpcId?: string | number | null
   return new Response(JSON.stringify(body), { status: error.status, headers: { ...platformHeaders, ...retryHeader(error) } })
 }
 
-/** Whether errors of a route are those of the protocol. */
+/** Returns whether errors of a route are those of the protocol. */
 export const isForPlatforms = (route: StatedRoute | undefined): route is StatedRoute =>
   route?.access === 'platform' && (route.isOn?.() ?? true)
 

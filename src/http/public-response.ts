@@ -61,8 +61,8 @@ export const prebuilt = {
 }
 
 /**
- * Whether the client has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): it ignores `W/`, and `*`
- * matches any.
+ * Returns whether the client has this version. If-None-Match compares weakly (RFC 9110, 13.1.2): it ignores `W/`, and
+ * `*` matches any.
  */
 export function matchesEtag(headers: Headers, etag: string): boolean {
   const header = headers.get('if-none-match')

@@ -17,7 +17,7 @@ export function hostRefusal(host: string, allowedHosts: readonly string[]): AppE
   return undefined
 }
 
-/** Whether a URL is valid at a glance: short, without percent encoding. */
+/** Returns whether a URL is valid at a glance: short, without percent encoding. */
 export const isPlainUrl = (url: string): boolean => url.length <= urlLengthMax && !url.includes('%')
 
 /** Returns why a URL with its query is refused; undefined if it is valid. */

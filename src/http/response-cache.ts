@@ -5,7 +5,7 @@ import { publicJson } from './public-response.ts'
 import { pathAndQuery } from './request-url.ts'
 
 /** `route`: the declared route, for metrics. `origins`: those to which the route has sent this response. */
-export type CachedResponse = { body: string; etag: string; route: string | undefined; origins: readonly string[] }
+type CachedResponse = { body: string; etag: string; route: string | undefined; origins: readonly string[] }
 type Entry = CachedResponse & { origins: string[]; staleAt: number }
 
 export type ResponseCache = {

@@ -37,7 +37,7 @@ export function roleFieldsOf(schema: TSchema): RoleFields | undefined {
   return undefined
 }
 
-/** Whether this caller does not see marked fields. */
+/** Returns whether this caller does not see marked fields. */
 export const hidesSecrets = (principal: Principal | undefined): boolean =>
   principal?.kind === 'merchant' && principal.role !== undefined && !(managers as readonly StaffRole[]).includes(principal.role)
 

@@ -88,6 +88,7 @@ export type RouteTable = {
   match(method: string, pathname: string): StatedRoute | undefined
 }
 
+/** Creates an empty table. */
 export function createRouteTable(): RouteTable {
   const routes = new Map<string, StatedRoute>()
   /** Routes by method and number of segments; fixed segments before parameters. */
@@ -194,8 +195,8 @@ const fits = (segments: readonly string[], path: readonly string[]) =>
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Whether pages of any origin may read the refusal of a request: as for the responses of its route or, without one, of
- * the GET route of the path.
+ * Returns whether pages of any origin may read the refusal of a request: as for the responses of its route or, without
+ * one, of the GET route of the path.
  */
 export function isOpenPath(routes: RouteTable, { method, url }: Pick<Request, 'method' | 'url'>): boolean {
   const path = pathnameOf(url)

@@ -9,7 +9,7 @@ import { taxRateMaxBps } from '../lib/tax-rate.ts'
 
 export { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text }
 
-/** May be left out or null. */
+/** Allows a field to be left out, or null. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
 /** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
@@ -33,7 +33,7 @@ export const publicName = {
 export const oneLine = { pattern: `^[^${unseen}]*$`, rule: 'one line of text without control characters' } as const
 /** A code that people type: one word of visible characters. */
 export const codeForm = { pattern: `^[^\\s${unseen}${shapeless}]+$`, rule: 'text without spaces and control characters' } as const
-/** The tax class of a variant or rate. */
+/** Creates the schema of a variant's or rate's tax class. */
 export const taxClass = (description: string) =>
   text(40, { pattern: '^[a-z0-9][a-z0-9_-]*$', rule: 'lower-case letters, digits, - and _', description })
 /** A tax rate in basis points. More than two decimals are refused where it is stored. */
@@ -44,13 +44,13 @@ export const TaxRateBps = t.Number({
 })
 /** The path of a record. */
 export const RecordId = t.Object({ id: text(64) })
-/** An object with other fields, which are ignored: platforms send those of later releases and of their own. */
+/** Creates the schema of an object that ignores other fields: platforms send those of later releases and their own. */
 export const openObject = <Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) =>
   t.Object(fields, { additionalProperties: true, ...options })
 export const Instant = t.String({ format: 'date-time', description: 'ISO 8601, UTC', maxLength: 40 })
 /** A day in a query. Whether the calendar has it is checked later. */
 export const dayForm = { pattern: '^\\d{4}-\\d{2}-\\d{2}$', rule: 'a day such as 2026-01-31' } as const
-/** An instant in a body. */
+/** Creates the schema of an instant in a body. */
 export const instantOf = (description: string) =>
   t.String({
     format: 'date-time',
@@ -115,15 +115,15 @@ export const ErrorBody = t.Object(
 export const errorStatuses = Symbol('the statuses of errors')
 
 /**
- * The errors that a route can answer with, for its `response` map and the document. Every route may meet 400, 500 and
- * 503.
+ * Returns the errors that a route can answer with, for its `response` map and the document. Every route may meet 400,
+ * 500 and 503.
  */
 export const errorResponses = (...statuses: number[]) => ({ [errorStatuses]: [400, 500, 503, ...statuses] })
 
 /** The 304 of cached public reads, for their `response` map; see http/public-response.ts. */
 export const notModified = t.Void({ description: 'Not changed since the version in `if-none-match`' })
 
-/** A page of a list; see lib/page.ts. */
+/** Creates the schema of a page of a list; see lib/page.ts. */
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   t.Object({ data: t.Array(item), page: integer(), limit: integer(), total: integer(), pages: integer() })
 

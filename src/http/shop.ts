@@ -13,7 +13,9 @@ export async function shopNamed({ identity }: Shops, name: string): Promise<Shop
   return shop
 }
 
-/** Whether the shop lists the origin of a request. Requests without an origin, and shops without a list, pass. */
+/**
+ * Returns whether the shop lists the origin of a request. Requests without an origin, and shops without a list, pass.
+ */
 export function isOriginAllowed(headers: Headers, origins: readonly string[]): boolean {
   if (origins.length === 0) return true
   const origin = headers.get('origin')

@@ -12,6 +12,7 @@ const randomPart = 0.1
 /** Time after which a probe without a result is abandoned. */
 const probeMs = 60_000
 
+/** The state of a breaker. Times and durations are milliseconds. */
 export type Breaker =
   | { readonly state: 'CLOSED'; readonly failures: number }
   | { readonly state: 'OPEN'; readonly since: number; readonly pauseMs: number; readonly probeAt: number }
@@ -30,6 +31,7 @@ export function afterFailure(breaker: Breaker, now: number): Breaker {
   return failures < failuresMax ? { state: 'CLOSED', failures } : { state: 'OPEN', since: now, pauseMs, probeAt: now + pauseMs }
 }
 
+/** Returns whether a probe may start: the pause is over, or the running probe exceeded its time limit. */
 export const isProbeDue = (breaker: Breaker, now: number): boolean =>
   (breaker.state === 'OPEN' && breaker.probeAt <= now) || (breaker.state === 'HALF_OPEN' && breaker.until <= now)
 

@@ -4,6 +4,7 @@
  */
 import { isRecord, parseJson } from './json.ts'
 
+/** A chain of `CHAINS`. */
 export type ChainSetting = {
   readonly chainId: number
   /** URLs of nodes in the order of use. They may contain keys, so only their hosts are shown. */
@@ -49,6 +50,7 @@ export const deployments: ReadonlyMap<number, Deployment> = new Map([
 
 const chainsMax = 50
 const providersMax = 20
+/** Maximum length of a node's URL. */
 export const urlMax = 2_000
 const fields = ['chainId', 'rpc', 'contract', 'startBlock', 'confirmations']
 

@@ -32,7 +32,7 @@ export function isPattern(text: string): boolean {
   return daysOfMonths.some((last, at) => first <= last && months.split(',').some((part) => isIn(part, at + 1)))
 }
 
-/** Whether a valid field contains a month. */
+/** Returns whether a valid field contains a month. */
 function isIn(part: string, month: number): boolean {
   const [range = '', step = '1'] = part.split('/')
   const [from, to] = range === '*' ? [1, 12] : range.split('-').map(Number)

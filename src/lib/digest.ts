@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
-
 /** Computes the SHA-256 of a stream in hex. */
 export async function digestOfAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')

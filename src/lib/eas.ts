@@ -2,6 +2,7 @@
 
 export const schemaNames = ['A', 'B', 'C', 'D'] as const
 export type SchemaName = (typeof schemaNames)[number]
+/** Returns whether a value of any type is one of the schemas A to D. */
 export const isSchemaName = (value: unknown): value is SchemaName => schemaNames.some((name) => name === value)
 
 /** The registered schema texts. A schema's uid is the hash of its text. */
@@ -29,6 +30,7 @@ export const schemaUids: Readonly<Record<SchemaName, `0x${string}`>> = {
 export const attestedTopic = '0x8bf46bf4cfd674fa735a3d63ec1c9ad4153f033c290341f3a588b75685141b35'
 export const revokedTopic = '0xf930a6e2523c9cc298691873087a740550b8fc85a0680830414c148ed927f615'
 
+/** Stands for no recipient and no resolver. */
 export const zeroAddress = '0x0000000000000000000000000000000000000000'
 
 /** An attestation event or a revocation event. */

@@ -57,7 +57,9 @@ export const idPrefixes = {
   checkoutSession: 'chk',
   agentCart: 'ucart',
 } as const
+/** The kinds of records, each with its own prefix. */
 export type IdKind = keyof typeof idPrefixes
+/** Creates an id that sorts by its creation time. */
 export type NewId = (kind: IdKind) => string
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -94,6 +96,7 @@ export function encodeSuffix(bytes: Uint8Array): string {
   return suffix
 }
 
+/** Returns the id with these 16 bytes. Inverse of `bytesOfId`. */
 export const idOfBytes = (kind: IdKind, bytes: Uint8Array): string => `${idPrefixes[kind]}_${encodeSuffix(bytes)}`
 
 /** Decodes the 16 bytes of an id; undefined for other text. */

@@ -1,5 +1,6 @@
 import { fieldsForm, isPattern } from './cron-pattern.ts'
 
+/** How a job is scheduled and run. */
 export type JobEntry = {
   /** Default schedule in UTC: six cron fields from seconds to days of the week. JOB_SCHEDULES overrides it. */
   readonly pattern: string
@@ -52,6 +53,7 @@ const table = {
 export type JobName = keyof typeof table
 export const jobTable: Readonly<Record<JobName, JobEntry>> = table
 export const jobNames = Object.keys(table) as JobName[]
+/** Returns whether a text names a job of this version. */
 export const isJobName = (text: string): text is JobName => Object.hasOwn(table, text)
 
 /** Overridden schedules; `off` disables the schedule. */

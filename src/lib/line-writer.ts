@@ -1,3 +1,4 @@
+/** Writes lines, possibly later and several at once. */
 export type LineWriter = {
   write(line: string): void
   /** Writes buffered lines. Call it before the process ends. */

@@ -1,5 +1,7 @@
+/** Levels in ascending order. A log writes its own level and those after it. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
+/** Writes one event. Its name has the form `subject.verb` and is constant, so that it can be searched for. */
 export type Log = Record<LogLevel, (event: string, fields?: Record<string, unknown>) => void>
 
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }

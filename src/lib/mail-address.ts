@@ -24,7 +24,7 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 const isLocalPart = (text: string): boolean => (isAscii(text) ? asciiLocalPart : localPart).test(text)
 
 /** Converts a domain to lower-case ASCII (IDNA, UTS 46); undefined if it is not a host name. */
-export function asciiDomain(domain: string): string | undefined {
+function asciiDomain(domain: string): string | undefined {
   if (isAscii(domain)) return hostName.test(domain) ? domain.toLowerCase() : undefined
   const ascii = international.test(domain) ? URL.parse(`http://${domain}/`)?.hostname : undefined
   return ascii !== undefined && hostName.test(ascii) && !isIpv4(ascii) ? ascii : undefined
@@ -77,7 +77,7 @@ export function queryTermsOf(q: string, most: number): { words: string[]; domain
   return domainWords.length === 0 || isSameValue(words, domainWords) ? { words } : { words, domainWords }
 }
 
-/** Tells whether only a mail server with SMTPUTF8 can take mail for an address. */
+/** Returns whether only a mail server with SMTPUTF8 can take mail for an address. */
 export const needsSmtpUtf8 = (address: string): boolean => !isAscii(address)
 
 const named = /^([^<>]*)<([^<>]+)>$/
@@ -89,4 +89,5 @@ export function senderOf(text: string): { name: string | undefined; address: str
   if (!isMailAddress(plain) || plainText(name, nameMax) !== name.trim()) return undefined
   return { name: name.trim().replace(/^"(.*)"$/, '$1') || undefined, address: storedMailAddress(plain) }
 }
+/** Returns whether a text is `address` or `Name <address>`. */
 export const isSender = (text: string): boolean => senderOf(text) !== undefined

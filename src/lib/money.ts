@@ -1,8 +1,11 @@
 /** ISO 4217 money as integer minor units. Amounts are never floats. */
 export type Money = { readonly amount: number; readonly currency: Currency }
+/** An upper-case ISO 4217 code. */
 export type Currency = string
 
-/** Whether a JSON schema is of money: by its fields, since a field with a description of its own has no title. */
+/**
+ * Returns whether a JSON schema is of money: by its fields, since a field with a description of its own has no title.
+ */
 export const isMoneySchema = ({ properties = {} }: { readonly properties?: object }): boolean =>
   Object.keys(properties).sort().join() === 'amount,currency'
 
@@ -28,21 +31,25 @@ const decimalsByCode: ReadonlyMap<string, number> = new Map(
 /** The currencies that souk accepts, as upper-case ISO 4217 codes. */
 export const currencies: readonly Currency[] = [...decimalsByCode.keys()].sort()
 
+/** Returns whether souk accepts a currency. Codes in lower case do not count. */
 export const isCurrency = (code: string): code is Currency => decimalsByCode.has(code)
 
-/** Decimals of a currency's minor unit: 2 for USD, 3 for KWD, 0 for JPY. Throws RangeError for an unknown code. */
+/**
+ * Returns the decimals of a currency's minor unit: 2 for USD, 3 for KWD, 0 for JPY.
+ * @throws RangeError for an unknown code
+ */
 export function decimalsOf(currency: Currency): number {
   const decimals = decimalsByCode.get(currency)
   if (decimals === undefined) throw new RangeError('not an ISO 4217 currency')
   return decimals
 }
 
-/** The largest amount souk stores, in minor units: a trillion major units of a two-decimal currency. */
+/** The largest amount that souk stores, in minor units: a trillion major units of a currency with two decimals. */
 export const amountMax = 100_000_000_000_000
 
 /**
- * Reads a plain decimal (`42`, `42.5`, `42.99`) as minor units of `currency`, exactly.
- * Undefined when the text is not one, has more decimals than the currency, is negative or exceeds `amountMax`.
+ * Parses a plain decimal (`42`, `42.5`, `42.99`) as minor units of `currency`, exactly.
+ * @returns undefined for other text, a negative amount, more decimals than the currency has, or more than `amountMax`
  */
 export function parseAmount(text: string, currency: Currency): number | undefined {
   const match = /^(\d{1,15})(?:\.(\d*))?$/.exec(text.trim())

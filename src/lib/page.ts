@@ -1,5 +1,6 @@
-/** As in the query: digits. */
+/** Query parameters of a list, as digits. */
 export type PageQuery = { page?: string | undefined; limit?: string | undefined }
+/** The requested part of a list. */
 export type PageSlice = {
   page: number
   limit: number
@@ -12,6 +13,7 @@ export type PageSlice = {
 }
 /** The key of an exported list: unique and immutable. */
 export type ListKey = string | number
+/** A page of a list in responses. `pages` is 0 for an empty list. */
 export type Page<Item> = { data: Item[]; page: number; limit: number; total: number; pages: number }
 
 const limitDefault = 20

@@ -19,4 +19,5 @@ export const cardProcessors = processorNames.filter((name) => processorFacts[nam
 /** Returns the processors of a method. */
 export const processorsOf = (method: Facts[ProcessorName]['method']): ProcessorName[] =>
   processorNames.filter((name) => processorFacts[name].method === method)
+/** Returns whether a name is a processor that takes real money. The sandbox is not. */
 export const isProcessorName = (name: string): name is ProcessorName => Object.hasOwn(processorFacts, name)

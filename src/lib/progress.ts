@@ -7,7 +7,9 @@ export type Progress = {
   end(): void
 }
 
+/** The output, such as `process.stderr`. */
 export type ProgressStream = { isTTY?: boolean; columns?: number; write(text: string): unknown }
+/** What is shown, and where. */
 export type ProgressOptions = {
   /** 0 if unknown: then the elapsed time is shown. */
   total: number
@@ -20,6 +22,7 @@ export type ProgressOptions = {
   monotonicMs: () => number
 }
 
+/** Minimum interval between two draws of a bar. */
 export const drawEveryMs = 100
 const barWidth = 24
 const columnsDefault = 80

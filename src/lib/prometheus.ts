@@ -1,6 +1,7 @@
 /** Lines of Prometheus' text format. */
 
 type Labels = Readonly<Record<string, string>>
+/** A value of one label combination. */
 export type Sample = { readonly labels: Labels; readonly value: number }
 /** Values of a histogram series: counts per bucket, one more than bounds, and the sum. */
 type Distribution = { readonly labels: Labels; readonly buckets: readonly number[]; readonly sum: number }
@@ -9,7 +10,9 @@ const headOf = (name: string, help: string, type: string) => [`# HELP ${name} ${
 
 const linesOf = (type: string) => (name: string, help: string, value: number) => [...headOf(name, help, type), `${name} ${value}`]
 
+/** Formats a gauge without labels. */
 export const gauge = linesOf('gauge')
+/** Formats a counter without labels. */
 export const counter = linesOf('counter')
 
 /** Creates counters by label. */
@@ -20,6 +23,7 @@ export function createTally() {
     all: (): [word: string, count: number][] => [...counts],
   }
 }
+/** Counters of one metric by label. */
 export type Tally = ReturnType<typeof createTally>
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }

@@ -4,6 +4,7 @@ import { foldText } from './search-terms.ts'
 
 /** ISO 3166-2 codes by country and by spelling (see `spellingOf`). */
 export type Provinces = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+/** A table without countries: provinces are then compared by spelling. */
 export const noProvinces: Provinces = new Map()
 
 /** A province: its ISO 3166-2 code without the country, and its English name. */

@@ -1,6 +1,7 @@
 /** Secrets at rest: AES-256-GCM under a versioned master key, bound to owner and purpose. */
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 
+/** A 256-bit key that is derived from a master secret. */
 export type MasterKey = {
   /** Identifies the key in sealed values: the first eight hex digits of the fingerprint. */
   readonly version: string

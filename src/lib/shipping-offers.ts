@@ -13,22 +13,25 @@ type ShippingMethodRule = Flat | Zoned
 
 /** The destination of a delivery. */
 export type Destination = { countryCode: string; province: string | null }
-/** What a cart ships. An empty cart may still get contents. */
+/** What a cart ships. `isNeeded` is true for an empty cart too, because goods can still be added. */
 export type ParcelContents = { isNeeded: boolean; grams: number }
 /** The inputs of the selection. `amount`: subtotal after discounts, minor units. */
 export type ShippingQuery = ParcelContents & { currency: string; amount: number; to: Destination | undefined }
 /** A method with its price for this cart. */
 export type ShippingOffer = { code: string; title: string; price: Money }
 
+/** Returns whether a method has one price instead of zones and rates. */
 export const isFlat = (method: ShippingMethodRule): method is Flat => 'price' in method
 
 /** The zones of a method. A flat method has its countries, or everywhere. */
 type MethodZones = { everywhere: true } | { everywhere?: never; zones: readonly Zone[] }
+/** Returns where a method ships to. A flat method without countries ships everywhere. */
 export function zonesOf(method: ShippingMethodRule): MethodZones {
   if (!isFlat(method)) return { zones: method.zones }
   return method.countries.length === 0 ? { everywhere: true } : { zones: [{ countries: method.countries }] }
 }
 
+/** Returns whether a method lists a country. Then methods without countries do not ship there. */
 export const namesCountry = (method: ShippingMethodRule, country: string): boolean => {
   const reach = zonesOf(method)
   return !reach.everywhere && reach.zones.some(({ countries }) => countries?.includes(country))

@@ -3,7 +3,7 @@ export const publicAnswerBytesMax = 1_048_576
 /** Maximum size of the records in it: 1 KB is left for the fields around them. */
 export const publicRecordsBytesMax = publicAnswerBytesMax - 1_024
 
-/** Bytes of a text in UTF-8. */
+/** Returns the bytes of a text in UTF-8. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text)
 
 /**

@@ -8,7 +8,7 @@ export const taxRateMaxBps = 10_000
 /** Returns a rate in hundredths of a basis point, exactly: 887.5 is 88750. */
 export const hundredthsOf = (rateBps: number): number => Math.round(rateBps * 100)
 
-/** Whether a rate has at most two decimals. */
+/** Returns whether a rate has at most two decimals. */
 export const isTaxRate = (rateBps: number): boolean => hundredthsOf(rateBps) / 100 === rateBps
 
 /** A rate as an order's line stores it. */

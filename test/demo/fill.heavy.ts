@@ -10,7 +10,7 @@ import { rebuildKpis } from '../../jobs/rebuild-kpis.ts'
 import { demoCustomer, demoOperator, demoShop } from '../../src/demo/data.ts'
 import { demoShops, fillDemo } from '../../src/demo/fill.ts'
 import { pastProcessors } from '../../src/demo/processors.ts'
-import { demoCarefulOperator } from '../../src/demo/second-factor.ts'
+import { demoTwoFactorOperator } from '../../src/demo/second-factor.ts'
 import { demoStaff } from '../../src/demo/staff.ts'
 import { dayMs } from '../../src/lib/day.ts'
 import { decimalsOf } from '../../src/lib/money.ts'
@@ -156,7 +156,7 @@ async function contentsOf({ deps }: TestApp): Promise<Json[]> {
 
 describe('the filled demo has', () => {
   test('the filled demo has an operator with two-factor authentication, whose printed secret works', async () => {
-    const { secret, ...login } = demoCarefulOperator
+    const { secret, ...login } = demoTwoFactorOperator
     const challenge = await app.call('POST', '/merchant/login', { body: login })
     expect([challenge.status, challenge.body.error]).toEqual([401, 'TOTP_REQUIRED'])
     ok(await app.call('POST', '/merchant/login', { body: { ...login, code: codeAt(secret, app.clock.now()) } }))

@@ -12,6 +12,7 @@ const timeMax = 8_640_000_000_000_000
 /** The part of an error's message that is read. */
 const messageMax = 2_000
 
+/** Returns an address as an indexed log argument: padded to 32 bytes. */
 export const topicOf = (address: string): Hex => pad(address as Hex)
 const addressIn = (topic: string): string => `0x${topic.slice(-40).toLowerCase()}`
 
@@ -22,11 +23,20 @@ const throwFault = (what: string): never => {
 const hashOf = (value: unknown, what: string): string =>
   typeof value === 'string' && anyHash.test(value) ? value.toLowerCase() : throwFault(what)
 
+/**
+ * Parses a hexadecimal quantity of JSON-RPC.
+ * @param what completes the error message "its answer is not valid: …"
+ * @throws NodeError if it is not a quantity, or above 2^53 - 1
+ */
 export function numberOf(value: unknown, what: string): number {
   const number = typeof value === 'string' && quantity.test(value) ? Number(value) : Number.NaN
   return Number.isSafeInteger(number) ? number : throwFault(what)
 }
 
+/**
+ * Validates a block, and reads its time, which is seconds on the chain, as milliseconds.
+ * @throws NodeError for an invalid block, or one with another number than requested
+ */
 export function headerOf(block: unknown, requested: BlockTag): BlockHeader {
   if (!isRecord(block)) return throwFault('a block that is no object')
   const number = numberOf(block['number'], 'a block without a number')

@@ -23,7 +23,7 @@ export type NodeSettings = {
 
 type ClientSettings = Omit<NodeSettings, 'chainId'>
 /** Explicit type arguments: inferring them exceeds TypeScript's depth limit. */
-export type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
+type ChainClient = PublicClient<HttpTransport, undefined, undefined, undefined, undefined>
 
 /** viem batches by URL, so each client has a unique one. viem never gets the node's URL, which may contain a key. */
 let clients = 0
@@ -82,6 +82,7 @@ export function failureIn(error: unknown): NodeError | Refusal | undefined {
 /** A node. Only its host may be shown. `ask` throws NodeError if the node does not respond or refuses. */
 export type Connection = { readonly host: string; ask<T>(work: (client: ChainClient) => Promise<T>): Promise<T> }
 
+/** Creates the connection to a node. Sends nothing before the first `ask`. */
 export function connect(settings: ClientSettings): Connection {
   const client = createClient(settings)
   return {

@@ -100,6 +100,7 @@ export const attestationArgs = ({ schema, recipient, data }: AttestationRequest)
 export const registrationOf = (name: SchemaName): Hex =>
   encodeFunctionData({ abi, functionName: 'register', args: [schemaTexts[name], zeroAddress, true] })
 
+/** Returns the call data that attests. */
 export const attestationOf = (request: AttestationRequest): Hex =>
   encodeFunctionData({ abi, functionName: 'attest', args: attestationArgs(request) })
 
@@ -157,6 +158,10 @@ export const registryAt = ({ ask }: Connection, address: Hex): Promise<Hex | und
     }
   })
 
+/**
+ * Returns whether the SchemaRegistry at `registry` has the schema.
+ * @throws NodeError
+ */
 export const isRegistered = ({ ask }: Connection, registry: Hex, name: SchemaName): Promise<boolean> =>
   ask(async (client) => {
     const args = [schemaUids[name]] as const

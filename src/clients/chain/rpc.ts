@@ -2,6 +2,7 @@
 import type { ChainNode } from '../../core/chain.ts'
 import type { NodeSettings } from './client.ts'
 
+/** Creates a node without connecting to it. */
 export function createNode(settings: NodeSettings): ChainNode {
   let asking: Promise<ChainNode['ask']> | undefined
   return {

@@ -12,8 +12,9 @@ export type DocumentStores = {
   of(kind: DocumentStore['kind']): DocumentStore | undefined
 }
 
-/** Directories in the data directory. */
+/** Returns the directory of documents, in the data directory. */
 export const documentsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/documents`
+/** Returns the directory of pictures, in the data directory. */
 export const picturesDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/media`
 
 /** Creates the configured stores. Nothing is opened, created or called. */

@@ -1,6 +1,6 @@
 /** Reads services of AWS ECS with its JSON 1.1 API (2014-11-13). */
 import { type Provider, ProviderError, type ServiceState, type ServiceStatus } from '../../core/operations.ts'
-import { digestOf } from '../../lib/digest.ts'
+import { sha256 } from '../../lib/seal.ts'
 import { type Ask, createAsk, displayTextAt, listAt, numberAt, type ProviderPort, stateByCounts, textAt, valueAt } from './calls.ts'
 
 type EcsAccount = {
@@ -77,7 +77,7 @@ export function createEcs(account: EcsAccount, calling: ProviderPort): Provider<
   return {
     name: 'ecs',
     // The key distinguishes clusters of the same name in different accounts.
-    source: `ecs ${url} ${clusters.join()} ${digestOf(keyId).slice(0, 8)}`,
+    source: `ecs ${url} ${clusters.join()} ${sha256(keyId).slice(0, 8)}`,
     async ask() {
       const asking = createAsk(calling)
       return (await Promise.all(clusters.map((cluster) => servicesIn(asking, cluster)))).flat()

@@ -62,6 +62,7 @@ export function meaningOf<Value>(meanings: Readonly<Record<string, Value>>, word
   return meaning
 }
 
+/** Creates the error for a status whose meaning is unknown. It shows the status only if it looks like a code. */
 export const unknownStatus = (word: string | undefined): UnknownAnswer =>
   new UnknownAnswer(word ? `unknown status ${wordOf(word) ?? 'that is no word'}` : 'no status')
 

@@ -22,7 +22,7 @@ export type GooglePay =
  * How a merchant gets an account's fields, for the payments page. Places are the labels of the processor's dashboard,
  * from menu to page.
  */
-export type AccountSetup = {
+type AccountSetup = {
   /** The dashboard's page with the keys; absent where merchants run the server. */
   readonly dashboard?: Readonly<Record<Mode, string>>
   /** Where the keys are; empty: the processor sends them. */

@@ -28,6 +28,7 @@ const messageTimeoutMs = 10_000
 /** It repeats the message of a capture and sends the authorization late, as real processors do. */
 const messagesOfConfirmation = ['payment.captured', 'payment.captured', 'payment.authorized', 'payment.looked_at']
 
+/** Creates the server, which listens on a free loopback port once `open` is called. */
 export function createSandboxServer({ reply, sign, signatureHeader, secret, onError }: SandboxServerOptions): SandboxServer {
   let server: ReturnType<typeof Bun.serve> | undefined
   let webhookUrl: string | undefined

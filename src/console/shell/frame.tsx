@@ -30,11 +30,11 @@ const isOpen = signal(false)
 const isScreenLoading = signal(false)
 const loadingDelayMs = 300
 let loadingTimer: ReturnType<typeof setTimeout> | undefined
-/** Called when a screen starts to load. */
+/** Shows the progress bar while a screen loads. */
 export function screenLoadStarted(): void {
   loadingTimer ??= setTimeout(() => (isScreenLoading.value = true), loadingDelayMs)
 }
-/** Called when a screen is loaded or no longer needed. */
+/** Hides the progress bar once the screen is loaded or no longer needed. */
 export function screenLoadEnded(): void {
   clearTimeout(loadingTimer)
   loadingTimer = undefined

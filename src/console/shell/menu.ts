@@ -15,5 +15,7 @@ export const availableScreens = (): readonly Screen[] =>
 /** Returns the menu's screens: `availableScreens` without unused optional parts. */
 export const menuScreens = (): readonly Screen[] =>
   availableScreens().filter(({ feature }) => feature === undefined || isFeatureShown(feature))
+/** Returns the name of a screen in the menu; empty for one without an entry. */
 export const screenName = ({ nav }: Screen): string => (nav ? common(nav.textKey) : '')
+/** Returns the URL of a screen in the current shop. */
 export const screenHref = ({ path }: Screen): string => `/console${path.replace(':shop', encodeURIComponent(shop.value?.name ?? ''))}`

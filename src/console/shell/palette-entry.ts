@@ -12,6 +12,7 @@ export type PaletteEntry = {
 }
 
 export const isShortcutsOpen = signal(false)
+/** Opens the list of keyboard shortcuts. */
 export const openShortcuts = (): void => {
   isShortcutsOpen.value = true
 }

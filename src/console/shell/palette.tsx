@@ -16,6 +16,7 @@ import { availableScreens, screenHref, screenName } from './menu.ts'
 import { isShortcutsOpen, openShortcuts, type PaletteEntry } from './palette-entry.ts'
 
 const isOpen = signal(false)
+/** Opens the palette with an empty search. */
 export const openPalette = (): void => {
   isOpen.value = true
 }

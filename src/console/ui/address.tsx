@@ -32,6 +32,10 @@ export type AddressForm = { readonly [Name in (typeof names)[number]]: Signal<st
 export const addressTexts = (address: Postal | null): { readonly [Name in (typeof names)[number]]: string } =>
   Object.fromEntries(names.map((name) => [name, address?.[name] ?? ''])) as { [Name in (typeof names)[number]]: string }
 
+/**
+ * Creates the fields of an address.
+ * @param countryCode of an address without one
+ */
 export const createAddressForm = (address: Postal | null, countryCode = ''): AddressForm =>
   Object.fromEntries(names.map((name) => [name, signal(address?.[name] ?? (name === 'countryCode' ? countryCode : ''))])) as AddressForm
 

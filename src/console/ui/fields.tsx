@@ -74,6 +74,7 @@ export function FieldFrame({
   )
 }
 
+/** Returns the ids of a field's hint and error for `aria-describedby`; undefined without both. */
 export const descriptionIds = (id: string, { hint, error }: FieldProps): string | undefined =>
   [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
 

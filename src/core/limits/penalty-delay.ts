@@ -30,6 +30,7 @@ type PenaltyDelayOptions = {
   readonly sendersMax?: number
 }
 
+/** Creates the delays of one process, with no sender known yet. */
 export function createPenaltyDelay({
   now,
   sleep,

@@ -6,6 +6,7 @@
 import { sha256 } from '../../lib/seal.ts'
 import { noSharedState, type SharedState } from '../shared-state.ts'
 
+/** Requests that each caller may make in a minute. */
 export type RateLimit = {
   /**
    * Counts a request.

@@ -50,6 +50,7 @@ const restMinMs = 2
  */
 const idleMaxMs = { quiet: 0.5, active: 4 }
 
+/** Creates a scheduler. Works get their turns in the order in which they entered. */
 export function createScheduler({ now, turn, sleep, activityCount, othersShare, atOnce = 1, onIdle }: SchedulerOptions): Scheduler {
   const waiting: (() => void)[] = []
   let activeCount = 0

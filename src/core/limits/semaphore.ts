@@ -29,6 +29,7 @@ type SemaphoreLimits = {
 
 const retryAfterSeconds = 5
 
+/** Creates a semaphore. Nothing waits for a slot: without a free one the caller is refused. */
 export function createSemaphore({ perOwner, total = Number.POSITIVE_INFINITY, refusals }: SemaphoreLimits): Semaphore {
   const counts = new Map<string, number>()
   let [taken, weights] = [0, 0]

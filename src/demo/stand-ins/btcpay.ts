@@ -80,6 +80,7 @@ const checkoutRules: Record<string, (value: unknown) => boolean> = {
   redirectAutomatically: (value) => typeof value === 'boolean',
 }
 
+/** Starts the stand-in on a free loopback port. */
 export async function startBtcpayServer(options: BtcpayServerOptions = {}): Promise<BtcpayServer> {
   const { storeId = 'Store/1 ü', apiKey = 'key-0f3a', webhookSecret = 'hook-secret-ü', now = Date.now, under = '' } = options
   const { permissions = allPermissions, scale = 'as sent', tellsPaid = true, filters = true, synchronized = true } = options

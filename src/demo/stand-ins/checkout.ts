@@ -45,6 +45,7 @@ class Plain extends Error {
   }
 }
 
+/** Starts the stand-in on a free loopback port. */
 export async function startCheckoutServer({
   made = 0,
   settlesAtOnce = false,

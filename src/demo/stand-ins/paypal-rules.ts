@@ -19,6 +19,10 @@ const names: Readonly<Record<number, string>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
   422: 'UNPROCESSABLE_ENTITY',
 }
+/**
+ * Creates an error response in PayPal's form, whose code is in `details[0].issue`.
+ * @param field the parameter that is wrong
+ */
 export const refused = (status: number, issue: string, field?: string) =>
   new Refused(status, {
     name: names[status] ?? 'ERROR',
@@ -29,6 +33,10 @@ export const refused = (status: number, issue: string, field?: string) =>
 
 const currencies = 'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' ')
 
+/**
+ * Returns a JSON object whose fields are all in `names`.
+ * @throws Refused for another value or an unknown field
+ */
 export function parseFields(json: unknown, names: readonly string[]): Json {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw refused(400, 'INVALID_PARAMETER_SYNTAX')
   const unknown = Object.keys(json).filter((name) => !names.includes(name))
@@ -36,6 +44,10 @@ export function parseFields(json: unknown, names: readonly string[]): Json {
   return json as Json
 }
 
+/**
+ * Parses a body as `parseFields` does.
+ * @throws Refused, also if the body is not JSON
+ */
 export function objectIn(body: string, names: readonly string[]): Json {
   let json: unknown
   try {
@@ -46,12 +58,20 @@ export function objectIn(body: string, names: readonly string[]): Json {
   return parseFields(json, names)
 }
 
+/**
+ * Returns an optional text of 1 to `lengthMax` characters.
+ * @throws Refused for another value
+ */
 export function textIn(value: unknown, lengthMax: number, field: string): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || value === '' || value.length > lengthMax) throw refused(400, 'INVALID_STRING_LENGTH', field)
   return value
 }
 
+/**
+ * Reads an amount in one of PayPal's currencies, with the decimals that it allows.
+ * @throws Refused, also for an amount of 0
+ */
 export function moneyIn(json: unknown): Money {
   const { currency_code: currency, value } = parseFields(json, ['currency_code', 'value'])
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'currency_code')
@@ -64,4 +84,5 @@ export function moneyIn(json: unknown): Money {
   return { currency_code: currency, value }
 }
 
+/** Returns an amount in hundredths of the major unit, also in currencies without decimals. */
 export const centsOf = ({ value }: Money): number => Math.round(Number(value) * 100)

@@ -23,6 +23,7 @@ type Order = {
   refunds: (Part & { capture: string })[]
 }
 
+/** Starts the stand-in on a free loopback port. */
 export async function startPaypal({
   clientId = 'client',
   secret = 'secret',

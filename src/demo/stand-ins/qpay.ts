@@ -57,6 +57,7 @@ const tokenLifeSeconds = 86_400
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 const apps = ['qpaywallet', 'khanbank', 'statebankmongolia', 'socialpay-payment']
 
+/** Starts the stand-in on a free loopback port. */
 export async function startQpayServer(options: QpayServerOptions = {}): Promise<QpayServer> {
   const { username = 'TEST_MERCHANT', password = 'pass:wörd', invoiceCode = 'TEST_INVOICE', now = Date.now } = options
   const { expiresIn = 'time', errorField = 'error', amounts = 'text' } = options

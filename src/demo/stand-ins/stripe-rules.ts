@@ -39,7 +39,15 @@ export class Refused extends Error {
     super(String(error['message']))
   }
 }
+/**
+ * Creates an error of status 400 in Stripe's form.
+ * @param more further fields of the error, such as `param`
+ */
 export const invalid = (message: string, more: Json = {}) => new Refused(400, { type: 'invalid_request_error', message, ...more })
+/**
+ * Creates the error of an object that does not exist.
+ * @param param the parameter that names it
+ */
 export const missing = (what: string, param: string, status = 404) =>
   new Refused(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param })
 
@@ -58,6 +66,7 @@ export function parse(sent: Iterable<[string, string]>, names: readonly string[]
   return fields
 }
 
+/** Returns the fields `metadata[name]` by name. */
 export const metadataIn = (fields: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries([...fields].flatMap(([name, value]) => (name.startsWith('metadata[') ? [[name.slice(9, -1), value]] : [])))
 

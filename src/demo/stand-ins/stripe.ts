@@ -1,7 +1,4 @@
-/**
- * Simulates Stripe by its reference (docs.stripe.com/api, version 2026-10-28.endive): the parts that souk uses, with
- * all checks of requests, idempotency and signed events.
- */
+/** Simulates what souk uses of Stripe (docs.stripe.com/api, version 2026-10-28.endive). Checks every request. */
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 import { amountIn, type Intent, invalid, type Json, metadataIn, missing, parse, type Refund, Refused, signature } from './stripe-rules.ts'
@@ -11,6 +8,7 @@ const fingerprintOf = (path: string, body: string): string => `${path}?${[...new
 
 const stripeServerVersion = '2026-10-28.endive'
 
+/** Starts the stand-in on a free loopback port. */
 export async function startStripe({
   secretKey = 'sk_test_standin',
   webhookSecret = 'whsec_standin',

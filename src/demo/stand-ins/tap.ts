@@ -43,6 +43,7 @@ const outcomes: Readonly<Record<Pay, readonly [status: string, code: string]>> =
 
 class Invalid extends Error {}
 
+/** Starts the stand-in on a free loopback port. */
 export async function startTapServer({
   made = 0,
   refundsAtOnce = false,

@@ -19,6 +19,7 @@ const itemsKept = new Set(['av01', 'grid', 'iovl', 'iden', 'tmap'])
 const movieDropped = new Set(['udta', 'meta', 'uuid'])
 const containers = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 
+/** Returns whether bytes start with an `ftyp` box that names a brand of AVIF, major or compatible. */
 export function isAvif(bytes: Uint8Array): boolean {
   if (!hasText(bytes, 4, 'ftyp')) return false
   const end = Math.min(bytes.length, new DataView(bytes.buffer, bytes.byteOffset).getUint32(0))

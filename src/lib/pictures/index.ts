@@ -23,6 +23,7 @@ export const headBytes = 64
 /** Returns whether bytes start like a supported format. */
 export const beginsAsPicture = (head: Uint8Array): boolean => formats.some(({ is }) => is(head))
 
+/** Creates the error for a file of no supported format. */
 export const notAPicture = () =>
   new PictureRefused('UNKNOWN', 'The file is not a picture in a supported format: JPEG, PNG, WebP, GIF or AVIF')
 

@@ -3,6 +3,7 @@
 export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif'] as const
 export type PictureType = (typeof pictureTypes)[number]
 
+/** A picture without metadata. */
 export type CleanPicture = {
   readonly type: PictureType
   /** Displayed size in pixels. */
@@ -36,6 +37,7 @@ export type PictureBounds = {
   readonly framesMax: number
   readonly framesPixelsMax: number
 }
+/** Default limits of uploaded pictures. */
 export const pictureBounds: PictureBounds = {
   pixelsMax: 50_000_000,
   sideMax: 32_767,
@@ -43,6 +45,10 @@ export const pictureBounds: PictureBounds = {
   framesPixelsMax: 1_000_000_000,
 }
 
+/**
+ * Creates the error for a damaged picture.
+ * @param why a public text: the part of the file that is wrong
+ */
 export const broken = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or incomplete: ${why}`)
 
 /**

@@ -1,7 +1,7 @@
 import type { UcpMessage } from './messages.ts'
 import { type Capability, capabilityNames, fullNameOf, type Release } from './releases.ts'
 
-/** Who calls, as far as a request proves it. */
+/** The platform that sends a request. */
 export type Platform = {
   /** URL of its profile; null for an unnamed platform. */
   readonly profile: string | null
@@ -10,12 +10,12 @@ export type Platform = {
   readonly release: Release
   /** The capabilities that the shop and the platform have in common. */
   readonly capabilities: ReadonlySet<Capability>
-  /** Where it wants messages about orders, if its profile says so. */
+  /** URL for messages about orders; null if its profile names none. */
   readonly webhookUrl: string | null
 }
 
 /** The `ucp` member of an answer. */
-export type UcpEnvelope = {
+type UcpEnvelope = {
   version: Release
   status: 'success' | 'error'
   capabilities?: Record<string, { version: Release }[]>
@@ -29,7 +29,7 @@ const ofKind = {
   search: ['catalog.search'],
   lookup: ['catalog.lookup'],
 } as const satisfies Record<string, readonly Capability[]>
-export type AnswerKind = keyof typeof ofKind
+type AnswerKind = keyof typeof ofKind
 
 /** Returns the envelope of an answer with a resource: the version and the active capabilities of its kind. */
 export function envelopeOf({ release, capabilities }: Pick<Platform, 'release' | 'capabilities'>, kind: AnswerKind): UcpEnvelope {

@@ -20,10 +20,11 @@ const table = {
   unavailable: [503, -32000],
 } as const satisfies Record<string, readonly [status: number, rpcCode: number]>
 
+/** Codes of protocol errors, as responses show them. */
 export type UcpErrorCode = keyof typeof table
 
 type UcpErrorOptions = {
-  /** Where a person can go on. */
+  /** Page on which a person can continue. */
   readonly continueUrl?: string | undefined
   readonly retryAfterSeconds?: number | undefined
 }

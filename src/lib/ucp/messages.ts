@@ -19,9 +19,10 @@ const infos = {
   not_found: 'There is no such product.',
 } as const
 export type ErrorMessageCode = keyof typeof errors | 'not_found' | 'capabilities_incompatible'
-export type WarningCode = keyof typeof warnings
+type WarningCode = keyof typeof warnings
 export type InfoCode = keyof typeof infos
 
+/** A message of the protocol. `path`: JSONPath of the field that it is about. */
 export type UcpMessage =
   | { type: 'error'; code: ErrorMessageCode; path?: string; content: string; severity: 'recoverable' | 'unrecoverable' }
   | { type: 'warning'; code: WarningCode; path?: string; content: string }
@@ -29,7 +30,10 @@ export type UcpMessage =
 
 const at = (path: string | undefined) => (path === undefined ? {} : { path })
 
-/** A problem that the platform can solve. @param path JSONPath of the field, such as `$.buyer.email` */
+/**
+ * Creates a message about a problem that the platform can solve.
+ * @param path JSONPath of the field, such as `$.buyer.email`
+ */
 export const errorMessage = (code: keyof typeof errors, path?: string): UcpMessage => ({
   type: 'error',
   code,
@@ -37,17 +41,26 @@ export const errorMessage = (code: keyof typeof errors, path?: string): UcpMessa
   content: errors[code],
   severity: 'recoverable',
 })
+/**
+ * Creates a message about something that was changed or ignored; the request succeeded.
+ * @param path JSONPath of the field
+ */
 export const warningMessage = (code: WarningCode, path?: string): UcpMessage => ({
   type: 'warning',
   code,
   ...at(path),
   content: warnings[code],
 })
+/**
+ * Creates a message that needs no action.
+ * @param path JSONPath of the field
+ */
 export const infoMessage = (code: InfoCode, path?: string): UcpMessage => ({ type: 'info', code, ...at(path), content: infos[code] })
 
-/** The message of an answer that has no resource. */
 const unrecoverable = { type: 'error', severity: 'unrecoverable' } as const
+/** The message of an answer that has no resource. */
 export const notFoundMessage: UcpMessage = { ...unrecoverable, code: 'not_found', content: 'There is no such record.' }
+/** The message of an answer to a platform that lacks the capability of the operation. */
 export const incompatibleMessage: UcpMessage = {
   ...unrecoverable,
   ...{ code: 'capabilities_incompatible', content: 'The shop and the platform have no capability in common for this request.' },

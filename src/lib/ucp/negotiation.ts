@@ -1,4 +1,4 @@
-/** What a platform's profile says, and what the shop and the platform have in common. */
+/** Reads platforms' profiles, and computes the capabilities that shop and platform have in common. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isRecord } from '../json.ts'
@@ -21,12 +21,13 @@ export type PlatformKey = {
   readonly key: KeyObject | null
 }
 
+/** What souk reads of a platform's profile. */
 export type PlatformProfile = {
   readonly release: Release
   readonly keys: readonly PlatformKey[]
-  /** Capabilities of ours in this release, and what the platform says each extends; undefined for one of others. */
+  /** Capabilities that souk knows, with those that each extends by the profile; undefined stands for an unknown one. */
   readonly capabilities: ReadonlyMap<Capability, readonly (Capability | undefined)[]>
-  /** Where messages about orders go; null if there is no such URL at the profile's host. */
+  /** URL for messages about orders; null if the profile names none at its own host. */
   readonly webhookUrl: string | null
 }
 

@@ -17,17 +17,18 @@ const protocolUrl = 'https://ucp.dev'
 const everything: ReadonlySet<Capability> = new Set(capabilityNames)
 const catalogAndCart: ReadonlySet<Capability> = new Set(['cart', 'catalog.search', 'catalog.lookup'])
 
-/** Returns what a shop serves: without a way to pay, catalog and carts alone. */
+/** Returns the capabilities that a shop serves. Without a way to pay these are catalog and carts. */
 export const servedCapabilities = (canBePaid: boolean): ReadonlySet<Capability> => (canBePaid ? everything : catalogAndCart)
 
-export const profilePath = '/.well-known/ucp'
+const profilePath = '/.well-known/ucp'
 /** Returns the path of the profile in a release. */
 export const profilePathOf = (release: Release): string => (release === newestRelease ? profilePath : `${profilePath}/${release}`)
 
-export type ProfileFacts = {
-  /** Where the profile was asked for, such as `https://shop.example`. */
+/** What a shop's profile is built from. */
+type ProfileFacts = {
+  /** Origin of the request for the profile, such as `https://shop.example`. */
   readonly origin: string
-  /** Of this instance, without a trailing slash. */
+  /** URL of this instance, without a trailing slash. */
   readonly publicUrl: string
   /** Base URL of the shop's routes for agents. */
   readonly endpoint: string

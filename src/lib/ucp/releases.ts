@@ -3,6 +3,7 @@
 export const releases = ['2026-08-25', '2026-04-08'] as const
 export type Release = (typeof releases)[number]
 export const newestRelease: Release = '2026-08-25'
+/** Returns whether souk speaks a release. */
 export const isRelease = (version: string): version is Release => (releases as readonly string[]).includes(version)
 
 const prefix = 'dev.ucp.shopping.'
@@ -21,8 +22,9 @@ export const capabilityNames = Object.keys(capabilities) as Capability[]
 
 /** The service that all capabilities belong to. */
 export const serviceName = 'dev.ucp.shopping'
+/** Returns the name of a capability in profiles and envelopes, with the prefix. */
 export const fullNameOf = (capability: Capability): string => `${prefix}${capability}`
-/** Returns a capability of ours by its full name. */
+/** Returns the capability with this full name; undefined if souk does not know it. */
 export const capabilityOf = (fullName: string): Capability | undefined =>
   fullName.startsWith(prefix) ? capabilityNames.find((name) => fullNameOf(name) === fullName) : undefined
 
@@ -35,6 +37,7 @@ type ReleaseRules = {
   readonly typesDestinations: boolean
 }
 
+/** Differences between the releases. */
 export const releaseRules: Readonly<Record<Release, ReleaseRules>> = {
   '2026-08-25': {
     keysField: 'keys',

@@ -8,7 +8,7 @@ export type PublicJwk = { readonly kty: 'EC'; readonly crv: 'P-256'; readonly x:
 export type SigningKey = { readonly kid: string; readonly privateKey: KeyObject }
 
 /** Returns the thumbprint of a public key (RFC 7638). */
-export const thumbprintOf = ({ crv, kty, x, y }: PublicJwk): string =>
+const thumbprintOf = ({ crv, kty, x, y }: PublicJwk): string =>
   createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
 
 /** Creates a key pair. @returns `privateKey` as base64 of PKCS #8 */

@@ -38,7 +38,7 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
   }
 }
 
-/** Throws for answers that say nothing about the payment. */
+/** Wraps calls so that they throw for answers that say nothing about the payment. */
 export function aboutPayments(ask: ApiCall): ApiCall {
   return async (...request) => {
     const answer = await ask(...request)
@@ -62,6 +62,7 @@ export function readList(answer: CallAnswer): readonly unknown[] | undefined {
   return list
 }
 
+/** Returns whether the server did what was requested. */
 export const isGood = ({ status }: CallAnswer) => status >= 200 && status < 300
 
 /** Checks a URL that is given to browsers and mails. */

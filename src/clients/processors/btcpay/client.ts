@@ -52,6 +52,7 @@ export const btcpayCapabilities: Capabilities = {
 
 type NamedAmount = Money & { readonly paymentId: string; readonly reference: string | undefined }
 
+/** Creates the processor of one account. It calls nothing until a payment does. */
 export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const calls = createBtcpayCalls(account, port)
   const asker = () => aboutPayments(calls())

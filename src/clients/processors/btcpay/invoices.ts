@@ -70,8 +70,8 @@ function taken(reference: string, captured: number, amount: number, ended: 'FAIL
 }
 
 /**
- * Whether all received coins are confirmed. An ended invoice never settles by its status. If the server lists no
- * payments, they count as confirmed.
+ * Returns whether all received coins are confirmed. An ended invoice never settles by its status. If the server lists
+ * no payments, they count as confirmed.
  */
 async function isConfirmed(ask: ApiCall, path: string): Promise<boolean> {
   const methods = readList(await ask('GET', `${path}/payment-methods`))

@@ -19,6 +19,7 @@ const supported: ReadonlySet<string> = new Set(
   currencies.filter((code) => !unsupported.has(code) && decimalsOf(code) === theirDecimals(code)),
 )
 
+/** Returns whether the currency can be charged in the same minor units as ours. */
 export const supportsCurrency = (currency: string): boolean => isCurrency(currency) && supported.has(currency)
 
 /** Returns whether Checkout.com supports an amount. 0 would verify a card. The last of three decimals must be 0. */

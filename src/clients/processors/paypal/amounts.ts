@@ -13,6 +13,7 @@ const supportedCurrencies = new Set(
 /** Without decimals, unlike ISO 4217. */
 const wholeOnly = new Set(['HUF', 'JPY', 'TWD'])
 
+/** Returns whether PayPal lists the currency. */
 export const paypalSupportsCurrency = (currency: string): boolean => supportedCurrencies.has(currency)
 
 /** Converts an amount to PayPal's; undefined if it cannot be expressed exactly. */
@@ -23,6 +24,7 @@ export function paypalMoney({ amount, currency }: Amount): PaypalMoney | undefin
   return units === undefined ? undefined : { currency_code: currency, value: decimalOf(units, decimals) }
 }
 
+/** Returns whether an amount is exact in PayPal's decimals: HUF, JPY and TWD have none there. */
 export const paypalSupports = (amount: Amount): boolean => paypalMoney(amount) !== undefined
 
 /** Converts PayPal's money to minor units; undefined if invalid or in another currency. */

@@ -24,6 +24,7 @@ const lifetimeDefaultSeconds = 300
 /** The account is unknown or lacks the permission: nothing happened. */
 export class NotAllowed extends ProcessorUnavailable {}
 
+/** Creates the calls of one account. They share its token, which is fetched when needed. */
 export function createPaypalCalls(
   { clientId, secret, apiUrl }: { clientId: string; secret: string; apiUrl: string },
   port: ProcessorPort & { now(): number },
@@ -53,7 +54,7 @@ export function createPaypalCalls(
   }
 
   /**
-   * Obtains one token for all who wait.
+   * Obtains one token that all concurrent calls share.
    * @throws ProcessorUnavailable with `neverSent`; NotAllowed
    */
   function renew(): Promise<Token> {

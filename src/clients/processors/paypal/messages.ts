@@ -76,7 +76,7 @@ function eventText(body: Uint8Array): string {
   throw new BadSignature('paypal: no event')
 }
 
-/** Whether a certificate's URL is PayPal's, or its stand-in's. */
+/** Returns whether a certificate's URL is PayPal's, or its stand-in's. */
 function isPaypals(certUrl: string, apiUrl: string): boolean {
   const url = URL.parse(certUrl)
   return (

@@ -48,5 +48,7 @@ export function minorUnits(units: number | undefined, currency: string): number 
   return units === undefined || exponent === undefined ? undefined : rescaled(units, exponent, decimalsOf(currency))
 }
 
+/** Returns whether an amount is exact in Stripe's unit and has at most eight digits there. */
 export const stripeSupports = (amount: Amount): boolean => stripeUnits(amount) !== undefined
+/** Returns whether the decimals of Stripe's unit are known for the currency. */
 export const stripeSupportsCurrency = (currency: string): boolean => exponentOf(currency) !== undefined

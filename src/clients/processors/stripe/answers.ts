@@ -50,7 +50,10 @@ export function paymentOf(
   }
 }
 
-/** The id of a payment intent, unless it belongs to another payment of ours. */
+/**
+ * Returns the id of a payment intent.
+ * @throws UnknownAnswer if its metadata names another payment
+ */
 function intentOf(intent: unknown, paymentId: string): string {
   if (textAt(intent, 'object') !== 'payment_intent') throw new UnknownAnswer('no payment intent')
   const ours = textAt(intent, 'metadata', 'payment_id')

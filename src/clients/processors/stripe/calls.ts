@@ -25,6 +25,7 @@ export class NotAllowed extends ProcessorUnavailable {}
 /** The key was used for another request. */
 class KeyTaken extends ProcessorUnavailable {}
 
+/** Creates the calls of one account. */
 export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; apiUrl: string }, port: ProcessorPort) {
   const baseUrl = apiUrl.replace(/\/+$/, '')
 

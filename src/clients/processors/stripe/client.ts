@@ -44,6 +44,7 @@ const capabilities: Capabilities = {
   supportsCurrency: stripeSupportsCurrency,
 }
 
+/** Creates the processor of one account. It calls nothing until a payment does. */
 export function createStripe(account: StripeAccount, port: ProcessorPort & { now(): number }): Processor {
   const { secretKey, publishableKey, webhookSecret = '', apiUrl = 'https://api.stripe.com' } = account
   const { call, postOnce, findIn } = createStripeCalls({ secretKey, apiUrl }, port)

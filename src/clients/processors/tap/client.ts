@@ -362,7 +362,10 @@ function customerOf(authorization: unknown): object {
   return { first_name: textAt(authorization, 'customer', 'first_name') ?? 'Customer', ...(email === undefined ? {} : { email }) }
 }
 
-/** Whether every earlier request for a payment is still known by its key. False if our id does not show its age. */
+/**
+ * Returns whether every earlier request for a payment is still known by its key. False if our id does not show its
+ * age.
+ */
 function keyLives(paymentId: string, now: number): boolean {
   const madeAt = timeOfId(paymentId)
   return madeAt !== undefined && now - madeAt < repeatsMs

@@ -12,8 +12,10 @@ export type Amount = { readonly amount: number; readonly currency: string }
 const supported: ReadonlySet<string> = new Set(['AED', 'BHD', 'EGP', 'EUR', 'GBP', 'JOD', 'KWD', 'OMR', 'QAR', 'SAR', 'TND', 'USD'])
 /** Of other currencies with three decimals the last one must be 0. */
 const withThreeDecimals: ReadonlySet<string> = new Set(['BHD', 'KWD', 'OMR'])
+/** Returns whether Tap documents the currency. */
 export const supportsCurrency = (currency: string): boolean => supported.has(currency)
 
+/** Returns whether Tap can charge exactly this amount. */
 export const supportsAmount = ({ amount, currency }: Amount): boolean =>
   supportsCurrency(currency) &&
   Number.isSafeInteger(amount) &&
@@ -92,7 +94,9 @@ export function readPayment(json: unknown, expected: Amount | undefined): TapPay
   }
 }
 
+/** Returns whether an id names a charge, the only object that captures money. */
 export const isCharge = (id: string): boolean => id.startsWith('chg_')
+/** Returns whether an id names an authorization. */
 export const isAuthorization = (id: string): boolean => id.startsWith('auth_')
 
 const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {

@@ -107,7 +107,7 @@ export async function readVersioned<T>(
   return { data: data as Exclude<T, string>, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
 }
 
-/** Headers that make a write conditional on a version; empty if the version is undefined. */
+/** Returns headers that make a write conditional on a version; none if the version is undefined. */
 export const ifMatch = (etag: string | undefined): { 'if-match'?: string } => (etag ? { 'if-match': etag } : {})
 
 /** Creates an `Idempotency-Key`. `crypto.randomUUID` needs a secure context, which plain HTTP lacks. */

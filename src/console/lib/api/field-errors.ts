@@ -12,6 +12,7 @@ type FormFields = {
   readonly fields: Set<Field>
   readonly fieldError: Signal<{ readonly field: Field; readonly text: string } | undefined>
 }
+/** Creates the state of a form. Its fields register themselves when they are drawn. */
 export const createFormFields = (): FormFields => ({ fields: new Set(), fieldError: signal(undefined) })
 export const FormContext = createContext<FormFields | undefined>(undefined)
 

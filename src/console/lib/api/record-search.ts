@@ -8,6 +8,7 @@ const resultsMax = 12
 
 export type FoundRecord<Data> = Choice & { readonly record: Data }
 
+/** Converts a product to an entry of a picker. */
 export const productChoice = (product: Schema<'Product'>): FoundRecord<Schema<'Product'>> => ({
   id: product.id,
   text: product.title,
@@ -20,6 +21,7 @@ export async function findProducts(q: string, signal: AbortSignal): Promise<read
   return data.map(productChoice)
 }
 
+/** Converts a customer to an entry of a picker. Without a name it shows the e-mail address. */
 export const customerChoice = (customer: Schema<'Customer'>): FoundRecord<Schema<'Customer'>> => ({
   id: customer.id,
   text: customer.name || customer.email,
@@ -32,12 +34,14 @@ export async function findCustomers(q: string, signal: AbortSignal): Promise<rea
   return data.filter(({ erasedAt }) => erasedAt === null).map(customerChoice)
 }
 
+/** Converts a collection to an entry of a picker. */
 export const collectionChoice = (collection: Schema<'Collection'>): FoundRecord<Schema<'Collection'>> => ({
   id: collection.id,
   text: collection.title,
   detail: collection.handle,
   record: collection,
 })
+/** Converts a shop to an entry of a picker. Without a title it shows the handle. */
 export const shopChoice = (shop: Schema<'AdminShop'>): FoundRecord<Schema<'AdminShop'>> => ({
   id: shop.id,
   text: shop.title || shop.name,

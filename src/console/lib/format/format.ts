@@ -65,12 +65,12 @@ export const percentOfBps = (bps: number): string => exactPercentFormat().format
 /** Formats an owner's share in percent, such as 33.3333. */
 export const percentOfShare = (share: number): string => exactPercentFormat().format(share / 100)
 
-/** The browser's time zone; UTC if it does not know one. */
+/** Returns the browser's time zone; UTC if it does not know one. */
 export function browserTimeZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone
 }
-/** Time zone for display and input: the shop's, or the browser's outside a shop. */
+/** Returns time zone for display and input: the shop's, or the browser's outside a shop. */
 export const timeZone = (): string => shop.value?.timeZone ?? browserTimeZone()
 
 /** Falls back to UTC for a time zone that an older browser does not know. */

@@ -40,12 +40,18 @@ export const outcomes = ['ON_TIME', 'LATE', 'DEFAULT'] as const satisfies readon
 
 /** Returns the name of a value, or the value if it has no text. */
 const kindName = (kind: string, value: string): string => lendingText.find(`${kind}.${value}`) ?? value
+/** Returns the name of a cohort; the code itself without a translation, as the names below. */
 export const cohortName = (cohort: string): string => kindName('cohort', cohort)
+/** Returns the name of the partner tier that decides on an application. */
 export const tierName = (tier: string): string => kindName('tier', tier)
+/** Returns the name of a loan's purpose. */
 export const purposeName = (purpose: string): string => kindName('purpose', purpose)
+/** Returns the name of a repayment's outcome. */
 export const outcomeName = (outcome: string): string => kindName('outcome', outcome)
+/** Returns the name of an application's status, or that of `stateName` where lending has none of its own. */
 export const lendingStateName = (status: string): string => lendingText.find(`status.${status}`) ?? stateName(status)
 
+/** Returns all cohorts for a select field. */
 export const cohortOptions = (): readonly (readonly [Cohort, string])[] => cohorts.map((cohort) => [cohort, cohortName(cohort)])
 
 type Gap = Pick<Schema<'TierGap'>, 'targetTier' | 'blockingDefaultCount' | 'guidance'>
@@ -55,6 +61,7 @@ export function guidanceOf({ targetTier, blockingDefaultCount, guidance }: Gap):
   return blockingDefaultCount > 0 ? lendingText.find(`blocked.${targetTier}`) : undefined
 }
 
+/** Returns the title of a document; without a translation, as in English, its readable key. */
 export const documentName = (key: string): string => documents.find(key) ?? humanizeKey(key)
 
 /** Translates a checklist item; keeps the API's text where there is no translation. */

@@ -27,6 +27,7 @@ export async function findCountries(q: string): Promise<readonly Choice[]> {
   return [...found].sort((a, b) => rank(a) - rank(b)).map(([code]) => countryChoice(code))
 }
 
+/** Returns all currencies for a select field, sorted by code. */
 export const currencyOptions = (): readonly Option[] =>
   currencies.map((code) => [code, currencyName(code) === code ? code : `${code} · ${currencyName(code)}`])
 

@@ -6,5 +6,7 @@ const namesOf = (codes: readonly string[], type: 'region' | 'currency'): Record<
   const names = new Intl.DisplayNames('mn', { type })
   return Object.fromEntries(codes.map((code) => [code, names.of(code) ?? code]))
 }
+/** Returns the Mongolian names of all countries by code. */
 export const countryNames = () => namesOf(countryCodes, 'region')
+/** Returns the Mongolian names of all currencies by code. */
 export const currencyNames = () => namesOf(currencies, 'currency')

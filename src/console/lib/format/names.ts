@@ -12,4 +12,5 @@ export function countryName(code: string): string {
   }
 }
 
+/** Returns a currency's name, or its code if it has none. */
 export const currencyName = (code: string): string => mongolian()?.currencies[code] ?? currencies.of(code) ?? code

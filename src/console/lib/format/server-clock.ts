@@ -21,7 +21,7 @@ export const daysAgo = (days: number): string => dayOf(serverNow() - days * dayM
 
 const tickMs = 10_000
 let ticks: Signal<number> | undefined
-/** A signal that changes every ten seconds, so that relative times are redrawn. */
+/** Returns a signal that changes every ten seconds, so that relative times are redrawn. */
 export function clockTick(): Signal<number> {
   if (ticks) return ticks
   const tick = signal(0)

@@ -20,6 +20,10 @@ function clockFormat(zone: string): Intl.DateTimeFormat {
   return format
 }
 
+/**
+ * Returns the date and time that a clock of the zone shows.
+ * @param at milliseconds since the epoch
+ */
 export function wallTimeAt(at: number, zone: string): WallTime {
   const parts = Object.fromEntries(
     clockFormat(zone)

@@ -7,6 +7,7 @@ const names = new WeakMap<object, string>()
 /** Returns a field's name in its draft; undefined for other signals. */
 export const fieldName = (field: object): string | undefined => names.get(field)
 
+/** Creates a signal for each field and remembers its name. The fields are fixed by `values`. */
 export const createDraft = <Values extends object>(values: Values): Draft<Values> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => {

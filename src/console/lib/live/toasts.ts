@@ -14,6 +14,7 @@ let lastId = 0
 const durationMs = 8_000
 const toastsMax = 4
 
+/** Removes one message; does nothing if it is gone. */
 export const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }

@@ -10,6 +10,7 @@ export type Query = {
   readonly page: number
 }
 
+/** Reads the URL of the current screen. `page` is 1 if the URL has none or an invalid one. */
 export function useQuery(): Query {
   // The screen's own URL: while the next screen loads, this one does not read by its parameters.
   const { path, query } = useRoute()

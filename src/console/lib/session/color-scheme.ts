@@ -5,7 +5,7 @@ import { readStored, writeStored } from './browser-storage.ts'
 /** bootstrap.ts applies it before the first drawing, by the same name. */
 const storageKey = 'souk-scheme'
 export const colorSchemes = ['system', 'light', 'dark'] as const
-export type ColorScheme = (typeof colorSchemes)[number]
+type ColorScheme = (typeof colorSchemes)[number]
 
 const stored = readStored('localStorage', storageKey)
 export const colorScheme = signal<ColorScheme>(colorSchemes.find((scheme) => scheme === stored) ?? 'system')

@@ -49,7 +49,8 @@ const lastShopKey = 'souk-console-shop'
 export function rememberShop(): void {
   if (shop.value) writeStored('localStorage', lastShopKey, shop.value.name)
 }
+/** Returns the handle that `rememberShop` stored in this browser; null if there is none. */
 export const lastShopName = (): string | null => readStored('localStorage', lastShopKey)
 
-/** Headers that fix the shop of later requests, such as an undo or a batch. */
+/** Returns headers that fix the shop of later requests, such as an undo or a batch. */
 export const shopHeader = (id = shop.peek()?.id): { 'x-shop-id'?: string } => (id ? { 'x-shop-id': id } : {})

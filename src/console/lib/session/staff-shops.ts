@@ -2,7 +2,7 @@
 import { api, ok } from '../api/api.ts'
 import { myId, session, sessionStatus } from './session.ts'
 
-/** Whether `GET /merchant/me` has a record: for merchants, and for operators who work in shops. */
+/** Returns whether `GET /merchant/me` has a record: for merchants, and for operators who work in shops. */
 export const hasMerchantAccount = ({ roles, shops }: { roles: readonly string[]; shops: readonly unknown[] }): boolean =>
   roles.includes('MERCHANT') || shops.length > 0
 

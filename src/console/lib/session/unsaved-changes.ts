@@ -2,6 +2,7 @@
 export type DirtyKind = 'input' | 'secret' | 'upload'
 const sources = new Map<symbol, DirtyKind>()
 
+/** Returns the sources with content to lose now, for `except` of `isDirty`. */
 export const dirtySources = (): ReadonlySet<symbol> => new Set(sources.keys())
 
 /**
@@ -21,6 +22,7 @@ export function setDirty(source: symbol, dirty: boolean, kind: DirtyKind = 'inpu
   else sources.delete(source)
 }
 
+/** Makes the browser ask before a tab with unsaved content closes or reloads. Call it once. */
 export function warnBeforeUnload(): void {
   addEventListener('beforeunload', (event) => {
     if (isDirty()) event.preventDefault()

@@ -35,6 +35,10 @@ export const blankBlog: BlogText = {
   publishedAt: '',
 }
 
+/**
+ * Returns the form's values of an article.
+ * @param zone the shop's time zone, in which the publication time is shown
+ */
 export const textOf = (blog: Blog, zone: string): BlogText => ({
   title: blog.title,
   slug: blog.slug,

@@ -53,6 +53,10 @@ function readPublication(text: CollectionText, zone: string): { publishedAt: str
   return { publishedAt: at, errors: titleError }
 }
 
+/**
+ * Builds the body of a new collection. Without a handle the API makes one of the title.
+ * @param zone the shop's time zone
+ */
 export function createBody(text: CollectionText, zone: string): BodyResult<CreateBody> {
   const { publishedAt, errors } = readPublication(text, zone)
   const { title, descriptionHtml } = text

@@ -24,6 +24,7 @@ export type DraftForm = {
   readonly note: Signal<string>
 }
 
+/** Creates the fields of a line. */
 export const createDraftLine = ({ quantity, price, ...line }: LineText): DraftLine => ({
   ...line,
   quantity: signal(quantity),

@@ -3,9 +3,11 @@ import type { Schema } from '../../lib/api/api.ts'
 
 export const kpiNames = ['gmv', 'confirmed-orders', 'registered-users', 'verified-shops', 'created-products', 'refund-rate'] as const
 export type KpiName = (typeof kpiNames)[number]
+/** Returns whether a part of the URL names a figure. */
 export const isKpi = (name: string | undefined): name is KpiName => kpiNames.some((kpiName) => kpiName === name)
 
 type Unit = 'count' | 'usd' | 'part'
+/** Returns the unit of a figure. `part`: a fraction, shown as a percentage. */
 export const unitOf = (name: KpiName): Unit => (name === 'gmv' ? 'usd' : name === 'refund-rate' ? 'part' : 'count')
 
 /** A part of a figure: a processor, role, cohort or status. */
@@ -35,6 +37,7 @@ export type Kpi = {
 
 const largestFirst = (a: KpiPart, b: KpiPart): number => (b.value ?? -1) - (a.value ?? -1)
 
+/** Converts a response about counts or dollars. Its change in percent becomes a fraction. */
 export function toCountKpi(response: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
   const { startDate, endDate, total, previousTotal, percentChange, breakdown, series } = response
   return {
@@ -49,7 +52,7 @@ export function toCountKpi(response: Schema<'Kpi'> | Schema<'Gmv'>): Kpi {
 }
 
 /**
- * Has no change, because a change of a rate misleads.
+ * Converts a response about a rate. It has no change, because a change of a rate misleads.
  * @param previous the response for the preceding days
  */
 export function toRateKpi(response: Schema<'RefundRate'>, previous: Schema<'RefundRate'> | undefined): Kpi {

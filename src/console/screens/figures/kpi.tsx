@@ -85,10 +85,13 @@ export function useKpi(name: KpiName, query: Query): Resource<KpiReading> {
   return kpi
 }
 
+/** Returns the title of a figure. */
 export const kpiTitle = (name: KpiName): string => t(`kpi.${name}`)
 
 const formats = { usd, part: percent, count: number }
+/** Returns the format of a figure's values, by its unit. */
 export const formatOf = (name: KpiName): ((value: number) => string) => formats[unitOf(name)]
+/** Formats a value of a figure; a dash if it is unknown. */
 export const kpiValueText = (name: KpiName, value: number | null): string => (value === null ? '–' : formatOf(name)(value))
 
 /** Returns a part's name. */

@@ -11,7 +11,7 @@ export const cardState = ({ status, expired, usedUp }: Card): CardState =>
 
 export const cardTone = { ACTIVE: 'good', DISABLED: 'bad', EXPIRED: 'warn', USED_UP: 'plain' } as const
 
-/** Whether another card can take over the balance: after the code was lost, and the card disabled. */
+/** Returns whether another card can take over the balance: after the code was lost, and the card disabled. */
 export const isReplaceable = ({ status, expired, usedUp }: Card): boolean => status === 'DISABLED' && !expired && !usedUp
 
 /** Groups a code by four characters. */

@@ -16,6 +16,7 @@ import { type Assessment, type CreditFigures, parseAssessment, risks } from './r
 
 type Envelope = Schema<'CreditEnvelope'>
 
+/** Returns the form's values before anything is typed. */
 export const blankFigures = (cohort: CreditFigures['cohort']): CreditFigures => ({
   cohort,
   revenue: '',

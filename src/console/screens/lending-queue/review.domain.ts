@@ -63,5 +63,5 @@ export function withoutFile(documentation: Schema<'AdminLendingApplication'>['do
   })
 }
 
-/** Other types can contain active content and are downloaded. */
+/** Returns whether a file can be shown. Other types can contain active content and are downloaded. */
 export const isPicture = (mimeType: string): boolean => mimeType === 'image/jpeg' || mimeType === 'image/png'

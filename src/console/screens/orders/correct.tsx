@@ -22,7 +22,7 @@ export type Correction = (typeof corrections)[number]
 const tagsMax = 50
 const correctableStatuses: readonly Order['status'][] = ['PENDING_PAYMENT', 'PAID', 'CONFIRMED']
 
-/** Whether an order can still be corrected. */
+/** Returns whether an order can still be corrected. */
 export const isCorrectable = ({ status }: Pick<Order, 'status'>): boolean => correctableStatuses.includes(status)
 
 type DialogProps = { order: Order; correction: Correction; onClose: () => void; onDone: () => Promise<void> }

@@ -13,9 +13,9 @@ export type DocumentKind = (typeof documentKinds)[number]
 export const documentsPath = (page: DocumentKind['page'], orders: readonly Pick<Order, 'id'>[]): string =>
   `${shopPath('orders', page)}?ids=${orders.map(({ id }) => id).join(',')}`
 
-/** Whether an order has an invoice: once it was paid. */
+/** Returns whether an order has an invoice: once it was paid. */
 export const hasInvoice = ({ confirmedAt }: Pick<Order, 'confirmedAt'>): boolean => confirmedAt !== null
 
-/** Whether an order has a credit note: for a refund of money of the sale that succeeded. */
+/** Returns whether an order has a credit note: for a refund of money of the sale that succeeded. */
 export const hasCreditNote = (order: Pick<Order, 'confirmedAt' | 'refunds'>): boolean =>
   hasInvoice(order) && order.refunds.some(({ status, amount }) => status === 'SUCCEEDED' && amount.amount > 0)

@@ -11,6 +11,7 @@ export function parseUnits(text: string, max: number): number | undefined {
   return units !== undefined && units <= max ? units : undefined
 }
 
+/** Trims an optional text; null if nothing is left. */
 export const textOrNull = (text: string): string | null => text.trim() || null
 
 /**

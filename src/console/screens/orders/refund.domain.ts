@@ -112,6 +112,7 @@ export function refundBody(request: Exclude<RefundRequest, { kind: 'nothing' }>,
   return { lines: request.lines.map((line) => ({ ...line })), ...reasonField }
 }
 
+/** Returns whether anything is left to refund. */
 export const isRefundable = (order: Pick<Order, 'refundableTotal'>): boolean => refundableTotalOf(order) > 0
 /** Returns whether an order can be cancelled. Fulfilled orders are refunded instead. */
 export const isCancellable = ({ status, fulfilmentStatus }: Order): boolean =>

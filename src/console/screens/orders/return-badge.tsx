@@ -6,6 +6,7 @@ export type ReturnStatus = Schema<'Return'>['status']
 
 const tones = { REQUESTED: 'warn', APPROVED: 'info', REJECTED: 'bad', RECEIVED: 'good' } as const
 
+/** Returns the name of a return's status, as in the order's events. */
 export const returnStatusName = (status: ReturnStatus): string => t(`event.RETURN_${status}`)
 
 /** Shows the status of a return. */

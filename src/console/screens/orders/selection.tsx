@@ -9,6 +9,7 @@ import type { Order } from './order-types.ts'
 /** Ids of the selected orders. */
 export type Selection = Signal<ReadonlySet<string>>
 
+/** Creates an empty selection that lives as long as the list is shown. */
 export const useSelection = (): Selection => useSignal<ReadonlySet<string>>(new Set())
 
 /** Returns a selection with some ids added or removed. */
@@ -18,7 +19,7 @@ export function select(selection: Selection, ids: readonly string[], isOn: boole
   selection.value = next
 }
 
-/** A column with a check box for each order. */
+/** Returns a column with a check box for each order. */
 export const selectionColumn = (selection: Selection): Column<Order> => ({
   title: t('select'),
   cell: ({ id, number }) => (

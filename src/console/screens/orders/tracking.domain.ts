@@ -3,7 +3,7 @@ import { unescaped } from '../../../lib/csv-line.ts'
 import { parseCsv } from '../../lib/format/parse-csv.ts'
 
 export type TrackingRow = { readonly number: number; readonly trackingNumber: string; readonly carrier: string }
-export type TrackingProblem = 'number' | 'repeated' | 'tooLong'
+type TrackingProblem = 'number' | 'repeated' | 'tooLong'
 export type TrackingFile = {
   readonly rows: readonly TrackingRow[]
   /** Records that are not sent, by their position in the file, from 1. */

@@ -9,6 +9,7 @@ export type PartnershipText = {
   readonly shops: readonly Choice[]
 }
 
+/** Builds the `data` of a request that replaces all partnerships. Order matters. */
 export const bodyOf = (input: readonly PartnershipText[]): Partnership[] =>
   input.map(({ name, processor, shops }) => ({ name: name.trim(), defaultCardProcessor: processor, shopIds: shops.map(({ id }) => id) }))
 

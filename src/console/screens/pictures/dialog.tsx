@@ -12,6 +12,7 @@ import { t } from './i18n.ts'
 type Media = Schema<'Media'>
 const pageSize = 24
 
+/** Formats the size of a picture in pixels. */
 export const sizeText = ({ width, height }: Media): string => t('size', { width: number(width), height: number(height) })
 
 /** Selects pictures of the shop. Stays open for further ones unless `single`. */

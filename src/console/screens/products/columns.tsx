@@ -19,7 +19,7 @@ function StockCell({ product }: { product: Product }) {
 
 const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
 
-/** Columns of product lists. */
+/** Returns columns of product lists. */
 export const columns = (): readonly Column<Product>[] => [
   {
     title: common('product'),

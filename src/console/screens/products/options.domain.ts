@@ -21,6 +21,7 @@ export const newKey = (): string => `new-${++lastKey}`
 
 const optionsWithValues = (options: readonly OptionText[]) => options.filter(({ values }) => values.length > 0)
 
+/** Converts options of the API. Each option and value gets a new local key. */
 export const toOptionTexts = (options: readonly { name: string; values: readonly string[] }[]): readonly OptionText[] =>
   options.map(({ name, values }) => ({ key: newKey(), name, values: values.map((text) => ({ key: newKey(), text })) }))
 

@@ -31,6 +31,10 @@ const validBody = <Body>({ body, errors }: { body: Body; errors: FieldErrors }, 
   return body
 }
 
+/**
+ * Reads a product with its ETag.
+ * @throws ApiError
+ */
 export const readProduct = (id: string, signal?: AbortSignal): Promise<VersionedProduct> =>
   readVersioned(api.GET('/product-v2/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
 

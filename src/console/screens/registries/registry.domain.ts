@@ -10,6 +10,7 @@ type WalletBody = { address: string; from?: string; to?: string | null }
 const zone = 'UTC'
 
 export const blankWallet: WalletRow = { address: '', from: '', to: '' }
+/** Returns the form's values of a stored wallet. */
 export const walletRow = (stored: Wallet): WalletRow => ({
   address: stored.address,
   from: wallTimeText(stored.from, zone),
@@ -57,10 +58,13 @@ export const statusMoves = {
 export type Registry = keyof typeof statusMoves
 export type StatusOf<Of extends Registry> = keyof (typeof statusMoves)[Of] & string
 
+/** Lists the statuses of a registry, in the order of `statusMoves`. */
 export const statusesOf = <Of extends Registry>(registry: Of) => Object.keys(statusMoves[registry]) as StatusOf<Of>[]
+/** Returns the statuses to offer; none for a status that this program does not know. */
 export const movesFrom = <Of extends Registry>(registry: Of, status: StatusOf<Of>): readonly StatusOf<Of>[] =>
   (statusMoves[registry] as unknown as Record<string, readonly StatusOf<Of>[]>)[status] ?? []
 
 /** Statuses without a way back. */
 const finalStatuses = new Set(['ARCHIVED', 'SUPERSEDED', 'REVOKED'])
+/** Returns whether a status has no way back, so that the dialog warns. */
 export const isFinal = (status: string): boolean => finalStatuses.has(status)

@@ -29,6 +29,7 @@ export async function readLenders(signal?: AbortSignal): Promise<readonly Schema
   return lenders
 }
 
+/** Converts a lender to an entry of a picker. */
 export const lenderChoice = ({ id, displayName }: Schema<'AdminLender'>): Choice => ({ id, text: displayName, detail: id })
 
 /** Finds lenders by name. The API cannot search them, so all are read once per finder. */

@@ -23,6 +23,7 @@ type Body = Omit<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt' | 'rev
 /** Days start in UTC, as in loan tapes. */
 const startOfDay = (day: string): string => `${day}T00:00:00.000Z`
 
+/** Builds the body of a repayment, or says which fields are wrong. Days become midnight UTC. */
 export function bodyOf(
   input: RepaymentText,
   parties: { merchantId?: string | undefined; lenderId?: string | undefined },

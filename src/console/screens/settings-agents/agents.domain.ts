@@ -6,12 +6,13 @@ type Policy = AgentSettings['policies'][number]
 
 /** Kinds of pages that the protocol names. */
 export const policyTypes = ['privacy_policy', 'terms_of_service', 'refund_policy', 'shipping_policy', 'faq'] as const
-export type PolicyType = (typeof policyTypes)[number]
+type PolicyType = (typeof policyTypes)[number]
 
 export type AgentTexts = { enabled: boolean; access: AgentSettings['access'] } & Record<PolicyType, string>
 
 const urlOf = (policies: readonly Policy[], type: PolicyType): string => policies.find((policy) => policy.type === type)?.url ?? ''
 
+/** Returns the form's values of the stored settings, with the first URL of each kind of page. */
 export const textsOfAgents = ({ enabled, access, policies }: AgentSettings): AgentTexts => ({
   ...{ enabled, access },
   ...(Object.fromEntries(policyTypes.map((type) => [type, urlOf(policies, type)])) as Record<PolicyType, string>),

@@ -20,6 +20,7 @@ export type MailTexts = {
   background: string
 }
 
+/** Returns the form's values of the stored settings. Without an own colour it has the one in effect. */
 export const textsOfMail = ({ senderName, replyTo, language, orderMails, abandonedCartMail, colours, effective }: Settings): MailTexts => ({
   senderName: senderName ?? '',
   replyTo: replyTo ?? '',
@@ -59,6 +60,7 @@ export const textsOfTemplate = ({ subject, intro, closing, defaults }: Texts): T
   closing: closing ?? '',
 })
 
+/** Returns whether the shop has a text of its own in this template and language. */
 export const isEdited = ({ subject, intro, closing }: Texts): boolean => [subject, intro, closing].some((text) => text !== null)
 
 /** Builds the body of the texts' PUT. Empty and unchanged texts stay souk's. */

@@ -3,12 +3,13 @@ import type { Schema } from '../../lib/api/api.ts'
 import { handleOf } from '../new-shop/new-shop.domain.ts'
 
 export type ManualMethod = NonNullable<Schema<'PaymentMethods'>['manual']>[number]
-export type ManualTexts = { [Name in keyof ManualMethod]: string }
+type ManualTexts = { [Name in keyof ManualMethod]: string }
 /** The limit of the API. */
 export const manualMax = 5
 
 const daysMax = 90
 const newManual: ManualTexts = { code: '', title: '', instructions: '', expiresAfterDays: '7' }
+/** Returns the form's values of a method; without one those of a new method. */
 export const textsOfManual = (method: ManualMethod | undefined): ManualTexts =>
   method ? { ...method, expiresAfterDays: String(method.expiresAfterDays) } : newManual
 

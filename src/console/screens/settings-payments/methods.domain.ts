@@ -26,6 +26,7 @@ export type MethodTexts = {
 const settingOf = (method: { enabled: boolean } | undefined): MethodSetting =>
   method === undefined ? 'auto' : method.enabled ? 'on' : 'off'
 
+/** Returns the form's values of the stored settings. */
 export const textsOfMethods = ({ card, paypal, crypto, wallet }: Methods): MethodTexts => ({
   card: settingOf(card),
   processor: card?.processor ?? '',

@@ -14,13 +14,16 @@ export type MethodDraft = Draft<Omit<MethodTexts, 'countries' | 'zones' | 'bands
 let lastKey = 0
 const createCountryChoices = (codes: readonly string[]): CountryChoices => ({ countries: signal(codes.map(countryChoice)) })
 
+/** Creates the fields of a zone, with a key for its row. */
 export const zoneDraft = ({ countries, ...texts }: ZoneTexts): ZoneDraft => ({
   ...createDraft(texts),
   ...createCountryChoices(countries),
   key: ++lastKey,
 })
+/** Creates the fields of a price band, with a key for its row. */
 export const bandDraft = (texts: BandTexts): BandDraft => ({ ...createDraft(texts), key: ++lastKey })
 
+/** Creates the fields of a method with its zones and bands. */
 export const methodDraft = ({ countries, zones, bands, ...texts }: MethodTexts): MethodDraft => ({
   ...createDraft(texts),
   ...createCountryChoices(countries),

@@ -7,10 +7,12 @@ type RateTexts = { country: string; region: string; rate: string; class: string;
 
 /** Of a percentage: two of a basis point. */
 const rateDecimals = 4
+/** Parses a percentage with up to four decimals as basis points; undefined if it is invalid. */
 export const parseRatePercent = (text: string): number | undefined => parsePercent(text, rateDecimals)
 
 export const newRate: RateTexts = { country: '', region: '', rate: '', class: '', inclusive: false, shipping: false }
 
+/** Returns the form's values of a stored rate, in percent. */
 export const textsOfRate = ({ country, region, rateBps, inclusive, shipping, class: taxClass }: Rate): RateTexts => ({
   ...{ country, region: region ?? '', rate: percentText(rateBps), class: taxClass ?? '', inclusive, shipping },
 })

@@ -42,6 +42,7 @@ export const pageFields = ['order', 'reset', 'verify', 'invitation', 'product', 
 const pickTexts = <Name extends string>(names: readonly Name[], record: Readonly<Record<Name, string | null>>) =>
   Object.fromEntries(names.map((name) => [name, record[name] ?? ''])) as Record<Name, string>
 
+/** Returns the form's values of a shop. Missing texts are empty. */
 export const textsOfShop = (shop: Shop): ShopTexts => ({
   title: shop.title,
   description: shop.description,

@@ -69,7 +69,7 @@ const commands = {
   undo,
   redo,
 } as const
-export type ToolName = keyof typeof commands
+type ToolName = keyof typeof commands
 
 const keys: Record<string, Command> = {
   ...{ 'Mod-b': commands.strong, 'Mod-i': commands.em, 'Mod-z': undo, 'Shift-Mod-z': redo, 'Mod-y': redo },

@@ -128,6 +128,10 @@ export function bodyOf(request: Request): object {
   }
 }
 
+/**
+ * Creates the error for an invalid request.
+ * @param content a fixed sentence that repeats no text of the caller
+ */
 export const invalid = (content: string): UcpError => new UcpError('invalid_request', content)
 
 /**

@@ -9,7 +9,7 @@ export const handshakeVersions = ['2025-11-25', '2025-06-18'] as const
 /**
  * The version without a handshake. Each request carries its own version and capabilities, in headers and in `_meta`.
  */
-export const statelessVersion = '2026-07-28'
+const statelessVersion = '2026-07-28'
 export const supportedVersions: readonly string[] = [statelessVersion, ...handshakeVersions]
 const metaPrefix = 'io.modelcontextprotocol/'
 
@@ -38,7 +38,7 @@ export class RpcError extends Error {
   }
 }
 
-export type RpcId = string | number
+type RpcId = string | number
 export type RpcMessage = {
   /** Undefined: a notification. */
   readonly id: RpcId | undefined

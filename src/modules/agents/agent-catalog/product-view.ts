@@ -88,7 +88,7 @@ export type ProductView = ReturnType<typeof productView>
 /** An id of a request, and whether it names the variant or its product. */
 export type LookupMatch = { id: string; match: 'exact' | 'featured' }
 
-/** The variant that stands for its product: the first that can be bought. */
+/** Returns the variant that stands for its product: the first that can be bought. */
 export const featuredVariant = ({ variants }: PublicProduct): PublicVariant | undefined =>
   variants.find(({ available }) => available) ?? variants[0]
 
@@ -132,6 +132,10 @@ export const detailOptions = (product: PublicProduct, selected: readonly Selecte
     return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
   })
 
-/** The `messages` member of an answer; absent without any. */
+/** Returns the `messages` member of an answer; absent without any. */
 export const messagesOf = (messages: readonly UcpMessage[]) => (messages.length === 0 ? {} : { messages: [...messages] })
-export const missOf = (code: InfoCode, at: number): UcpMessage => infoMessage(code, `$.ids[${at}]`)
+/**
+ * Creates the message about an id of a look-up.
+ * @param at its index in `ids`
+ */
+export const idMessage = (code: InfoCode, at: number): UcpMessage => infoMessage(code, `$.ids[${at}]`)

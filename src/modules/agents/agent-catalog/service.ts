@@ -19,10 +19,10 @@ import {
   detailOptions,
   type FilterInput,
   featuredVariant,
+  idMessage,
   type LookupInput,
   type LookupMatch,
   messagesOf,
-  missOf,
   type ProductInput,
   type ProductView,
   type PublicVariant,
@@ -177,7 +177,7 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
   const products = new Map<string, { product: PublicProduct; inputs: Map<PublicVariant, LookupMatch[]> }>()
   for (const [at, id] of ids.entries()) {
     const fitting = (matches[at] ?? []).filter((match) => isPricedWithin(filters, match) && within?.has(match.product.id) !== false)
-    if (fitting.length === 0) messages.push(missOf('not_found', body.ids.indexOf(id)))
+    if (fitting.length === 0) messages.push(idMessage('not_found', body.ids.indexOf(id)))
     for (const { product, variant, match } of fitting) {
       const entry = products.get(product.id) ?? { product, inputs: new Map() }
       products.set(product.id, entry)

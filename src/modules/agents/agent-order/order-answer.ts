@@ -20,7 +20,7 @@ export type AgentOrderFacts = {
   readonly permalinkUrl: string
 }
 
-/** Whether the order was paid, so that the platform sees it. */
+/** Returns whether the order was paid, so that the platform sees it. */
 export const isPlaced = (order: FullOrder['order']): boolean =>
   order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))
 

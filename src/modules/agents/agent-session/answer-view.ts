@@ -20,7 +20,7 @@ const freeOption = { id: 'free', title: 'Free shipping', amount: 0 }
 const methodId = 'shipping'
 
 /** What an answer needs besides the session. */
-export type AnswerFacts = {
+type AnswerFacts = {
   readonly messages: readonly UcpMessage[]
   readonly status: SessionStatus
   readonly continueUrl: string | undefined

@@ -87,7 +87,7 @@ export const sessionStatusOf = (
   facts: { hasErrors: boolean; hasHandler: boolean },
 ): SessionStatus => statusOf(loaded, { ...facts, hasActionUrl: actionUrlOf(loaded) !== undefined }, clock.now())
 
-/** Whether a session has ended. Missing fields do not matter for this. */
+/** Returns whether a session has ended. Missing fields do not matter for this. */
 export const hasEnded = (deps: AgentSessionDeps, loaded: LoadedSession): boolean =>
   isFinished(sessionStatusOf(deps, loaded, { hasErrors: false, hasHandler: false }))
 

@@ -164,8 +164,8 @@ async function respondToRefusal(
 }
 
 /**
- * Renders a session, and stores the answer and what it showed in one write, so that a retry of a lost answer charges
- * nothing that the platform was never shown.
+ * Renders a session, and stores the answer and what it showed in one write. So a retry of a lost answer charges only
+ * what the platform was shown.
  * @param messages of this answer alone
  * @param isEscalated whether a person must continue, even if the platform could complete the session
  */

@@ -26,6 +26,7 @@ export const openPerPlatformMax = 1_000
 export const expiryOf = ({ kind, createdAt }: Pick<AgentSession, 'kind' | 'createdAt'>, now: number): number =>
   kind === 'CART' ? now + cartLifeMs : Math.min(now + sessionIdleMs, createdAt + sessionLifeMs)
 
+/** Returns the kind of record that an id names by its prefix; undefined for other text. */
 export const kindOfId = (id: string): SessionKind | undefined => {
   const [, prefix] = /^(chk|ucart)_[0-9a-z]{26}$/.exec(id) ?? []
   return prefix === undefined ? undefined : prefix === 'chk' ? 'CHECKOUT' : 'CART'
@@ -33,7 +34,7 @@ export const kindOfId = (id: string): SessionKind | undefined => {
 
 export type SessionStatus = 'incomplete' | 'ready_for_complete' | 'requires_escalation' | 'complete_in_progress' | 'completed' | 'canceled'
 /** What the status of a session depends on. `order`: the last one of its cart, if that is converted. */
-export type SessionState = {
+type SessionState = {
   readonly session: Pick<AgentSession, 'canceledAt' | 'expiresAt'>
   readonly cart: Pick<Cart, 'status'>
   readonly order: Pick<Order, 'status' | 'confirmedAt' | 'capturedTotal'> | undefined
@@ -66,7 +67,7 @@ export function statusOf(
   return hasHandler ? 'ready_for_complete' : 'requires_escalation'
 }
 
-/** Whether a session is over: nothing changes it any more. */
+/** Returns whether a session is over: nothing changes it any more. */
 export const isFinished = (status: SessionStatus): boolean => status === 'completed' || status === 'canceled'
 
 type SentLine = { readonly item: { readonly id: string }; readonly quantity: number }
@@ -124,11 +125,11 @@ export const failuresMax = 10
 const agentAttempts = 'agent/'
 /** Returns the key of a platform's attempt to pay. Its prefix marks the payments of platforms. */
 export const agentAttemptKey = (key: string): string => `${agentAttempts}${key}`
-/** Whether a platform started a payment, and not a person on a page. */
+/** Returns whether a platform started a payment, and not a person on a page. */
 export const isAgentPayment = ({ attemptKey }: Pick<Payment, 'attemptKey'>): boolean => attemptKey.startsWith(agentAttempts)
 
 /** Which extensions the platform uses. */
-export type ActiveExtensions = { readonly fulfillment: boolean; readonly discount: boolean }
+type ActiveExtensions = { readonly fulfillment: boolean; readonly discount: boolean }
 
 const buyerFields = ['first_name', 'last_name', 'email', 'phone_number'] as const
 const addressFields = [
@@ -192,6 +193,7 @@ function fulfillmentOf(fulfillment: CheckoutInput['fulfillment']): SentFulfillme
   }
 }
 
+/** Returns the destination that the platform selected; undefined without a selection. */
 export const selectedDestinationOf = ({ destinations, selectedDestination }: AgentRequest): AgentDestination | undefined =>
   destinations?.find(({ id }) => id === selectedDestination)
 
@@ -227,7 +229,7 @@ export function shippingAddressOf(request: AgentRequest): Address | null {
 const methodPath = '$.fulfillment.methods[0]'
 
 /** What the messages about the delivery depend on. */
-export type DeliveryState = {
+type DeliveryState = {
   readonly address: Address | null
   readonly shippingMethod: string | null
   /** Whether any of the shop's methods is offered for the cart and its address. */

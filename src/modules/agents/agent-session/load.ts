@@ -21,7 +21,7 @@ export type LoadedSession = {
   readonly payment: Payment | undefined
 }
 
-/** Who may read and change the cart of a session. */
+/** Returns the caller who may read and change the cart of a session. */
 export const callerOf = (shop: ShopContext): CartCaller & { readonly shop: ShopContext } => ({ shop, principal: anonymous, hasLink: true })
 
 /**

@@ -45,7 +45,7 @@ export const keyRetentionMs = 7 * dayMs
 /** Platforms read at most 20 keys of a profile. */
 export const publishedKeysMax = 10
 
-/** What the seal of a private key is bound to. */
+/** Returns what the seal of a private key is bound to. */
 export const agentKeySeal = (shopId: string, kid: string): string => `${shopId}/agent-key/${kid}`
 
 /** Returns the keys of a profile. */

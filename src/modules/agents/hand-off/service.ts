@@ -9,11 +9,11 @@ import type { Shop } from '../../shop/shop/domain.ts'
 import { type HandOffSession, sessionById } from './store.ts'
 
 /** The cart of a hand-off, and the URL of souk's page for it. */
-export type HandOff = { readonly shopId: string; readonly cartId: string; readonly url: string }
+type HandOff = { readonly shopId: string; readonly cartId: string; readonly url: string }
 
 /**
- * Finds the cart of a hand-off for souk's page. After the session ended, or the shop switched agents off, the page
- * still shows an order that it placed, so that a shopper who returns from a processor learns the result.
+ * Finds the cart of a hand-off for souk's page. A shopper who returns from a processor must learn the result: the page
+ * shows a placed order even after the session ended, or the shop switched agents off.
  */
 export async function findHandOff(deps: OrderDeps, token: string): Promise<HandOff | undefined> {
   const { buyUrlOf } = await deps.orderLinks.ready()

@@ -22,6 +22,7 @@ export function afterOrderMessage(outcome: Outcome | undefined, attempts: number
 
 /** The platform of an attempt. */
 export type MessageSlot = { readonly profile: string }
+/** Returns whether a platform may start another attempt while others are in flight. */
 export const hasSlot = ({ profile }: MessageSlot, taken: readonly MessageSlot[]): boolean =>
   taken.length < slotsMax.all && taken.filter((one) => one.profile === profile).length < slotsMax.platform
 

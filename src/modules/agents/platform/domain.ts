@@ -74,7 +74,7 @@ function isTimely({ params }: ReceivedSignature, nowSeconds: number): boolean {
 }
 
 /** A request, and what its signatures are checked against. */
-export type ProofContext = {
+type ProofContext = {
   readonly message: HttpMessage
   readonly hasBody: boolean
   readonly keys: readonly PlatformKey[]

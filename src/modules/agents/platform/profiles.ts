@@ -6,7 +6,7 @@ import { literalAddressOf } from '../../../lib/networks.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type PlatformProfile, parseProfile } from '../../../lib/ucp/negotiation.ts'
 
-export type ProfileReader = {
+type ProfileReader = {
   /**
    * Returns the profile at a URL.
    * @param isStale whether the cached one lacks a key; it is fetched again once a minute

@@ -23,11 +23,20 @@ export const productsMax = 1_000_000
 /** Bounds the rows of unfinished products in the second pass: characters of cells, plus an overhead for each row. */
 const unfinishedCharactersMax = 128 * 1024 * 1024
 const rowOverheadCharacters = 512
+/**
+ * Creates the error that refuses a whole file.
+ * @param message a sentence that repeats no cell
+ */
 export const invalidFile = (message: string) => new AppError('INVALID', message)
 
+/**
+ * Creates the error for a file above a limit of the HTTP import; the command has higher ones.
+ * @param what a plural, such as `rows`
+ */
 export const tooManyError = (what: string, most: number) =>
   new AppError('TOO_LARGE', `The file has more than ${most} ${what}. Split it, or run \`souk import\``)
 
+/** Creates the error for a file whose second pass differs from the first. */
 export const fileChangedError = () => invalidFile('The file changed while it was read: try again.')
 
 /** Yields the columns with each batch of records. Blank rows are left out. */

@@ -41,6 +41,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map(
   Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }),
 )
 
+/** Reads TRUE or FALSE, and the words that other shops' exports use, in any case. */
 export const parseBoolean: CellParser<boolean> = (text) =>
   booleans.get(text.toLowerCase()) ?? new Fault('Must be TRUE or FALSE (yes, no, 1 and 0 are read as well).')
 
@@ -55,9 +56,11 @@ export const parseBackorder: CellParser<boolean> = (text) => {
   return booleans.get(word) ?? new Fault('Must be "deny" or "continue", or TRUE or FALSE.')
 }
 
+/** Reads a product status in any case. */
 export const parseStatus: CellParser<Product['status']> = (text) =>
   productStatuses.find((status) => status.toLowerCase() === text.toLowerCase()) ?? new Fault('Must be active, draft or archived.')
 
+/** Reads a stock count, which may be negative: backorders take it below 0. */
 export const parseQuantity: CellParser<number> = (text) => {
   const quantity = /^[+-]?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   // Adding zero turns -0 into 0.
@@ -72,6 +75,7 @@ export const parseLowStock: CellParser<number> = (text) => {
   return quantity <= quantityMax ? quantity : new Fault('Must be a whole number from 0 to 1000000, without separators.')
 }
 
+/** Reads grams and rounds them to whole ones. */
 export const parseWeight: CellParser<number> = (text) => {
   const grams = /^\d{1,12}(\.\d{0,20})?$/.test(text) ? Number(text) : Number.NaN
   return grams <= weightMaxGrams
@@ -79,6 +83,7 @@ export const parseWeight: CellParser<number> = (text) => {
     : new Fault('Must be a weight in grams from 0 to 100000000, without unit or separators.')
 }
 
+/** Reads a position, from 1. */
 export const parsePosition: CellParser<number> = (text) => {
   const position = /^\d{1,9}$/.test(text) ? Number(text) : 0
   return position >= 1 && position <= positionMax ? position : new Fault('Must be a whole number from 1 to 1000000.')
@@ -92,6 +97,7 @@ export const parseTags: CellParser<string[] | null> = (text) => {
   return tags.length > 0 ? tags : null
 }
 
+/** Reads an absolute http or https URL without spaces. */
 export const parseUrl: CellParser<string> = (text) => {
   if (text.length > urlMaxLength) return new Fault(`Must be at most ${urlMaxLength} characters long.`)
   // URL.parse accepts white space and a missing slash, which browsers treat differently.

@@ -126,7 +126,7 @@ async function importItem(
   }
 }
 
-/** The error of an import by HTTP that was stopped before the end of its file. */
+/** Creates the error of an import by HTTP that was stopped before the end of its file. */
 export function importStoppedError({
   dryRun,
   created,

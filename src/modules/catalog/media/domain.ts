@@ -30,7 +30,7 @@ const path = /^\/media\/([0-9a-f]{32})(?:-([1-9]\d{0,4}))?$/
 /** Returns the path of a picture relative to the instance's URL. Products store this path. */
 export const pathOf = (hash: string, width?: number): string => `${prefix}${hash}${width === undefined ? '' : `-${width}`}`
 
-/** Parses such a path or its last part; undefined if it is none. */
+/** Parses the path of a picture or its last part; undefined for other text. */
 export function pictureIn(text: string): { hash: string; width: number | undefined } | undefined {
   const [, hash, width] = path.exec(text.startsWith('/') ? text : `${prefix}${text}`) ?? []
   return hash === undefined ? undefined : { hash, width: width === undefined ? undefined : Number(width) }

@@ -1,7 +1,7 @@
 /** Downloads pictures from other servers and stores them like uploads. */
 import { AppError } from '../../../core/errors.ts'
 import { OutgoingError, type SafeResponse } from '../../../core/outgoing.ts'
-import { digestOf } from '../../../lib/digest.ts'
+import { sha256 } from '../../../lib/seal.ts'
 import { pathOf, uploadBytesMax } from './domain.ts'
 import type { MediaDeps } from './providers.ts'
 import { storePicture } from './service.ts'
@@ -41,7 +41,7 @@ export async function fetchPicture(
   by: Parameters<typeof storePicture>[1],
   url: string,
 ): Promise<{ readonly url: string; readonly isNew: boolean }> {
-  const address = digestOf(url)
+  const address = sha256(url)
   const existingHash = await deps.mediaStore.fetchedFrom(by.shop.id, address)
   if (existingHash !== undefined) return { url: pathOf(existingHash), isNew: false }
   const bytes = await download(deps, url)

@@ -269,7 +269,7 @@ function logOnce(
 }
 
 /** A file of a picture. Nothing is read before `open`. */
-export type PictureResponse = { readonly etag: string; readonly file: PictureFile; open(): Promise<StoredDocument> }
+type PictureResponse = { readonly etag: string; readonly file: PictureFile; open(): Promise<StoredDocument> }
 
 /**
  * Finds the file for the name of a picture, with or without a width.

@@ -14,10 +14,11 @@ type PictureFileDeps = Pick<MediaDeps, 'mediaStore' | 'documentStores'>
 export const findPictureOfFile = ({ mediaStore }: Pick<MediaDeps, 'mediaStore'>, storageName: string): Promise<PictureDigest | undefined> =>
   mediaStore.fileNamed(storageName)
 
+/** Counts the stored files of all shops: each picture has an original and smaller versions. */
 export const countPictureFiles = ({ mediaStore }: Pick<MediaDeps, 'mediaStore'>): Promise<number> => mediaStore.countFiles()
 
 /** A file that is missing, altered or unreachable. */
-export type PictureFault = { readonly file: PictureFile; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
+type PictureFault = { readonly file: PictureFile; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
 
 /**
  * Reads every file completely and yields the faulty ones.

@@ -7,6 +7,7 @@ type Variant = typeof variants.$inferSelect
 
 /** STANDARD: goods and services. GIFT_CARD: each unit that is paid issues a gift card over its price. */
 export const productKinds = ['STANDARD', 'GIFT_CARD'] as const
+/** Returns whether each paid unit issues a gift card. */
 export const isGiftCard = ({ kind }: Pick<Product, 'kind'>): boolean => kind === 'GIFT_CARD'
 
 /** A gift card is money: it is taxed when it is spent, and mailed. */

@@ -14,7 +14,7 @@ import { type ManagementProduct, managementViewWithUrls } from './service.ts'
 import { summaryAndTagBitsOf } from './summary.ts'
 
 /** The last word of `q` matches as a prefix. The other values match exactly. */
-export type AdminProductQuery = Optional<Record<FilterValue[0], string> & { q: string }>
+type AdminProductQuery = Optional<Record<FilterValue[0], string> & { q: string }>
 
 /** Further words of `q` are ignored. */
 const queryWordsMax = 10

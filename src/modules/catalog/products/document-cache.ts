@@ -1,15 +1,15 @@
 import { createCache } from '../../../core/cache.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { digestOf } from '../../../lib/digest.ts'
+import { sha256 } from '../../../lib/seal.ts'
 import { baseOf, withPictureUrls } from '../media/index.ts'
 import type { CatalogStore, StoredDocument } from './store.ts'
 import { shortenDocument } from './summary.ts'
 
 /** A public document as it was read. The text is dropped when the cache is full. */
-export type CachedDocument = Omit<StoredDocument, 'document'> & { document: string | undefined }
+type CachedDocument = Omit<StoredDocument, 'document'> & { document: string | undefined }
 
 /** Caches public documents. Disabled if the engine cannot detect commits of other processes. */
-export type DocumentCache = {
+type DocumentCache = {
   find(id: string): StoredDocument | undefined | Promise<StoredDocument | undefined>
   /** Returns the entry, reading it if necessary. Undefined if it cannot be read synchronously. */
   findCached(id: string): CachedDocument | undefined
@@ -50,7 +50,7 @@ export function createDocumentCache(deps: Pick<Deps, 'db' | 'config' | 'life'> &
     const bounded = shortenDocument(found.document)
     const document = withPictureUrls(deps, bounded)
     if (document === bounded) return { ...found, document }
-    return { ...found, document, etag: `${found.etag.slice(0, -1)}-${digestOf(baseOf(deps)).slice(0, 8)}"` }
+    return { ...found, document, etag: `${found.etag.slice(0, -1)}-${sha256(baseOf(deps)).slice(0, 8)}"` }
   }
 
   // SQLite reads synchronously, so no commit comes between the read and the caching.

@@ -13,7 +13,7 @@ export type ProductDocument = typeof productDocuments.$inferSelect
 /** A product with its variants in order. */
 export type ProductWithVariants = { product: Product; variants: Variant[] }
 /** The fields of a product that matter for a sale, without the long texts. */
-export type SellableProduct = Pick<Product, SaleField>
+type SellableProduct = Pick<Product, SaleField>
 type SaleField = 'id' | 'shopId' | 'handle' | 'title' | 'status' | 'kind' | 'currency' | 'images' | 'publishedAt'
 /** A variant with its product, of any status. */
 export type Sellable = { variant: Variant; product: SellableProduct }
@@ -27,7 +27,7 @@ export const productsPerCollectionMax = 5_000
 export const firstProductsMax = 12
 /** Collections per page of that list. */
 export const collectionsPerPageMax = 20
-export const defaultVariantTitle = 'Default Title'
+const defaultVariantTitle = 'Default Title'
 /** Returns the variant title to show beside the product; blank for the only variant. */
 export const visibleVariantTitle = (title: string): string => (title === defaultVariantTitle ? '' : title)
 const wordsMax = 400
@@ -65,6 +65,7 @@ export type ProductWriteContext = {
   now: number
 }
 
+/** Creates the error for a missing product. It is the same for another shop's, so that it reveals nothing. */
 export const noSuchProduct = () => new AppError('NOT_FOUND', 'No such product')
 
 /** @throws AppError NOT_FOUND, also if the product is missing */
@@ -335,6 +336,7 @@ export function availableCount({ hasPrice, trackInventory, allowBackorder, onHan
   return !trackInventory || allowBackorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved)
 }
 
+/** Returns whether at least one unit can be bought. */
 export const isAvailable = (stock: Stock): boolean => availableCount(stock) > 0
 
 /** Returns the name of a variant including its product's. */

@@ -4,7 +4,7 @@ import { applyChanges, bucketMax, bucketOf } from './listing.ts'
 import type { CatalogStore } from './store.ts'
 
 /** Folds the changes of a shop's listing before they grow long. */
-export type ListingCounts = {
+type ListingCounts = {
   /** Call after each write to the shop's catalog. */
   countWrite(shopId: string): void
   /** Folds all current changes. */

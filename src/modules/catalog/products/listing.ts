@@ -7,7 +7,7 @@ import type { ProductWithVariants } from './domain.ts'
 
 /** Counts the documents from `key` (inclusive) up to the next bucket's key. The first key is ''. */
 export type Bucket = { key: string; documents: number }
-export type CountChange = { key: string; documents: number }
+type CountChange = { key: string; documents: number }
 
 /** A bucket beyond this size is split. */
 export const bucketMax = 2_048
@@ -48,6 +48,7 @@ export function applyChanges(anchors: readonly Bucket[], changes: readonly Count
   return buckets
 }
 
+/** Returns the number of documents in all buckets. */
 export const totalOf = (buckets: readonly Bucket[]): number => buckets.reduce((total, { documents }) => total + documents, 0)
 
 /** Returns where the document at `position` (from 0) is: start at `key` and skip `skip` documents. */
@@ -123,7 +124,7 @@ export function matchesFilter(record: ProductWithVariants, { words = [], values 
   )
 }
 
-/** Tags and SKUs ignore case. */
+/** Returns the values of a filter in the form in which they are indexed. Tags and SKUs ignore case. */
 export const filterValuesOf = (filters: Partial<Record<FilterValue[0], string | readonly string[] | undefined>>): FilterValue[] =>
   (Object.entries(filters) as [FilterValue[0], string | readonly string[] | undefined][]).flatMap(([kind, fieldValues]) =>
     [fieldValues ?? []].flat().map((value): FilterValue => [kind, kind === 'tag' || kind === 'sku' ? value.toLowerCase() : value]),

@@ -21,11 +21,11 @@ export type PublicQuery = Omit<ProductFilter, 'now'> & {
   readonly q: string | undefined
 }
 /** @property summaries products as JSON, with the fields of lists */
-export type PublicPage = { summaries: string[]; total: number; totalCapped?: true }
+type PublicPage = { summaries: string[]; total: number; totalCapped?: true }
 type IdsPage = { ids: readonly string[]; total: number; totalCapped?: true }
 
 /** With a search or a filter, totals are exact up to this number, and pages end there. */
-export const totalMax = 1_000
+const totalMax = 1_000
 const queryWordsMax = 10
 /** If at most this many products are candidates of the filter, the search tests each match. */
 const candidatesMax = 1_000
@@ -123,9 +123,9 @@ async function searchProducts({ catalogStore }: ReadDeps, filter: ProductFilter,
 }
 
 /** Caches counted lists until the database changes or a publication date passes. */
-export type ListingCache = { of(shopId: string, order: SortOrder, now: number): Listing | Promise<Listing> }
+type ListingCache = { of(shopId: string, order: SortOrder, now: number): Listing | Promise<Listing> }
 /** `scheduled`: the shop has documents that are not visible yet and that the buckets do not count. */
-export type Listing = { buckets: Bucket[]; scheduled: boolean }
+type Listing = { buckets: Bucket[]; scheduled: boolean }
 
 const listingsMax = 1_000
 

@@ -16,7 +16,7 @@ const summaryBytesMax = 48_000
  * Maximum size of a product's public record as it is stored, in bytes. The rest of a public response is for what is
  * added when it is read: picture URLs and quantities.
  */
-export const recordBytesMax = 1_000_000
+const recordBytesMax = 1_000_000
 
 /** Returns the fields of a product in lists. */
 export function summaryOf({ descriptionHtml: _, seo: __, ...view }: PublicView) {

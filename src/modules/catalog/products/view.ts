@@ -37,8 +37,7 @@ const publicVariantView = (variant: Variant, currency: string) => ({
 export const variantIdsOf = (document: string): string[] => (JSON.parse(document) as PublicView).variants.map(({ id }) => id)
 
 /** Returns the units that are not reserved; null if stock is not tracked. */
-export const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number | null =>
-  trackInventory ? Math.max(0, onHand - reserved) : null
+const quantityOf = ({ trackInventory, onHand, reserved }: Stock): number | null => (trackInventory ? Math.max(0, onHand - reserved) : null)
 
 /**
  * Adds quantities to a public document of a shop that shows them. They are not stored with it, because they change with
@@ -61,6 +60,10 @@ export function managementView(record: ProductWithVariants) {
   return { ...publicView(record), variants: record.variants.map((variant) => managementVariantView(variant, currency)), version }
 }
 
+/**
+ * Renders the shop's view of a variant: the public one with cost and stock.
+ * @param currency of the product
+ */
 export const managementVariantView = (variant: Variant, currency: string) => ({
   ...publicVariantView(variant, currency),
   hasPrice: variant.hasPrice,

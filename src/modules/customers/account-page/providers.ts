@@ -6,7 +6,7 @@ import type { AccountPageKind } from './domain.ts'
  * The result of a submitted page. `refused`: the input is not accepted, and the link stays valid. `over`: the link is
  * no longer valid.
  */
-export type PageOutcome = 'done' | 'over' | 'refused'
+type PageOutcome = 'done' | 'over' | 'refused'
 /** The fields of a form. */
 export type PageForm = { readonly token: string; readonly password: string; readonly name: string }
 /** The action of a page. `findLink` checks its link without using it up. */

@@ -102,8 +102,8 @@ async function proveAddress(deps: CustomerAccountDeps, { shopId, actor }: Custom
 }
 
 /**
- * The verification page, which asks for the password because the visitor is not logged in. A stranger may have used
- * another person's address: its owner does not know the password and cannot give the stranger their orders.
+ * Returns the verification page, which asks for the password because the visitor is not logged in. A stranger may have
+ * used another person's address: its owner does not know the password and cannot give the stranger their orders.
  */
 export const createVerifyAction = (deps: CustomerAccountDeps): PageAction => ({
   findLink: (token) => findVerifyToken(deps, token),

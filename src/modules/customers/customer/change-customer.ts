@@ -37,7 +37,7 @@ export const notifyCustomerChanged = (tx: Writer, deps: CustomerDeps, before: Cu
     data: { customerId: after.id, changed: messageFields.filter((field) => !isSameValue(before[field], after[field])) },
   })
 
-/** The audited difference of a customer; of personal values only that they changed. */
+/** Returns the audited difference of a customer; of personal values only that they changed. */
 export const changedCustomerDifference = (before: Customer, after: Customer) => {
   const withoutPassword = ({ passwordHash: _, ...rest }: Customer) => rest
   return differenceOf(withoutPassword(before), withoutPassword(after), auditedFields)

@@ -32,4 +32,5 @@ const rules: readonly Rule[] = [
   },
 ]
 
+/** Checks the stored totals of customers; one finding for each rule, also if it holds. */
 export const findCustomerInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

@@ -23,7 +23,7 @@ import { addressDifference, buildAddress, buildCustomer, clearOtherDefaults, cus
 export type CustomersReport = RowReport &
   NoticeReport & { dryRun: boolean; created: number; updated: number; skipped: number; addresses: number }
 
-export type CustomersOptions = RowImportOptions & {
+type CustomersOptions = RowImportOptions & {
   readonly dryRun: boolean
   /** Changes existing customers to the file's values; otherwise they are skipped. */
   readonly overwrite: boolean
@@ -89,7 +89,7 @@ const addStoredText = (error: unknown, report: CustomersReport): unknown =>
     ? new AppError('INVALID', `${error.message} ${storedText(report)}`)
     : error
 
-/** The error of an import by HTTP that was stopped before the end of its file. */
+/** Creates the error of an import by HTTP that was stopped before the end of its file. */
 export const customersStoppedError = (report: CustomersReport): AppError =>
   new AppError(
     'UNAVAILABLE',

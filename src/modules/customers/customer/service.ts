@@ -40,13 +40,16 @@ import { customerTotalsStore } from './store.ts'
 export type Shop = Pick<ShopContext, 'id' | 'currency' | 'mode'>
 
 export const emailTaken = refuseTaken('another customer has this email address', 'email')
+/** Creates the error for a missing customer. It is the same for another shop's, so that it reveals nothing. */
 export const noSuchCustomer = () => new AppError('NOT_FOUND', 'No such customer')
+/** Creates the error for a missing address; the same for another shop's or customer's. */
 export const noSuchAddress = () => new AppError('NOT_FOUND', 'No such address')
 
 type NewCustomer = Pick<Customer, 'shopId' | 'email'> &
   Optional<Profile & Pick<Customer, 'note' | 'tags'>> &
   Partial<Pick<Customer, 'passwordHash'>>
 
+/** Builds a new customer whose address is not verified. Without `passwordHash` they cannot log in. */
 export function buildCustomer({ clock, newId }: CustomerDeps, { shopId, email, passwordHash = null, ...profile }: NewCustomer): Customer {
   const now = clock.now()
   const times = { emailProvenAt: null, erasedAt: null, createdAt: now, updatedAt: now, version: 1 }
@@ -76,6 +79,7 @@ export async function signUpCustomer(
   }).catch(emailTaken)
 }
 
+/** Returns what a password check needs. Unknown customers are checked too, at the same cost, and fail. */
 export const accountOf = (shopId: string | undefined, email: string, customer: Customer | undefined): Account => ({
   kind: 'customer',
   name: customerAccount(shopId, email),
@@ -182,6 +186,7 @@ export function validateAddress(input: AddressFields, field = ''): Address {
 export const customerDifference = ({ passwordHash, ...customer }: Customer): Difference =>
   differenceOf(undefined, { ...customer, hasPassword: passwordHash !== null }, ['acceptsMarketing', 'hasPassword'])
 
+/** Returns the audited difference. The address itself is named without values. */
 export const addressDifference = (before: OwnedAddress | undefined, after: OwnedAddress | undefined): Difference =>
   differenceOf(before, after, ['customerId', 'enteredBy', 'isDefaultShipping', 'isDefaultBilling'])
 
@@ -197,6 +202,10 @@ export function assertNotErased(customer: Customer | undefined, shop: Pick<Shop,
 
 type AddressOwnership = Partial<Pick<OwnedAddress, 'customerId' | 'enteredBy'>> & DefaultFlags
 
+/**
+ * Builds a new address.
+ * @throws AppError INVALID for an unknown country
+ */
 export function buildAddress(
   { clock, newId }: CustomerDeps,
   shop: Pick<Shop, 'id'>,
@@ -350,6 +359,7 @@ export async function setCustomerPassword(tx: Writer, deps: CustomerDeps, id: st
   await endSessionsOf(tx, deps, id)
 }
 
+/** Finds a customer of the shop, erased or not. */
 export const findCustomerById = ({ customerStore }: CustomerDeps, shopId: string, id: string): Promise<Customer | undefined> =>
   customerStore.find(shopId, id)
 
@@ -367,6 +377,7 @@ export async function emailOf(
   return customer?.erasedAt === null ? customer.email : undefined
 }
 
+/** Finds a customer of the shop, whatever the case of the address. */
 export const findCustomerByEmail = (
   { customerStore }: CustomerDeps,
   shop: Pick<Shop, 'id'>,

@@ -13,6 +13,7 @@ const erasedDomain = '@erased.invalid'
 
 /** Returns the placeholder for an erased e-mail address, unique in its shop. */
 export const erasedEmail = (customerId: string): string => `${customerId}${erasedDomain}`
+/** Returns whether an address is a placeholder of `erasedEmail`. */
 export const isErasedEmail = (email: string): boolean => email.endsWith(erasedDomain)
 
 /**
@@ -26,7 +27,7 @@ export function eraseAddress({ countryCode, province }: Address, provinces: Prov
 /** Fields of order events with typed text or with data that leads to an address. */
 const personalEventFields: ReadonlySet<string> = new Set(['reason', 'trackingNumber', 'settledReference', ...formerValueFields])
 
-/** Removes such fields; undefined if there are none. */
+/** Returns the detail of an event without personal fields; undefined if it has none. */
 export function eraseDetail<Detail extends Readonly<Record<string, string | number>>>(detail: Detail): Detail | undefined {
   const kept = Object.fromEntries(Object.entries(detail).filter(([name]) => !personalEventFields.has(name)))
   return Object.keys(kept).length === Object.keys(detail).length ? undefined : (kept as Detail)
@@ -35,7 +36,7 @@ export function eraseDetail<Detail extends Readonly<Record<string, string | numb
 /** Fields of webhook messages, at any depth, with personal data or typed text. */
 const personalMessageFields: ReadonlySet<string> = new Set(['email', 'reason', 'trackingNumber', 'claimUrl'])
 
-/** Removes such fields from a webhook message. */
+/** Returns a webhook message whose personal fields are null. */
 export const eraseMessage = (body: string): string =>
   JSON.stringify(JSON.parse(body, (name, value) => (personalMessageFields.has(name) && typeof value === 'string' ? null : value)))
 
@@ -70,6 +71,7 @@ export function decodeErasure(line: string): ListedErasure | undefined {
 
 /** Folder of the list in backup storage: one file per erasure, so that none overwrites another. */
 export const listedFolder = 'erased/'
+/** Returns the name of a customer's file in the list. */
 export const listedName = (customerId: string): string => `${listedFolder}${customerId}.json`
 /** Time until an erasure is swept again: requests in progress have ended by then. */
 export const sweepAgainAfterMs = 2 * 60_000

@@ -13,7 +13,7 @@ export const accountRoutes = (deps: HttpDeps & MerchantDeps & CustomerDeps) =>
   routes(deps, 'Login').post(
     '/auth/password',
     ({ principal, actor, body, request, set }) =>
-      noContent(set, changePassword(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))),
+      noContent(set, changePassword(deps, { principal: principal as LoggedIn, actor }, body, deps.limitKey(request))),
     {
       access: 'loggedIn',
       body: ChangePassword,

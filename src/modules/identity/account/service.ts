@@ -11,11 +11,11 @@ import { changeUserPassword, type MerchantDeps } from '../merchant/index.ts'
  */
 export async function changePassword(
   deps: MerchantDeps & CustomerDeps,
-  { who, actor }: { who: LoggedIn; actor: Actor },
+  { principal, actor }: { principal: LoggedIn; actor: Actor },
   passwords: { current: string; password: string },
   address: string,
 ): Promise<void> {
   await assertUncommonPassword(passwords.password)
-  if (who.kind === 'customer') await changeCustomerPassword(deps, { ...who, actor }, passwords, address)
-  else await changeUserPassword(deps, { ...who, actor }, passwords, address)
+  if (principal.kind === 'customer') await changeCustomerPassword(deps, { ...principal, actor }, passwords, address)
+  else await changeUserPassword(deps, { ...principal, actor }, passwords, address)
 }

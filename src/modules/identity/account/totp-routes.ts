@@ -23,7 +23,7 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
     .post(
       '/auth/totp',
       async ({ principal, actor, body, request, set }) => {
-        const factor = await beginTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))
+        const factor = await beginTotp(deps, { principal: principal as LoggedIn, actor }, body, deps.limitKey(request))
         set.status = 201
         return factor
       },
@@ -39,7 +39,7 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
         },
       },
     )
-    .post('/auth/totp/confirm', ({ principal, actor, body }) => confirmTotp(deps, { who: principal as LoggedIn, actor }, body.code), {
+    .post('/auth/totp/confirm', ({ principal, actor, body }) => confirmTotp(deps, { principal: principal as LoggedIn, actor }, body.code), {
       access: 'merchantOrSuperAdmin',
       body: ConfirmTotp,
       response: { 200: RecoveryCodes, ...errorResponses(401, 403, 404, 409, 413, 415) },
@@ -53,7 +53,7 @@ export const totpRoutes = (deps: HttpDeps & MerchantDeps) =>
     .delete(
       '/auth/totp',
       ({ principal, actor, body, request, set }) =>
-        noContent(set, removeTotp(deps, { who: principal as LoggedIn, actor }, body, deps.limitKey(request))),
+        noContent(set, removeTotp(deps, { principal: principal as LoggedIn, actor }, body, deps.limitKey(request))),
       {
         access: 'merchantOrSuperAdmin',
         body: RemoveTotp,

@@ -6,7 +6,7 @@ import { beginFactor, checkFactor, confirmFactor, hasFactor, readFactor, removeF
 
 const notEnabled = () => new AppError('CONFLICT', 'The account has no second factor')
 
-type TotpCaller = { who: LoggedIn; actor: Actor }
+type TotpCaller = { principal: LoggedIn; actor: Actor }
 
 /** Returns whether the account has a second factor, and how many recovery codes are left. */
 export const readTotp = (deps: MerchantDeps, { id }: LoggedIn): Promise<{ enabled: boolean; recoveryCodesLeft: number }> =>
@@ -19,7 +19,7 @@ export const readTotp = (deps: MerchantDeps, { id }: LoggedIn): Promise<{ enable
  */
 export async function beginTotp(
   deps: MerchantDeps,
-  { who: { id }, actor }: TotpCaller,
+  { principal: { id }, actor }: TotpCaller,
   { password }: { password: string },
   address: string,
 ): Promise<{ secret: string; otpauthUri: string }> {
@@ -30,7 +30,7 @@ export async function beginTotp(
 /** Turns the second factor on. @throws AppError as `confirmFactor` */
 export async function confirmTotp(
   deps: MerchantDeps,
-  { who: { id, sessionId }, actor }: TotpCaller,
+  { principal: { id, sessionId }, actor }: TotpCaller,
   code: string,
 ): Promise<{ recoveryCodes: string[] }> {
   const { email } = await readMerchant(deps, id)
@@ -44,7 +44,7 @@ export async function confirmTotp(
  */
 export async function removeTotp(
   deps: MerchantDeps,
-  { who: { id }, actor }: TotpCaller,
+  { principal: { id }, actor }: TotpCaller,
   { password, code }: { password: string; code: string },
   address: string,
 ): Promise<void> {

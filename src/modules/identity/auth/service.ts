@@ -34,7 +34,7 @@ const tooManyLogins = () =>
   new AppError('UNAVAILABLE', 'Too many logins at once: try again', { retryAfterSeconds: loginsWaitingRetrySeconds })
 const invalidRefreshToken = () => new AppError('UNAUTHENTICATED', 'The refresh token is not valid: log in again')
 
-const bucketOf = (limit: Limit, who: string) => `${limit.name}:${sha256(who)}`
+const bucketOf = (limit: Limit, subject: string) => `${limit.name}:${sha256(subject)}`
 
 type LimitKeys = readonly (readonly [Limit, string])[]
 
@@ -50,7 +50,7 @@ export async function countAttempt(
   onCounted?: () => void,
 ): Promise<{ ids: string[]; before: number[] }> {
   const now = clock.now()
-  const rows = limits.map(([limit, who]) => ({ id: newId('attempt'), bucket: bucketOf(limit, who), at: now }))
+  const rows = limits.map(([limit, subject]) => ({ id: newId('attempt'), bucket: bucketOf(limit, subject), at: now }))
   // Not in the request's own write: the attempt stays counted if the request fails.
   const counts = await untracked(() =>
     db.write(async (tx) => {
@@ -59,7 +59,7 @@ export async function countAttempt(
         rows.map(({ bucket }) => bucket),
       )
       const counts: { count: number; oldest: number | undefined }[] = []
-      for (const [limit, who] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, who), now - limit.windowMs))
+      for (const [limit, subject] of limits) counts.push(await authStore.countAttempts(tx, bucketOf(limit, subject), now - limit.windowMs))
       const over = limits.some(([limit], at) => limit !== loginByAccount && (counts[at]?.count ?? 0) >= limit.most)
       if (over) return counts
       await authStore.insertAttempts(tx, rows)
@@ -116,7 +116,7 @@ export async function checkPassword(
  * an address can log in at once.
  */
 async function countOrWait(deps: AuthDeps, limits: LimitKeys): Promise<{ ids: string[]; before: number[]; release: () => void }> {
-  const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, who]) => bucketOf(limit, who))
+  const buckets = limits.filter(([limit]) => limit !== loginByAccount).map(([limit, subject]) => bucketOf(limit, subject))
   for (;;) {
     // Watches before counting, so that an attempt that ends in between is not missed.
     const watch = deps.loginWaitlist.watch(buckets)

@@ -23,12 +23,12 @@ const viewOf = (session: Session, { sessionId }: LoggedIn) => {
 /** Lists the caller's active sessions, newest first. */
 export async function listOwnSessions(
   { authStore, clock }: AuthDeps,
-  who: LoggedIn,
+  principal: LoggedIn,
   slice: PageSlice,
 ): Promise<Page<ReturnType<typeof viewOf>>> {
-  const { rows, total } = await authStore.liveSessions(who.id, clock.now(), slice)
+  const { rows, total } = await authStore.liveSessions(principal.id, clock.now(), slice)
   return pageOf(
-    rows.map((row) => viewOf(row, who)),
+    rows.map((row) => viewOf(row, principal)),
     total,
     slice,
   )
@@ -38,29 +38,29 @@ export async function listOwnSessions(
  * Ends one of the caller's sessions with all its tokens.
  * @throws AppError NOT_FOUND, also for a foreign session and for one that has ended
  */
-export async function endOwnSession(deps: AuthDeps, who: LoggedIn, actor: Actor, id: string): Promise<void> {
+export async function endOwnSession(deps: AuthDeps, principal: LoggedIn, actor: Actor, id: string): Promise<void> {
   const { authStore, clock, db } = deps
   const session = await authStore.findSession(id)
-  const isOwn = session?.subjectId === who.id && session.expiresAt > clock.now()
+  const isOwn = session?.subjectId === principal.id && session.expiresAt > clock.now()
   await db.write(async (tx) => {
     if (!isOwn || !(await authStore.revokeSession(tx, id, clock.now()))) throw new AppError('NOT_FOUND', 'No such session')
     await audit(tx, deps, {
       actor,
       action: 'session.ended',
-      subject: who.id,
-      shopId: shopOf(who),
+      subject: principal.id,
+      shopId: shopOf(principal),
       before: { session: id, role: session.role },
     })
   })
 }
 
 /** Ends all other sessions of the caller. Audited only if any ended, so that repeated calls do not fill the trail. */
-export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Actor): Promise<void> {
+export async function endOtherSessions(deps: AuthDeps, principal: LoggedIn, actor: Actor): Promise<void> {
   await deps.db.write(async (tx) => {
-    const ended = await endSessionsOf(tx, deps, who.id, who.sessionId)
+    const ended = await endSessionsOf(tx, deps, principal.id, principal.sessionId)
     if (ended === 0) return
-    const after = { kept: who.sessionId, ended }
-    await audit(tx, deps, { actor, action: 'session.others_ended', subject: who.id, shopId: shopOf(who), after })
+    const after = { kept: principal.sessionId, ended }
+    await audit(tx, deps, { actor, action: 'session.others_ended', subject: principal.id, shopId: shopOf(principal), after })
   })
 }
 
@@ -68,4 +68,4 @@ export async function endOtherSessions(deps: AuthDeps, who: LoggedIn, actor: Act
 export const endSessionsOf = (tx: Writer, { authStore, clock }: AuthDeps, subjectId: string, keptId?: string): Promise<number> =>
   authStore.revokeSessionsOf(tx, subjectId, clock.now(), keptId)
 
-const shopOf = (who: LoggedIn): string | undefined => (who.kind === 'customer' ? who.shopId : undefined)
+const shopOf = (principal: LoggedIn): string | undefined => (principal.kind === 'customer' ? principal.shopId : undefined)

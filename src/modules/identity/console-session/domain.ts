@@ -5,7 +5,7 @@ export const idleMs = 120 * minuteMs
 
 export const sessionPath = '/console/session'
 
-/** Ports of one machine share cookies, so the name contains the port. */
+/** Returns the name of the cookie. It contains the port, because ports of one machine share cookies. */
 export const cookieName = ({ isSecure, port }: { isSecure: boolean; port: string }): string =>
   isSecure ? '__Secure-souk_console' : `souk_console_${port}`
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../../db/engine.ts'
 
-export type UsedFeatures = {
+type UsedFeatures = {
   readonly lenders: boolean
   readonly providers: boolean
   readonly severalShops: boolean

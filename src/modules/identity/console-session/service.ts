@@ -143,12 +143,12 @@ const isCustomerToken = async (deps: MerchantDeps, token: string): Promise<boole
 const cookieOf = (value: string, leftMs: number) => ({ value, maxAgeSeconds: Math.floor(Math.min(idleMs, leftMs) / 1000) })
 
 async function consoleSessionOf(deps: MerchantDeps, { data: { accessToken, expiresIn, refreshToken } }: Login): Promise<ConsoleSession> {
-  const who = await deps.identity.ofToken(accessToken)
+  const principal = await deps.identity.ofToken(accessToken)
   // The session ended meanwhile, such as by a password change.
-  if (!who) throw await noSessionError(deps)
-  const role = who.kind === 'superAdmin' ? 'SUPER_ADMIN' : 'MERCHANT'
+  if (!principal) throw await noSessionError(deps)
+  const role = principal.kind === 'superAdmin' ? 'SUPER_ADMIN' : 'MERCHANT'
   const cookie = cookieOf(refreshToken, deps.config.refreshTokenSeconds * 1000)
-  return { accessToken, expiresIn, role, ...(await menuOf(deps, { id: who.id, role })), cookie }
+  return { accessToken, expiresIn, role, ...(await menuOf(deps, { id: principal.id, role })), cookie }
 }
 
 /** Returns where a person works, and what the console's menu shows. */

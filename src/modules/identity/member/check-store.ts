@@ -20,4 +20,5 @@ const rules: readonly Rule[] = [
   },
 ]
 
+/** Checks the rules of staff; one finding for each rule, also if it holds. */
 export const findStaffInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

@@ -15,7 +15,9 @@ export const membersPerShopMax = 100
 /** Per person. */
 export const shopsPerPersonMax = 100
 
+/** Creates the error for a missing member. It is the same for another shop's, so that it reveals nothing. */
 export const noSuchMember = () => new AppError('NOT_FOUND', 'No such member of staff')
+/** Creates the error for a change that would leave the shop without an OWNER who has joined. */
 export const onlyOwnerError = () =>
   new AppError('CONFLICT', 'This is the only OWNER of the shop. Give another person the OWNER role first', { code: 'last_owner' })
 

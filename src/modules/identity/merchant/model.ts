@@ -49,4 +49,5 @@ export const Me = t.Object({
 /** Renders a shop with the person's role in it. */
 export const shopOfStaffView = ({ shop, role }: { shop: Shop; role: StaffRole }) => ({ ...shopView(shop), role })
 
+/** Renders an account without its password hash and role. */
 export const merchantView = ({ id, email, createdAt }: User) => ({ id, email, ...isoTimes({ createdAt }) })

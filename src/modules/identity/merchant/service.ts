@@ -216,6 +216,7 @@ export async function setUserPassword(tx: Writer, deps: MerchantDeps, id: string
   await endSessionsOf(tx, deps, id)
 }
 
+/** Finds a merchant or super admin. */
 export const findUserById = ({ userStore }: MerchantDeps, id: string): Promise<User | undefined> => userStore.find(id)
 
 /**
@@ -270,9 +271,11 @@ export async function readMerchant({ userStore }: MerchantDeps, id: string): Pro
 /** Returns whether the id is a merchant's, also of a super admin with a shop. */
 export const isMerchant = ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> => userStore.isMerchant(id)
 
+/** Finds a merchant or super admin, whatever the case of the address. */
 export const findUserByEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))
 
+/** Returns whether any merchant or super admin exists. */
 export const hasUsers = ({ userStore }: MerchantDeps): Promise<boolean> => userStore.anyUser()
 /** @param from the write to read in; else reads the committed state */
 export const hasSuperAdmin = ({ userStore }: MerchantDeps, from?: Pick<Reader, 'select'>): Promise<boolean> => userStore.anySuperAdmin(from)

@@ -12,7 +12,7 @@ const deletionBatchSize = 500
 const addressHashOf = (email: string): string => sha256(normalEmail(email))
 
 /** The purpose of a token, and its recipient. */
-export type NewToken = { purpose: TokenPurpose; subjectId: string; shopId?: string | null; email: string }
+type NewToken = { purpose: TokenPurpose; subjectId: string; shopId?: string | null; email: string }
 
 /**
  * Creates a token inside a write, to be mailed. Earlier tokens stay valid, because mails may arrive in any order.

@@ -238,7 +238,7 @@ async function buildAccount(
   return buildMerchant(deps, { email, password }, { kind: 'merchant', address })
 }
 
-/** The invitation page of shops without an own one. */
+/** Returns the invitation page of shops without an own one. */
 export const createInvitationAction = (deps: StaffDeps): PageAction => ({
   findLink: (token) => findInvitationToken(deps, token),
   async act({ token, password, name }, caller) {

@@ -24,6 +24,7 @@ import {
 import type { LendingDeps } from './providers.ts'
 import { type ApplicationView, applicationView } from './view.ts'
 
+/** Creates the error for a missing application. It is the same for another merchant's, so that it reveals nothing. */
 export const noSuchApplication = () => new AppError('NOT_FOUND', 'No such lending application')
 
 /** A merchant who changes their own application. `shop` is the shop of the session, for the audit trail. */

@@ -59,9 +59,10 @@ export const tier1Partners = [
   'CARAVAN_TRADE',
 ] as const satisfies readonly NonNullable<LendingApplication['selectedTier1Partner']>[]
 export type Tier1Partner = (typeof tier1Partners)[number]
+/** Returns whether a name is one of the partners to which the Tier-1 cohorts are referred. */
 export const isTier1Partner = (name: string): name is Tier1Partner => tier1Partners.some((partner) => partner === name)
 
-/** Cohorts of the Gulf, Mongolia and the US are referred to Tier-1 partners. */
+/** Returns the tier of a cohort: those of the Gulf, Mongolia and the US are referred to Tier-1 partners. */
 export const tierOf = (cohort: KybCohort): LendingTier => (cohortRegions[cohort] === null ? 'TIER_2_PARTNER' : 'TIER_1_REFERRAL')
 
 /** Bounds of a request. */

@@ -16,7 +16,7 @@ const ending = (application: QueuedApplication) => ({
   ...isoTimes(pick(application, 'submittedAt', 'decidedAt', 'createdAt', 'updatedAt')),
 })
 
-/** An application as its merchant sees it. */
+/** Renders an application as its merchant sees it. */
 export const applicationView = (application: LendingApplication) => ({
   ...fields(application),
   documentationCompleted: application.documentationCompleted,
@@ -25,7 +25,7 @@ export const applicationView = (application: LendingApplication) => ({
 })
 export type ApplicationView = ReturnType<typeof applicationView>
 
-/** An application in the operators' queue. */
+/** Renders an application in the operators' queue. */
 export const queuedView = (application: QueuedApplication, business: Business | undefined) => ({
   ...fields(application),
   business: business ?? null,
@@ -44,7 +44,7 @@ export type ApplicationDetails = {
   readonly isCapped: boolean
 }
 
-/** An application as operators see it. */
+/** Renders an application as operators see it. */
 export const adminApplicationView = (
   { application, documents, decisions, events, isCapped }: ApplicationDetails,
   business: Business | undefined,

@@ -4,7 +4,7 @@ import { computeEnvelope } from './envelope.ts'
 import type { CreditDeps } from './providers.ts'
 
 /** The assessment that is stored beside a decision: JSON texts and the version of the rules. */
-export type AssessmentRecord = { readonly assessment: string; readonly envelope: string; readonly ruleVersion: string }
+type AssessmentRecord = { readonly assessment: string; readonly envelope: string; readonly ruleVersion: string }
 
 /** Writes the fields in a fixed order, so that equal assessments are equal texts. */
 const assessmentText = ({
@@ -15,6 +15,7 @@ const assessmentText = ({
   hardComplianceFlags,
 }: Assessment): string =>
   JSON.stringify({ cohort, monthlyAvgRevenueUsd, verifiedCollateralUsd, operationalRisk, hardComplianceFlags: hardComplianceFlags ?? null })
+/** Writes the fields in a fixed order, so that equal envelopes are equal texts. */
 export const envelopeText = ({ tier, ceilingUsd, reason }: Envelope): string => JSON.stringify({ tier, ceilingUsd, reason })
 
 /**

@@ -1,4 +1,4 @@
-import { digestOf } from '../../../lib/digest.ts'
+import { sha256 } from '../../../lib/seal.ts'
 import type { KybCohort } from '../../shop/kyb/domain.ts'
 
 /** Credit tiers, lowest first. */
@@ -134,9 +134,9 @@ export const currentRules: LendingRules = {
   },
 }
 
-/** The text of the rules that is stored and that their version is derived from. */
+/** Returns the text of the rules that is stored and that their version is derived from. */
 export const rulesText = (rules: LendingRules): string => JSON.stringify(rules)
 
 /** Derives the version from the text of the rules. */
-export const versionOfRules = (text: string): string => `rules-${digestOf(text).slice(0, 16)}`
+export const versionOfRules = (text: string): string => `rules-${sha256(text).slice(0, 16)}`
 export const ruleVersion = versionOfRules(rulesText(currentRules))

@@ -4,7 +4,7 @@ import { errorResponses, notModified } from '../../../http/schema.ts'
 import { type CreditDeps, computeEnvelope, previewUpgrade, upgradeEligibility } from './index.ts'
 import { AssessmentBody, EligibilityQuery, EnvelopeRecord, MerchantParam, UpgradeEligibility, UpgradePreview } from './model.ts'
 
-/** Answer 404 while the lending platform is switched off. */
+/** Routes of credit rules for operators. They answer 404 while the lending platform is switched off. */
 export const creditAdminRoutes = (deps: HttpDeps & CreditDeps) => {
   const access = { by: 'superAdmin', while: () => deps.config.lendingPlatformEnabled } as const
   return routes(deps, 'Credit')

@@ -28,7 +28,7 @@ const withWallets = ({ wallets, ...lender }: Lender & { wallets: readonly Wallet
   ...(wallets.length > 0 ? { wallets: wallets.map(walletView) } : {}),
 })
 
-/** A lender as operators see it. The history is in order. */
+/** Renders a lender as operators see it. The history is in order. */
 export const lenderView = (lender: Lender, history: readonly LenderStatusEntry[], wallets: readonly Wallet[]) => ({
   ...pick(lender, 'id', 'displayName', 'status'),
   wallets: wallets.map(walletView),

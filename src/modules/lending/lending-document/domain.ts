@@ -4,8 +4,9 @@ import type { LendingDocument } from '../application/domain.ts'
 
 type DocumentName = Pick<LendingDocument, 'id' | 'applicationId' | 'key'>
 
-/** The contexts that the file and its secret are sealed with. */
+/** Returns the context that the file is sealed with: it opens for this document only. */
 export const fileSeal = ({ id, applicationId, key }: DocumentName): string => `lending-document/${applicationId}/${key}/${id}/file`
+/** Returns the context that the file's secret is sealed with, for `keyring.seal`. */
 export const secretSeal = ({ id, applicationId, key }: DocumentName): string => `lending-document/${applicationId}/${key}/${id}/secret`
 
 /** The file extensions of each media type. The first is the default. */
@@ -36,7 +37,7 @@ const auditedFields = ({
   ...document
 }: LendingDocument) => document
 
-/** A document as its owner sees it. */
+/** Renders a document as its owner sees it. */
 export const documentView = (document: LendingDocument) => ({
   ...pick(document, 'id', 'applicationId', 'key', 'mimeType', 'size', 'originalName'),
   ...isoTimes(pick(document, 'uploadedAt')),

@@ -55,6 +55,7 @@ export async function sweepDocuments(deps: RetentionDeps & Pick<LendingDocumentD
   return removed
 }
 
+/** Counts the documents of all applications. */
 export const countDocuments = ({ lendingDocumentStore }: Pick<RetentionDeps, 'lendingDocumentStore'>): Promise<number> =>
   lendingDocumentStore.count()
 
@@ -65,7 +66,7 @@ export const findDocumentByFile = (
 ): Promise<LendingDocument | undefined> => lendingDocumentStore.findByFile(storageName)
 
 /** A document whose file is missing or does not match. */
-export type DocumentFault = { readonly document: LendingDocument; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
+type DocumentFault = { readonly document: LendingDocument; readonly fault: 'MISSING' | 'ALTERED' | 'UNREACHABLE' }
 
 /**
  * Reads every document to its end and verifies it.

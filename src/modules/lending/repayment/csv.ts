@@ -12,7 +12,7 @@ type Column = (typeof tapeColumns)[number]
 export type TapeRow = { readonly row: number; readonly draft: RepaymentDraft }
 
 /** The index of each column. */
-export type Tape = ReadonlyMap<Column, number>
+type Tape = ReadonlyMap<Column, number>
 
 /**
  * Reads the header.

@@ -27,6 +27,7 @@ export type RepaymentSignals = Pick<
 export type RepaymentDraft = Pick<Repayment, 'merchantId' | 'lenderId' | 'loanRef' | 'outcome' | 'amountUsd' | 'dueAt' | 'settledAt'>
 
 export const daysOfBlock = 16
+/** Returns the block of days that contains a day number (days since 1970-01-01, UTC). */
 export const blockOf = (day: number): number => Math.floor(day / daysOfBlock)
 
 /**
@@ -95,6 +96,7 @@ const comparedFields = ['merchantId', 'outcome', 'amountUsd', 'settledAt'] as co
 /** Returns whether two instalments of the same key are equal. */
 export const isSameRepayment = (a: RepaymentDraft, b: RepaymentDraft): boolean => comparedFields.every((name) => a[name] === b[name])
 
+/** Builds a new repayment. It is dated by its settlement, or by its due time if it was not settled. */
 export const repaymentOf = (draft: RepaymentDraft, fields: Pick<Repayment, 'id' | 'source' | 'recordedBy' | 'recordedAt'>): Repayment => ({
   ...pick(draft, 'merchantId', 'lenderId', 'loanRef', 'outcome', 'amountUsd', 'dueAt', 'settledAt'),
   ...fields,
@@ -102,7 +104,7 @@ export const repaymentOf = (draft: RepaymentDraft, fields: Pick<Repayment, 'id' 
   reversedAt: null,
 })
 
-/** The totals before the first repayment. */
+/** Returns the totals before the first repayment. */
 export const noSignals = (merchantId: string, now: number): StoredSignals => ({
   merchantId,
   totalOnTime: 0,
@@ -127,7 +129,7 @@ export const addToSignals = (signals: StoredSignals, { outcome }: Pick<Repayment
 /** Returns the later of two times; null if both are. */
 export const laterTime = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.max(a, b))
 
-/** A repayment as operators see it, with its reversal. */
+/** Renders a repayment as operators see it, with its reversal. */
 export const repaymentView = (repayment: Repayment, reversal: Reversal | undefined) => ({
   ...pick(repayment, 'id', 'merchantId', 'lenderId', 'loanRef', 'outcome'),
   amountUsd: usdOf(repayment.amountUsd),

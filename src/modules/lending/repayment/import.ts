@@ -71,7 +71,7 @@ const addRecordedCount = (error: unknown, { recorded }: TapeReport): unknown =>
     ? new AppError('INVALID', `${error.message} ${recorded} rows before it were recorded. Correct the file and send it again`)
     : error
 
-/** The error of an import over HTTP that was stopped at its time limit. */
+/** Creates the error of an import over HTTP that was stopped at its time limit. */
 export const tapeStoppedError = ({ rows, recorded, known }: TapeReport): AppError =>
   new AppError(
     'UNAVAILABLE',

@@ -29,7 +29,7 @@ type WriteContext = Pick<CommandContext, 'actor' | 'write'>
  * The result per instalment. `KNOWN`: an equal one is recorded. `OTHER`: a different one is recorded. `REVERSED`: an
  * operator reversed an equal one.
  */
-export type RecordResult =
+type RecordResult =
   | { readonly kind: 'RECORDED'; readonly repayment: Repayment }
   | { readonly kind: 'KNOWN' | 'OTHER' | 'REVERSED' | 'NO_MERCHANT' | 'NO_LENDER' }
 

@@ -27,6 +27,7 @@ export type OrderEventRow = Pick<typeof orderEvents.$inferSelect, 'id' | 'type' 
 
 /** Orders use the names of webhook events where there are such. */
 const eventNames: Readonly<Record<string, string>> = { PAYMENT_CAPTURED: 'paid', NOTHING_TO_PAY: 'paid', DISPUTE_OPENED: 'disputed' }
+/** Returns the public name of an order event: that of its webhook event, else its type in lower case. */
 export const orderEventName = (type: string): string => `order.${eventNames[type] ?? type.toLowerCase()}`
 
 /** Event types of orders. A test in test/modules/messaging/live-events compares them with the sources. */
@@ -81,6 +82,7 @@ function detailOf({ detail, currency }: Pick<OrderEventRow, 'detail' | 'currency
   return { ...Object.fromEntries(ids), ...(typeof amount === 'number' ? { amount: { amount, currency } } : {}) }
 }
 
+/** Converts a row to an event for readers of orders. It has no text that a person wrote. */
 export const orderEventOf = (row: OrderEventRow): LiveEvent => ({
   name: orderEventName(row.type),
   shopId: row.shopId,
@@ -95,6 +97,10 @@ export const orderEventOf = (row: OrderEventRow): LiveEvent => ({
 
 /** Order events that change stock. Cancellations announce it themselves, see `announceOrderStock`. */
 const stockTypes: readonly string[] = ['PLACED', 'CONFIRMED']
+/**
+ * Returns whether an order event changed the stock of its lines. Cancellations are left out: they announce it
+ * themselves.
+ */
 export const changesStock = ({ type }: Pick<OrderEventRow, 'type'>): boolean => stockTypes.includes(type)
 
 /** The stock of a variant. */
@@ -106,6 +112,10 @@ export type VariantStock = {
   readonly reserved: number
 }
 
+/**
+ * Converts the stock of a variant to an event for readers of the catalog.
+ * @param because the order that changed it, if one did, and the time in milliseconds
+ */
 export const stockEventOf = (row: VariantStock, because: { readonly orderId?: string; readonly at: number }): LiveEvent => ({
   name: 'stock.changed',
   shopId: row.shopId,
@@ -172,6 +182,7 @@ export const shopOfStaffChange = ({ action, shopId }: Pick<AuditRow, 'action' | 
 /** Rows with this name are not sent themselves: they announce stock changes of an order's lines. */
 export const stockOfOrder = 'stock.of_order'
 
+/** Converts a stored announcement. Without a shop it is for operators. */
 export const eventOfRow = ({ name, shopId, data, at }: Pick<LiveRow, 'name' | 'shopId' | 'data' | 'at'>): LiveEvent => ({
   name,
   shopId,

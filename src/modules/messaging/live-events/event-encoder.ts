@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const textOf = ({ name, data }: LiveEvent, id: string | undefined): string =>
   `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
 
-/** Tells a client how long to wait before it reconnects. */
+/** Encodes the field that tells a client how long to wait before it reconnects. */
 export const encodeRetry = (ms: number): Uint8Array => encoder.encode(`retry: ${ms}\n\n`)
 
 export type EventEncoder = ReturnType<typeof createEventEncoder>

@@ -7,7 +7,7 @@ import { append, type LiveStore } from './store.ts'
 
 type EventDeps = Pick<Deps, 'newId' | 'clock'>
 /** The content of an event: ids, numbers, states and amounts; no personal data. */
-export type LiveEventEntry = Pick<LiveRow, 'name' | 'shopId' | 'data'>
+type LiveEventEntry = Pick<LiveRow, 'name' | 'shopId' | 'data'>
 
 /** Publishes an event inside the write that it reports, if no other table records it: see db/change-feed-query.ts. */
 export const publishEvent = (tx: Writer, { newId, clock }: EventDeps, entry: LiveEventEntry): Promise<void> =>

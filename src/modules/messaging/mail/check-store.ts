@@ -12,4 +12,5 @@ const rules: readonly Rule[] = [
   },
 ]
 
+/** Checks the rules of mails; one finding for each rule, also if it holds. */
 export const findMailInconsistencies = (db: CheckContext): AsyncGenerator<Finding> => checkRules(db, rules)

@@ -22,7 +22,7 @@ const defaultLanguage: MailLanguage = 'en'
 type Sender = { readonly shop: Readonly<Shop>; readonly settings: ShopMail | undefined } | undefined
 
 /** Pages that mails link to. Those that the shop's storefront lacks are served by souk. */
-export type PageKind = 'order' | 'reset' | 'verify' | 'invitation' | 'cart'
+type PageKind = 'order' | 'reset' | 'verify' | 'invitation' | 'cart'
 /** The shop's own pages. Null or undefined: served by souk. */
 type ShopPages = Readonly<Pick<Shop, 'pages'>> | undefined
 

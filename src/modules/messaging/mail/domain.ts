@@ -138,6 +138,7 @@ export const templateNames = Object.keys(mailTemplates) as MailTemplate[]
 
 export const mailLanguages = ['en', 'ar', 'mn'] as const
 export type MailLanguage = (typeof mailLanguages)[number]
+/** Returns whether mails exist in a language. Tags with a region, such as `en-GB`, do not count. */
 export const isMailLanguage = (text: string): text is MailLanguage => (mailLanguages as readonly string[]).includes(text)
 
 /** The length of a subject. */
@@ -153,20 +154,21 @@ export const afterHoursMax = 7 * 24
 /** The sealed content of a mail. */
 export type MailContent<Template extends MailTemplate = MailTemplate> = { readonly to: string; readonly data: MailData[Template] }
 
-/** What the sealed content is bound to. */
+/** Returns what the sealed content is bound to. */
 export const mailSeal = (id: string): string => `mail/${id}`
 
-/** Mails that a person waits for have a lane of their own in each shop. */
+/** Returns the lane of a mail. Mails that a person waits for have a lane of their own in each shop. */
 export const laneOf = (shopId: string | null, template: MailTemplate): string =>
   `${shopId ?? 'instance'}/${mailTemplates[template].isAwaited ? 'awaited' : 'told'}`
 
 /** Concurrent attempts per process. */
 export const slotsMax = 8
-/** Slots for a lane while `free` are left: one lane gets half of all, and fewer as others come. */
+/** Returns the slots of a lane while `free` are left: one lane gets half of all, and fewer as others come. */
 export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
 
 /** The lane that an attempt belongs to. */
 export type MailSlot = { readonly lane: string }
+/** Returns whether a lane may start another attempt while others are in flight. */
 export function hasSlot({ lane }: MailSlot, taken: readonly MailSlot[]): boolean {
   const free = slotsMax - taken.length
   return free > 0 && taken.filter((one) => one.lane === lane).length < slotsPerLane(free)

@@ -7,7 +7,7 @@ import type { MailBaseDeps } from './mail-deps.ts'
 import { mailStore as store } from './store.ts'
 
 /** A mail to be queued. */
-export type NewMail<Template extends MailTemplate = MailTemplate> = {
+type NewMail<Template extends MailTemplate = MailTemplate> = {
   /** Names the event, so that it is mailed once: `order-confirmed:order_…`. Contains no personal data and no secret. */
   key: string
   /** Null: from the instance itself. */

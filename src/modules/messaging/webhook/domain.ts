@@ -32,7 +32,7 @@ const seconds = 1_000
 /** How long messages are kept. */
 export const retentionMs = 30 * dayMs
 
-/** What an endpoint's sealed secret is bound to. */
+/** Returns what an endpoint's sealed secret is bound to. */
 export const webhookSecretSeal = (shopId: string, endpointId: string): string => `${shopId}/webhook-endpoint/${endpointId}`
 
 /** Builds a message's body in the form of Standard Webhooks. It is stored and signed byte for byte. */
@@ -159,6 +159,7 @@ export const deliveryMaxAgeMs = 3 * dayMs
 const endpointRestMs = (failures: number) =>
   Math.min(endpointPauseMs.longest, endpointPauseMs.first * 2 ** Math.max(0, failures - failuresTolerated))
 
+/** Returns whether an endpoint gets one attempt at a time. */
 export const isFailing = ({ failures }: Pick<Health, 'failures'>): boolean => failures >= failuresTolerated
 export const healthy: Health = { failures: 0, failingSince: null, retryAt: null, disabledAt: null, disabledReason: null }
 
@@ -211,6 +212,7 @@ export const endpointView = (endpoint: WebhookEndpoint) => ({
 })
 export type EndpointView = ReturnType<typeof endpointView>
 
+/** Renders a delivery without its content. `nextAttemptAt` is null once it is finished. */
 export const deliveryView = ({ id, outboxId, event, status, attempts, nextAt, lastStatus, lastError, ...times }: WebhookDelivery) => ({
   id,
   messageId: outboxId,

@@ -116,6 +116,7 @@ export async function createEndpoint(
   })
 }
 
+/** Lists a shop's endpoints without those that it removed. */
 export async function listEndpoints({ db }: Pick<Deps, 'db'>, shop: Shop, slice: PageSlice): Promise<Page<EndpointView>> {
   const { rows, total } = await store.listEndpoints(db.read, shop.id, slice)
   return pageOf(rows.map(endpointView), total, slice)

@@ -80,7 +80,7 @@ const formatValues = (values: AuditValues | null): AuditValues | null =>
 const formatNumber = (name: string, value: number): string | number =>
   /[a-z]At$/.test(name) ? new Date(value).toISOString() : /[a-z]Usd$/.test(name) ? usdOf(value) : value
 
-/** A row as the API and the export show it. */
+/** Renders a row as the API and the export show it. */
 export const auditView = ({ before, after, ...row }: AuditRow) =>
   pick({ ...row, ...isoTimes({ at: row.at }), before: formatValues(before), after: formatValues(after) }, ...auditColumns)
 export type AuditView = ReturnType<typeof auditView>
@@ -135,4 +135,5 @@ export const scannedMax = 2 * listedMax
 
 /** A search term: a complete id or request id, or the prefix of an action. */
 export type SearchTerm = { readonly term: string; readonly prefix: string | undefined }
+/** Parses a search text: one that looks like the start of an action is also tried as a prefix. */
 export const searchTermOf = (text: string): SearchTerm => ({ term: text, prefix: /^[a-z][a-z_.]*$/.test(text) ? text : undefined })

@@ -35,16 +35,26 @@ export type Backup = Pick<Manifest, 'name' | 'at' | 'instance' | 'keys' | 'missi
 
 /** @param at milliseconds since the epoch */
 export const backupName = (at: number): string => new Date(at).toISOString().replace(/[-:.]/g, '')
-/** Also matches incomplete backups. */
+/** Returns whether a text is the name of a backup, which may be incomplete. */
 export const isBackupName = (text: string): boolean => /^\d{8}T\d{9}Z$/.test(text)
 /** The first character of every backup name until the year 3000, so that listings skip other files. */
 export const backupNamePrefix = '2'
 
+/**
+ * Returns the path of a backup's manifest.
+ * @param name of the backup
+ */
 export const manifestOf = (name: string): string => `${name}/manifest.json`
+/** Returns the path of its database file. */
 export const databaseOf = (name: string): string => `${name}/souk.db`
+/** Returns the path of its sealed key file. */
 export const keysOf = (name: string): string => `${name}/keys.json`
 export const documentsFolder = 'documents/'
 export const keysFolder = 'keys/'
+/**
+ * Returns the path of a document, which all backups share.
+ * @param name its storage name
+ */
 export const documentOf = (name: string): string => `${documentsFolder}${name}`
 
 /** Parses a manifest of this version; undefined for any other text. */

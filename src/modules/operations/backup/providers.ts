@@ -13,7 +13,7 @@ export const readCopy = (path: string): AsyncGenerator<Uint8Array> => readChunks
 
 type Port = Parameters<typeof createBucketStore>[1] & { readonly now: () => number }
 
-/** The default place of backups. */
+/** Returns the default place of backups. */
 export const backupsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/backups`
 
 /** Returns the configured places, a bucket before a folder; by default the data directory. */
@@ -29,7 +29,7 @@ export function backupPlaces(config: Config, { now, ...port }: Port): readonly B
 }
 
 /** What this process knows about backups. */
-export type BackupState = {
+type BackupState = {
   /** When the first backup could be made, in milliseconds since the epoch. */
   readonly since: number
   /** The newest known backup of any place. */

@@ -44,6 +44,7 @@ export async function readText(store: BackupStore, name: string): Promise<string
   return Buffer.concat(pieces).toString('utf8')
 }
 
+/** Yields a text as UTF-8, for `put`. */
 export async function* textChunks(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
@@ -110,6 +111,7 @@ async function hasSealedBackup(store: BackupStore): Promise<boolean> {
   return false
 }
 
+/** Returns whether a store has a file of any backup, complete or not. */
 export async function hasBackupFiles(store: BackupStore): Promise<boolean> {
   for await (const _ of store.list(backupNamePrefix)) return true
   return false

@@ -6,6 +6,7 @@ import { counter, gauge, histogram, labelledMetric, optionalMetric } from '../..
 const histogramOf = (name: string, help: string, { bounds, buckets, sum }: Histogram): string[] =>
   histogram(name, help, bounds, [{ labels: {}, buckets, sum }])
 
+/** Formats the statistics of the database. Durations are seconds. */
 export function databaseLines({ writes, commits, retries, queued, commitSeconds, commitWorks, pools }: DatabaseStats): string[] {
   const poolStats = pools?.() ?? []
   return [
@@ -36,6 +37,7 @@ export function databaseLines({ writes, commits, retries, queued, commitSeconds,
   ]
 }
 
+/** Formats processor time, memory and open files of this process. */
 export function processLines({ openFiles }: Pick<Deps, 'openFiles'>): string[] {
   const { rss, heapUsed } = process.memoryUsage()
   const { user, system } = process.cpuUsage()

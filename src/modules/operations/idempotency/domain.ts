@@ -1,4 +1,4 @@
-/** The context that answers are sealed with. */
+/** Returns the context that answers are sealed with. */
 export const answerSeal = (scope: string, key: string): string => `idempotency/${scope}/${key}`
 
 /**

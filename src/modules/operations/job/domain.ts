@@ -86,7 +86,7 @@ export type JobStatus = JobProgress & {
   readonly nextRun: number | null
 }
 
-/** A job as the API shows it. */
+/** Renders a job as the API shows it. */
 export const jobView = (status: JobStatus) => {
   const { startedAt, endedAt, durationMs, result, error } = status
   const times = pick(status, 'runningSince', 'nextRun', 'requestedAt')

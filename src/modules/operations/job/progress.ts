@@ -3,6 +3,7 @@ import type { JobRun } from '../../../../db/schema/jobs.ts'
 import { pick } from '../../../lib/objects.ts'
 import { type JobProgress, type JobRow, mergedRuns, runsOf, withRun } from './domain.ts'
 
+/** Returns the progress that a row stores, without its holder. */
 export const progressOf = (row: JobRow): JobProgress =>
   pick(row, 'runningSince', 'startedAt', 'endedAt', 'durationMs', 'result', 'error', 'lastRuns', 'succeededAt')
 /** Adds an ended run. */

@@ -51,6 +51,7 @@ export type RunnerState = JobRunnerDeps & {
   isStopping: boolean
 }
 
+/** Creates the state of a process that holds no job yet. */
 export const createRunnerState = (deps: JobRunnerDeps): RunnerState => ({
   ...deps,
   isAlone: deps.config.databaseUrl.startsWith('file:'),
@@ -78,4 +79,5 @@ export const isRunHere = ({ isAlone, leasedJobs, clock, leasedUntil }: RunnerSta
   isAlone || runsInEachProcess(entry) || (leasedJobs.has(name) && clock.monotonic() < leasedUntil)
 /** Returns whether a run prevents another one. */
 export const isBusy = ({ runs, entry }: ScheduledJob): boolean => runs.size > 0 && !entry.overlaps
+/** Returns whether a run has exceeded the job's time limit. */
 export const isStuck = ({ runs }: ScheduledJob): boolean => [...runs].some((run) => run.isStuck)

@@ -155,7 +155,7 @@ export async function readRefundRate(deps: ReadDeps, query: SalesQuery) {
   }
 }
 
-export type RankingQuery = SalesQuery & { readonly limit?: string | undefined }
+type RankingQuery = SalesQuery & { readonly limit?: string | undefined }
 const limitOf = ({ limit }: RankingQuery): number => Math.min(Math.max(Number(limit ?? rankedDefault), 1), rankedMax)
 
 /** Ranks merchants by what affiliates sold for them in dollars, then by id. */

@@ -240,5 +240,5 @@ export type DaySums = { readonly day: number; readonly orders: bigint; readonly 
 /** The sales of a product after discounts, without shipping and added tax, before refunds, in minor units. */
 export type ProductSums = { readonly productId: string; readonly title: string | null; readonly units: bigint; readonly revenue: bigint }
 
-/** The key of the shop's figures. Those of products append the product id. */
+/** Returns the key of the shop's figures. Those of products append the product id. */
 export const shopKeyOf = ({ shopId, mode, currency }: ShopCurrency): string => `${shopId} ${mode} ${currency}`

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Reader } from '../../../../db/engine.ts'
 import { kpiWords } from '../../../../db/schema/kpi.ts'
-import { between, dayIn, freshOfShops, list, ofShops, presentOnly } from '../../../../db/shop-figures.ts'
+import { between, dayIn, figuresOfShops, freshFiguresOfShops, presentOnly, valueList } from '../../../../db/shop-figures.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { usdCentsOf } from '../../payments/fx/domain.ts'
 import { type Difference, type Kpi, type KpiPart, kpiParts } from './domain.ts'
@@ -70,7 +70,7 @@ const movements = (which: SQL): SQL => sql`
   where ${isSale} and t.affiliate_id is not null and t.usd_cents is not null and ${ofShop} and ${which} group by 1, 2, 3`
 
 const partOf = (kpi: Kpi): KpiPart => (kpi.startsWith('SHOP_') ? 'SHOPS' : 'NETWORK')
-const kpiList = (parts: readonly KpiPart[]): SQL => list(kpiWords.filter((kpi) => parts.includes(partOf(kpi))))
+const kpiList = (parts: readonly KpiPart[]): SQL => valueList(kpiWords.filter((kpi) => parts.includes(partOf(kpi))))
 
 /** The stored sums of a day: folded sums, deltas, and their effect on shops. `which` filters the rows. */
 function storedSums(day: number, parts: readonly KpiPart[], which: SQL = sql`true`): SQL {
@@ -78,7 +78,7 @@ function storedSums(day: number, parts: readonly KpiPart[], which: SQL = sql`tru
   return sql`
     select kpi, key, value from kpi_days where kpi in (${kpis}) and span = 1 and day = ${day} and ${which}
     union all select kpi, key, value from kpi_deltas where kpi in (${kpis}) and day = ${day} and ${which}
-    ${parts.includes('SHOPS') ? sql`union all select kpi, key, value from (${freshOfShops({ from: day, to: day })}) fresh where ${which}` : sql``}`
+    ${parts.includes('SHOPS') ? sql`union all select kpi, key, value from (${freshFiguresOfShops({ from: day, to: day })}) fresh where ${which}` : sql``}`
 }
 
 /** The figures of a period by its facts. */
@@ -90,7 +90,7 @@ function factSums(from: number, to: number, parts: readonly KpiPart[]): SQL {
   const queries: Record<KpiPart, readonly SQL[]> = {
     NETWORK: [registrationsAndApprovals(from, to), sales(orderFilter), movements(movementFilter)],
     SHOPS: [
-      ofShops({
+      figuresOfShops({
         orders: sql`orders o cross join shops s`,
         whichOrders: sql`${ofShop} and ${orderFilter}`,
         movements: sql`unified_transactions t join orders o on o.id = t.order_id cross join shops s`,
@@ -132,10 +132,11 @@ export async function readStoredSums(
   const parts = kpiParts.filter((part) => keysToRead.some(({ kpi }) => partOf(kpi) === part))
   const keys = [...new Set(keysToRead.map(({ key }) => key))]
   const rows = await read.rows<{ kpi: Kpi; key: string; value: string }>(sql`
-    select kpi, key, cast(sum(value) as text) as value from (${storedSums(day, parts, sql`key in (${list(keys)})`)}) held
+    select kpi, key, cast(sum(value) as text) as value from (${storedSums(day, parts, sql`key in (${valueList(keys)})`)}) held
     group by kpi, key`)
   return new Map(rows.map(({ kpi, key, value }) => [sumKey({ kpi, key }), BigInt(value)]))
 }
+/** Returns the key of a sum in the result of `readStoredSums`. */
 export const sumKey = ({ kpi, key }: Pick<Difference, 'kpi' | 'key'>): string => `${kpi} ${key}`
 
 /** Returns the figures of a shop's test orders, which are removed when it goes live. */

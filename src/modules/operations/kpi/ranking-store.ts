@@ -123,6 +123,7 @@ export async function topOfCandidates(
   return isExact ? rows.map(rankedRow) : undefined
 }
 
+/** Ranks all keys. Its cost grows with the keys of the window. */
 export async function topOfAll(read: From, ranking: Ranking, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> {
   const rows = await read.rows<RankedRow>(ranking.best(sumsOf(ranking, mode, span, false), sql`0`, limit))
   return rows.map(rankedRow)

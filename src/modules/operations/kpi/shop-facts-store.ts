@@ -5,13 +5,13 @@ import {
   type DayOf,
   dayIn,
   factsWithin,
-  freshOfShops,
-  isOf,
+  figuresOfShops,
+  freshFiguresOfShops,
+  isOfShop,
   lineFigures,
-  list,
   movementFigures,
-  ofShops,
   orderFigures,
+  valueList,
 } from '../../../../db/shop-figures.ts'
 import type { DayRun } from '../../../lib/zone-days.ts'
 import {
@@ -41,9 +41,10 @@ export const shopFigures = {
       deltas.filter(({ kpi, id }) => kpis.includes(kpi) && id.startsWith(prefix)).map(({ id }) => id)
     const [orders, movements] = [idsOf(inModes(['ORDERS'], 'ALL'), 'order_'), idsOf(inModes(['GMV', 'REFUNDS', 'UNPRICED'], 'ALL'), 'txn_')]
     if (orders.length + movements.length === 0) return []
-    const among = (column: string, ids: readonly string[]) => (ids.length === 0 ? sql`false` : sql`${sql.raw(column)} in (${list(ids)})`)
+    const among = (column: string, ids: readonly string[]) =>
+      ids.length === 0 ? sql`false` : sql`${sql.raw(column)} in (${valueList(ids)})`
     const rows = await tx.rows<{ kpi: Kpi; day: number | string; key: string; value: number | string }>(
-      ofShops({
+      figuresOfShops({
         orders: sql`orders o`,
         whichOrders: among('o.id', orders),
         movements: sql`unified_transactions t join orders o on o.id = t.order_id`,
@@ -58,9 +59,9 @@ export const shopFigures = {
     const key = shopKeyOf(shop)
     const rows = await read.rows<DayRow>(sql`
       select kpi, day, cast(sum(value) as text) as value from (
-        select kpi, day, value from kpi_days where kpi in (${ofDays}) and span = 1 and day in (${list(daysOf(span.from, span.to + 1))}) and key = ${key}
+        select kpi, day, value from kpi_days where kpi in (${ofDays}) and span = 1 and day in (${valueList(daysOf(span.from, span.to + 1))}) and key = ${key}
         union all select kpi, day, value from kpi_deltas where kpi in (${ofDays}) and day >= ${span.from} and day <= ${span.to} and key = ${key}
-        union all select kpi, day, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofDays})) sums
+        union all select kpi, day, value from (${freshFiguresOfShops(span, isOfShop(shop))}) fresh where kpi in (${ofDays})) sums
       group by kpi, day`)
     return daySums(rows)
   },
@@ -141,7 +142,7 @@ function productQueries(shop: ShopCurrency, span: Span): { settled: SQL[]; last:
   const key = shopKeyOf(shop)
   const isProduct = sql`key > ${`${key} `} and key < ${`${key}!`}`
   const storedRows = (length: number, days: readonly number[]) => sql`select kpi, key, value from kpi_days
-    where kpi in (${ofProducts}) and span = ${length} and day in (${list(days)}) and ${isProduct}`
+    where kpi in (${ofProducts}) and span = ${length} and day in (${valueList(days)}) and ${isProduct}`
   const pieces = runsOf(span.from, span.to + 1).flatMap((run) =>
     daysOf(run.from, run.to, run.span).map((day) => ({ day, length: run.span })),
   )
@@ -152,7 +153,7 @@ function productQueries(shop: ShopCurrency, span: Span): { settled: SQL[]; last:
     last: [
       ...open.map(({ day, length }) => storedRows(length, [day])),
       sql`select kpi, key, value from kpi_deltas where kpi in (${ofProducts}) and day >= ${span.from} and day <= ${span.to} and ${isProduct}`,
-      sql`select kpi, key, value from (${freshOfShops(span, isOf(shop))}) fresh where kpi in (${ofProducts})`,
+      sql`select kpi, key, value from (${freshFiguresOfShops(span, isOfShop(shop))}) fresh where kpi in (${ofProducts})`,
     ],
   }
 }
@@ -174,7 +175,7 @@ function headOf<Sums extends { units: bigint; revenue: bigint }>(sums: ReadonlyM
 async function addTitles(read: From, rows: readonly SumRow[]): Promise<ProductSums[]> {
   if (rows.length === 0) return []
   const products = await read.rows<{ id: string; title: string }>(
-    sql`select id, title from products where id in (${list(rows.map(({ id }) => id))})`,
+    sql`select id, title from products where id in (${valueList(rows.map(({ id }) => id))})`,
   )
   const titles = new Map(products.map(({ id, title }) => [id, title]))
   return rows.map(({ id, units, revenue }) => ({

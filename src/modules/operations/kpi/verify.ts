@@ -50,7 +50,7 @@ export async function* checkKpis(read: Read): AsyncGenerator<{ subject: string; 
   yield { subject: 'figures of the dashboards', problems: problems.slice(0, problemsMax) }
 }
 
-export type RebuildResult = { readonly days: number; readonly differences: number }
+type RebuildResult = { readonly days: number; readonly differences: number }
 
 /**
  * Recounts every day and repairs differences. Each difference is a log error and an audit row.

@@ -34,16 +34,20 @@ const generationPath = (generation: string) => `${shippedPrefix}${generation}`
 export const generationName = (instance: string, at: number, random: Uint8Array): string =>
   `${instance}/${new Date(at).toISOString().replace(/[-:.]/g, '')}-${Buffer.from(random).toString('hex')}`
 
-/** The file of the instance's keys, including earlier ones. */
+/** Names the file of the instance's keys, including earlier ones. */
 export const shippedKeysName = (instance: string): string => `${shippedPrefix}${instance}/keys.json`
-/** The record of the last stop. */
+/** Names the record of the last stop. */
 export const endedName = (instance: string): string => `${shippedPrefix}${instance}/ended`
-/** The record of the active shipper. */
+/** Names the record of the active shipper. */
 export const claimName = (instance: string): string => `${shippedPrefix}${instance}/shipper`
+/** Names the file that starts a generation. Its header has the version of souk. */
 export const generationStartName = (generation: string): string => `${generationPath(generation)}/begun`
+/** Names a segment. Names of one generation sort by index. */
 export const segmentName = ({ generation, index, at }: Omit<Segment, 'kind'>): string =>
   `${generationPath(generation)}/segment-${count(index)}-${at}`
+/** Names the pages of a snapshot. `begunAt`: milliseconds, when copying them began. */
 export const pagesName = ({ generation, begunAt }: Omit<Pages, 'kind'>): string => `${generationPath(generation)}/pages-${begunAt}`
+/** Names the record of a complete snapshot, whose pages are stored before it. */
 export const snapshotName = ({ generation, first, last, at, begunAt }: Omit<Snapshot, 'kind'>): string =>
   `${generationPath(generation)}/snapshot-${count(first)}-${count(last)}-${at}-${begunAt}`
 
@@ -124,6 +128,7 @@ export function resumableGeneration(shipped: readonly ShippedFile[]): ResumableG
   return { snapshot: plan.snapshot, last, names: plan.segments.map(({ name }) => name) }
 }
 
+/** Returns the instance that shipped a file: eight hex digits. */
 export const instanceOf = ({ generation }: Pick<ShippedFile, 'generation'>): string => generation.slice(0, generation.indexOf('/'))
 
 /** Reads the start time from the name. */

@@ -14,7 +14,7 @@ export async function* withHeader(head: object, chunks: AsyncIterable<Uint8Array
   yield* chunks
 }
 
-/** The content of a file that is only a header. */
+/** Returns the content of a file that is only a header. */
 export async function* emptyFile(): AsyncGenerator<Uint8Array> {}
 
 const headMaxBytes = 4_096

@@ -12,6 +12,7 @@ const clockBehindMs = 60_000
 /** The log is released because the store is too slow or does not respond. */
 export class LogReleased extends Error {}
 
+/** Ends a session because its log is lost. Only the first reason counts. */
 export function loseLog(session: ShippingSession, reason: unknown): void {
   session.lostBy ??= reason
   session.lost.reject(session.lostBy)

@@ -1,5 +1,5 @@
 import type { Deps } from '../../../core/deps.ts'
-import { digestOf } from '../../../lib/digest.ts'
+import { sha256 } from '../../../lib/seal.ts'
 import { instanceIdentity } from '../../identity/master-key/index.ts'
 import { type BackupDeps, openedTarget } from '../backup/index.ts'
 import { startShipping } from './service.ts'
@@ -32,7 +32,7 @@ export async function shipLog(
     // The same id as in backups.
     instance: (await instanceIdentity(db)) ?? noInstance,
     // Machine and data directory, which survive a restart.
-    shipper: digestOf(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
+    shipper: sha256(`${processName.split(':', 1)[0]} ${config.dataDir}`).slice(0, 16),
   })
 }
 

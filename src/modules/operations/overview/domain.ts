@@ -23,6 +23,7 @@ export type CappedCount = { readonly total: number; readonly isCapped: boolean }
 
 /** @param n counted up to `waitingMax + 1` */
 export const cappedCountOf = (n: number): CappedCount => ({ total: Math.min(n, waitingMax), isCapped: n > waitingMax })
+/** Renders a count; `totalCapped` only if there may be more. */
 export const cappedCountView = ({ total, isCapped }: CappedCount): { total: number; totalCapped?: true } =>
   isCapped ? { total, totalCapped: true } : { total }
 

@@ -27,7 +27,7 @@ export async function rateFor(from: From, currency: string, day: string): Promis
 }
 
 /**
- * Like `rateFor`, for rows that waited for a rate: without an earlier rate it returns the first of the seven days
+ * Does `rateFor` for rows that waited for a rate: without an earlier rate it returns the first of the seven days
  * after.
  */
 export async function rateNear(from: From, currency: string, day: string): Promise<Rate | undefined> {
@@ -39,7 +39,7 @@ export async function daysWithRate(from: From, currency: string): Promise<readon
   return fixedRateOf(currency) === undefined ? pricedSpans(await store.days(from, currency)) : [always]
 }
 
-export type FetchResult =
+type FetchResult =
   | { readonly outcome: 'off' | 'known' }
   | { readonly outcome: 'failed'; readonly source: string; readonly problem: string }
   | { readonly outcome: 'read'; readonly added: number }

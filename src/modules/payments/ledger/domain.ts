@@ -14,6 +14,7 @@ const sums: { readonly [one in Kind]: { readonly of: 'SALE' | 'REFUND' | 'DISPUT
   DISPUTE_WON: { of: 'DISPUTE', sign: -1 },
 }
 
+/** Returns whether a movement adds to the sum of its kind (1) or takes from it (-1). */
 export const signOf = ({ kind }: Pick<Transaction, 'kind'>): 1 | -1 => sums[kind].sign
 
 type SummedMovement = Pick<Transaction, 'kind' | 'orderId' | 'currency' | 'rateDay' | 'processor' | 'confirmed' | 'amount'>

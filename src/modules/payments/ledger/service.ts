@@ -92,8 +92,8 @@ async function recordPricing(tx: Writer, ids: readonly string[]): Promise<void> 
 
 /**
  * Returns a function that values movements in US dollars. Call it once per movement, in their order. Movements of one
- * order on one day have one rate and are rounded as a sum, so that a full refund, in any number of parts, takes back
- * exactly the dollars that came in, even if new rates have become known.
+ * order on one day have one rate and are rounded as a sum. So a full refund in any number of parts takes back exactly
+ * the dollars that came in, even if new rates have become known.
  */
 async function createAppraiser(from: From, rows: readonly Movement[]) {
   // Dollars are never rounded.

@@ -18,7 +18,7 @@ const hostView = (host: string, breaker: Breaker) => ({
   }),
 })
 
-export type BreakerView = {
+type BreakerView = {
   readonly processor: ProcessorName
   readonly isolatedAt: string | null
   readonly hosts: ReturnType<typeof hostView>[]
@@ -38,7 +38,7 @@ export async function listBreakers(deps: PaymentMethodDeps): Promise<BreakerView
   return processorNames.map((processor) => viewOf(deps, processor, isolated.get(processor) ?? null))
 }
 
-/** Processors that an operator isolated. */
+/** Lists the processors that an operator isolated. */
 export const isolatedProcessors = async ({ paymentMethodStore }: Pick<PaymentMethodDeps, 'paymentMethodStore'>): Promise<ProcessorName[]> =>
   (await paymentMethodStore.isolations()).map(({ processor }) => processor)
 

@@ -14,4 +14,5 @@ const byCurrency: ReadonlyMap<string, ReadonlySet<ProcessorName>> = new Map(
     .filter(isCurrency)
     .map((currency) => [currency, new Set(processorNames.filter((name) => processors[name].supportsCurrency(currency)))]),
 )
+/** Returns the processors that support a currency; none for an unknown one. */
 export const processorsSupporting: ProcessorsSupporting = (currency) => byCurrency.get(currency) ?? nobody

@@ -36,7 +36,7 @@ export const manualTitleMax = 100
 export const instructionsMax = 2_000
 export const expiresAfterDaysMax = 90
 
-/** Whether a processor takes Apple Pay and Google Pay tokens. */
+/** Returns whether a processor takes Apple Pay and Google Pay tokens. */
 export const takesWallets = (name: ProcessorName): boolean => processorFacts[name].takesWallets
 
 /** The default card processor by the cohort of an approved KYB record. */

@@ -8,6 +8,7 @@ import type { PaymentMethodDeps } from './providers.ts'
 
 export type Partnerships = { readonly data: Partnership[]; readonly version: number }
 
+/** Lists all partnerships in their order, with the version for `If-Match`. */
 export const listPartnerships = ({ paymentMethodStore }: Pick<PaymentMethodDeps, 'paymentMethodStore'>): Promise<Partnerships> =>
   paymentMethodStore.partnerships()
 

@@ -21,6 +21,10 @@ const removeScript = "return redis.call('HDEL', KEYS[1], unpack(ARGV))"
 
 const states: ReadonlySet<string> = new Set(['CLOSED', 'OPEN', 'HALF_OPEN'])
 
+/**
+ * Creates the sharing of one process.
+ * @param breakers called late, because the breakers report their changes here
+ */
 export function createBreakerSharing(shared: SharedState, breakers: () => Pick<Breakers, 'of' | 'take'>) {
   /** The last known version of each breaker. */
   const versions = new Map<string, number>()

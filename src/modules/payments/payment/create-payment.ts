@@ -14,6 +14,7 @@ export function shopperOf({ email, billingAddress, shippingAddress }: Payer): No
   return { email, ...withoutUndefined({ name: address?.name, country: address?.countryCode }) }
 }
 
+/** Formats details for sealing. Inverse of `parseSealedDetails`. */
 export const sealedDetailsText = (beginning: SealedDetails): string => JSON.stringify(beginning)
 
 /** Parses the sealed details of a payment. Older versions sealed the token alone. */

@@ -26,14 +26,14 @@ export const paymentTransitions = assertReachable('PENDING', {
 export const paymentStatuses = statesOf(paymentTransitions)
 type OpenPaymentStatus = 'PENDING' | 'REQUIRES_ACTION' | 'AUTHORIZED' | 'PROCESSING'
 
-/** Whether a payment ended without paying its order. It may still have captured money. */
+/** Returns whether a payment ended without paying its order. It may still have captured money. */
 export const hasFailed = ({ status }: Pick<Payment, 'status'>): boolean => status === 'FAILED' || status === 'VOIDED'
 
-/** Whether the processor may still capture money, by itself or for us. */
+/** Returns whether the processor may still capture money, by itself or for us. */
 export const isOpenPayment = <Of extends Pick<Payment, 'status'>>(payment: Of): payment is Of & { status: OpenPaymentStatus } =>
   payment.status !== 'CAPTURED' && !hasFailed(payment)
 
-/** Whether a payment has ended and its processor has no trace of it: it refused to start it. */
+/** Returns whether a payment has ended and its processor has no trace of it: it refused to start it. */
 export const isUnknownToProcessor = (payment: Pick<Payment, 'status' | 'processorReference' | 'askAt'>): boolean =>
   hasFailed(payment) && payment.processorReference === null && payment.askAt === null
 
@@ -54,7 +54,10 @@ export function sweepAt(endedAt: number, now: number): number | null {
 /** The least time between two queries of a payment for waiting callers, in milliseconds. */
 export const queryPauseMs = 2_000
 
-/** Whether a payment may be queried for a waiting caller. A future `askedAt` comes from a clock that was set back. */
+/**
+ * Returns whether a payment may be queried for a waiting caller. A future `askedAt` comes from a clock that was set
+ * back.
+ */
 export const canBeQueried = ({ askedAt }: Pick<Payment, 'askedAt'>, now: number): boolean =>
   askedAt === null || askedAt > now || askedAt <= now - queryPauseMs
 
@@ -67,28 +70,28 @@ const unansweredGraceMs = 24 * 60 * 60_000
 export const sweepAgainAt = (endedAt: number, now: number): number | null =>
   now >= endedAt + sweepMs + unansweredGraceMs ? null : now + unansweredMs
 
-/** Whether a payment's status may change from one to the other. */
+/** Returns whether a payment's status may change from one to the other. */
 export const canMoveTo = (from: PaymentStatus, to: PaymentStatus): boolean =>
   (paymentTransitions[from] as readonly PaymentStatus[]).includes(to)
 
 /**
- * Whether it cannot be known if the processor started a payment: the answer was lost, and the payment can be neither
- * queried nor created again. A second one could be paid too.
+ * Returns whether it cannot be known if the processor started a payment: the answer was lost, and the payment can be
+ * neither queried nor created again. A second one could be paid too.
  */
 export const isLost = (payment: Pick<Payment, 'status' | 'processorReference' | 'references'>): boolean =>
   payment.status === 'PROCESSING' && hasNoReferences(payment)
 
-/** Whether the processor has given no reference by which a payment can be queried. */
+/** Returns whether the processor has given no reference by which a payment can be queried. */
 export const hasNoReferences = ({ processorReference, references }: Pick<Payment, 'processorReference' | 'references'>): boolean =>
   processorReference === null && Object.keys(references).length === 0
 
-/** Whether a payment may still change by itself: it is open, or ended without money and is watched. */
+/** Returns whether a payment may still change by itself: it is open, or ended without money and is watched. */
 export const isOpenOrWatched = (payment: Pick<Payment, 'status' | 'askAt'>): boolean => isOpenPayment(payment) || payment.askAt !== null
 
 /** The statuses of open payments. */
 export const openPaymentStatuses = paymentStatuses.filter((status): status is OpenPaymentStatus => isOpenPayment({ status }))
 
-/** Whether a payment was captured in full after it had ended. */
+/** Returns whether a payment was captured in full after it had ended. */
 export const isPaidAfterEnding = (payment: Pick<Payment, 'status' | 'captured' | 'amount'>): boolean =>
   hasFailed(payment) && payment.captured >= payment.amount
 
@@ -101,7 +104,7 @@ export const byHandCode = 'paid_by_hand'
 /** After this time a refund request whose answer was lost certainly arrives no more. */
 export const refundArrivesMs = 60 * 60_000
 
-/** Whether the shop receives a payment outside souk. It stays PENDING until it is marked as paid or voided. */
+/** Returns whether the shop receives a payment outside souk. It stays PENDING until it is marked as paid or voided. */
 export const isManualPayment = ({ processor }: Pick<Payment, 'processor'>): boolean => processor === manualProcessor
 
 /** What a manual payment keeps of its method, as it was at the checkout. */
@@ -131,7 +134,7 @@ export type PaymentChoice = {
   manual?: ManualMethod
 }
 
-/** The context that a sealed payment token is bound to. */
+/** Returns the context that a sealed payment token is bound to. */
 export const paymentTokenSeal = (paymentId: string): string => `payment/${paymentId}`
 
 /** Returns a payment without what only its processor and the shopper's page may know. */

@@ -28,7 +28,7 @@ export async function hostedPageOptions(deps: PaymentDeps, shop: ShopContext, am
   return ways
 }
 
-/** Whether `hostedPageOptions` lists any. In TEST the sandbox is always one. */
+/** Returns whether `hostedPageOptions` lists any. In TEST the sandbox is always one. */
 export const hasHostedPage = async (deps: PaymentDeps, shop: ShopContext, amount: Money): Promise<boolean> =>
   shop.mode === 'TEST' || !(await hostedPages(deps, shop, amount).next()).done
 

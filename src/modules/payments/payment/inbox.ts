@@ -178,7 +178,7 @@ export async function receiveMessage(deps: PaymentDeps, sent: IncomingWebhook): 
   })
 }
 
-/** Messages due by `now`, up to a limit for each processor. */
+/** Lists messages due by `now`, up to a limit for each processor. */
 export const dueMessages = ({ inboxStore }: PaymentDeps, now: number, limit: number): Promise<DueItem[]> => inboxStore.due(now, limit)
 
 /** How long a run holds a message. After a crash another run takes it then. */

@@ -30,7 +30,7 @@ const endedFields = ({ payment, answer }: Pick<RecordedAnswer, 'payment' | 'answ
 })
 const reopenedFields = { endedAt: null, askAt: null } as const
 
-/** Whether an answer has a reference that was not known yet. */
+/** Returns whether an answer has a reference that was not known yet. */
 const hasNewReferences = ({ payment, answer }: Pick<RecordedAnswer, 'payment' | 'answer'>): boolean =>
   Object.entries(answer.references ?? {}).some(([name, value]) => payment.references[name] !== value)
 
@@ -90,7 +90,7 @@ export async function recordReferences(
   return (await store.change(tx, payment, [payment.status], answerFields(recorded, clock.now()))) ?? payment
 }
 
-/** The fields that a capture sets. */
+/** Returns the fields that a capture sets. */
 export const captureFields = (recorded: RecordedAnswer, now: number) => ({
   ...answerFields(recorded, now),
   captured: recorded.answer.captured,

@@ -31,9 +31,9 @@ type RefundOperationResult = {
 }
 
 /**
- * Makes a payment's processor refund money. A refund that may have been sent is queried first. It is sent again only
- * if the processor does not know it, and only while the processor treats that as the same refund or after it would be
- * found. One with a reference is never sent again: a processor that forgot our ids would pay it twice.
+ * Makes a payment's processor refund money. A refund that may have been sent is queried first, and sent again only if
+ * the processor does not know it. Also, the processor must treat that as the same refund, or be sure to have found it.
+ * One with a reference is never sent again: a processor that forgot our ids would pay it twice.
  */
 export async function sendRefund(deps: PaymentDeps, operation: RefundOperation): Promise<RefundOperationResult> {
   const { refundId, paymentId, orderId, amount, currency, refundReference, sentAt, isCreated, patienceMs } = operation

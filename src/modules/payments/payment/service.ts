@@ -75,7 +75,7 @@ export type PaymentOperation = 'create' | 'ask' | 'capture' | 'void'
 export type PaymentAnswer = Omit<ProcessorPayment, 'reference'> & { readonly reference: string | undefined }
 
 /** `taken` while another run holds the payment, `unanswered` without a reliable answer. */
-export type OperationResult = { readonly answer: PaymentAnswer } | 'unanswered' | 'taken'
+type OperationResult = { readonly answer: PaymentAnswer } | 'unanswered' | 'taken'
 
 type OperationOptions = {
   /** The holder of the payment's lease. */
@@ -115,7 +115,9 @@ export async function requestProcessor(
 /** The fields of every log line about a payment. */
 const traceOf = ({ id, orderId, processor }: Payment) => ({ order: orderId, payment: id, processor })
 
-/** Whether the holder has the lease for a call. An ended payment may be voided too: the shopper can retry it. */
+/**
+ * Returns whether the holder has the lease for a call. An ended payment may be voided too: the shopper can retry it.
+ */
 async function takeLease(
   { db, clock, paymentStore }: PaymentDeps,
   operation: PaymentOperation,
@@ -214,7 +216,7 @@ function normalizeAnswer(
   return answer.state === 'PENDING' && answer.clientParameters !== undefined ? { ...answer, state: 'REQUIRES_ACTION' } : answer
 }
 
-/** Whether a payment by this method is captured without a call of ours. */
+/** Returns whether a payment by this method is captured without a call of ours. */
 const capturesWithoutCapture = ({ capabilities: { capturesItself } }: Processor, { method }: Pick<Payment, 'method'>): boolean =>
   typeof capturesItself === 'boolean' ? capturesItself : capturesItself.includes(method)
 
@@ -317,7 +319,7 @@ export async function fetchPaymentStatus(deps: PaymentDeps, payment: Payment): P
   return bound && fetchStatus(deps, bound, payment)
 }
 
-/** Whether a payment's account is still set up. */
+/** Returns whether a payment's account is still set up. */
 export async function canQueryPayment(deps: PaymentDeps, paymentId: string): Promise<boolean> {
   const payment = await deps.paymentStore.find(paymentId)
   return payment !== undefined && (await processorOf(deps, payment)) !== undefined

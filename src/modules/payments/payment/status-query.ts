@@ -61,7 +61,7 @@ export async function storeReferences(
   }
 }
 
-/** Ended payments to query by `now`, up to a limit for each processor. */
+/** Returns ended payments to query by `now`, up to a limit for each processor. */
 export const paymentsDueForQuery = ({ paymentStore }: PaymentDeps, now: number, limit: number): Promise<DueItem[]> =>
   paymentStore.dueForQuery(now, limit)
 

@@ -11,10 +11,10 @@ export function fieldNames(processor: ProcessorName): { readonly publishable: st
   return { publishable: named(true), sealed: named(false) }
 }
 
-/** Whether a merchant gives the URL: of their own server, or the account's own host. */
+/** Returns whether a merchant gives the URL: of their own server, or the account's own host. */
 export const takesUrl = (processor: ProcessorName): boolean => 'apiUrl' in processors[processor].fields
 
-/** Whether merchants run the processor's server themselves. */
+/** Returns whether merchants run the processor's server themselves. */
 export const isSelfHosted = (processor: ProcessorName): boolean => processors[processor].required.includes('apiUrl')
 
 /** Returns the identity of an account across changes of its keys; null if none of its fields is given. */

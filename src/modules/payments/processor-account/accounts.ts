@@ -102,7 +102,7 @@ export async function accountsOfShop(
   return Object.fromEntries(rows.map((row) => [row.processor, accountOf(config, row)]))
 }
 
-/** Whether a shop or the instance has an account of a mode that can take payments. */
+/** Returns whether a shop or the instance has an account of a mode that can take payments. */
 export async function hasAccount(deps: Needed, of: { readonly shopId: string; readonly mode: Mode }): Promise<boolean> {
   if (processorNames.some((processor) => instanceAccount(deps.config, processor, of.mode))) return true
   return Object.keys(await accountsOfShop(deps, of)).length > 0

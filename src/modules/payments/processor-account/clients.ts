@@ -40,6 +40,7 @@ type Clients = {
 /** Clients to cache. A dropped one costs another token. */
 const keptMax = 1_000
 
+/** Creates the clients of a process. Each opens its keys and calls nothing before its first use. */
 export function createClients({ config, keyring }: { config: Config; keyring: Pick<Keyring, 'unseal'> }, open: OpenClient): Clients {
   /** The last used one comes last. */
   const kept = new Map<string, Processor>()

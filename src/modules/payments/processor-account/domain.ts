@@ -13,7 +13,7 @@ export type AccountSettings = Readonly<Record<string, string>>
 /** The id of the instance's own accounts. */
 export const instanceId = 'instance'
 
-/** The host and port of an API, which identify its breaker. */
+/** Returns the host and port of an API, which identify its breaker. */
 export const apiHost = (apiUrl: string): string => URL.parse(apiUrl)?.host ?? ''
 
 /** Every PUT calls the processor. */
@@ -22,15 +22,15 @@ export const putsByShop: Limit = { name: 'processor-account:shop', most: 10, win
 /** Every connection test calls the processor; nothing is stored, so a merchant may try more often. */
 export const testsByShop: Limit = { name: 'processor-account-test:shop', most: 20, windowMs: 60 * 60 * 1000 }
 
-/** The context that the sealed settings are bound to. */
+/** Returns the context that the sealed settings are bound to. */
 export const accountSeal = ({ id, shopId, processor }: { id: string; shopId: string; processor: string }): string =>
   `${shopId}/processor-account/${processor}/${id}`
 
-/** Whether two keys of an account have different modes. */
+/** Returns whether two keys of an account have different modes. */
 export const areMixed = ({ publishableKey, secretKey }: AccountSettings): boolean =>
   publishableKey !== undefined && secretKey !== undefined && modeOfKey(publishableKey) !== modeOfKey(secretKey)
 
-/** An account as its shop sees it: the names of its fields, never the values. */
+/** Renders an account as its shop sees it: the names of its fields, never the values. */
 export const accountView = ({ processor, mode, names, checkedAt, version }: AccountRow) => ({
   processor,
   mode,

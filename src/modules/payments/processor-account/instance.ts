@@ -33,7 +33,7 @@ function configured(config: Config, processor: ProcessorName): { readonly apiUrl
 const settingField = (processor: ProcessorName, name: string) =>
   `${processor}${name.slice(0, 1).toUpperCase()}${name.slice(1)}` as Extract<keyof Config, `${ProcessorName}${string}`>
 
-/** Whether these settings, with `apiUrl`, can take payments. */
+/** Returns whether these settings, with `apiUrl`, can take payments. */
 export const isComplete = (processor: ProcessorName, settings: AccountSettings): boolean =>
   processors[processor].required.every((name) => name === 'apiUrl' || settings[name] !== undefined)
 
@@ -82,7 +82,7 @@ export function apiUrlFor(config: Config, processor: ProcessorName, mode: Mode):
   return url !== undefined && modeOfHost(url) === mode ? url : hosts[mode]
 }
 
-/** The API hosts and ports of the instance's accounts, for their breakers. */
+/** Returns the API hosts and ports of the instance's accounts, for their breakers. */
 export const hostsIn = (config: Config): Readonly<Partial<Record<ProcessorName, string>>> =>
   Object.fromEntries(
     processorNames.flatMap((processor) => {

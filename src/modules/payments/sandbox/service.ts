@@ -10,7 +10,7 @@ type SandboxDeps = Pick<Deps, 'db' | 'clock'> & { readonly instanceKeys: Instanc
 /** The reply of the sandbox: a status and a body, a broken connection, or none. */
 type Reply = { status: number; body?: unknown } | 'break off' | 'hang'
 
-/** The signature key of the sandbox's webhooks. */
+/** Returns the signature key of the sandbox's webhooks. */
 export const sandboxSignature = async ({ instanceKeys }: Pick<SandboxDeps, 'instanceKeys'>, body: string | Uint8Array): Promise<string> =>
   hmac({ bytes: await instanceKeys.of('SANDBOX_WEBHOOKS') }, body)
 

@@ -6,8 +6,8 @@ export const abandonedAfterMs = 60 * 60 * 1000
 /** Older carts get no mail, so that a shop that turns it on, or a restart, mails no carts of last week. */
 export const mailWindowMs = 24 * 60 * 60 * 1000
 
-/** Whether a cart may be mailed: open, not a draft, with an address and consent. Lines are checked apart. */
-export const acceptsMail = (
+/** Returns whether a cart may be mailed: open, not a draft, with an address and consent. Lines are checked apart. */
+const acceptsMail = (
   cart: Pick<Cart, 'status' | 'expiresAt' | 'draft' | 'email' | 'acceptsMarketing'>,
   now: number,
 ): cart is typeof cart & { email: string } =>

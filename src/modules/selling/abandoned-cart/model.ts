@@ -11,7 +11,7 @@ const Line = t.Object(
   },
   { title: 'AbandonedCartLine' },
 )
-export const AbandonedCartRecord = t.Object(
+const AbandonedCartRecord = t.Object(
   {
     id: t.String({ description: "A secret, like every cart's id" }),
     email: nullable(t.String()),

@@ -114,7 +114,7 @@ export async function mailAbandonedCarts(deps: Deps): Promise<void> {
 }
 
 /** A caller who may read any cart, without a record of what it showed. */
-const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
+const linkCaller = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
 
 /**
  * Decides at sending whether the mail is still wanted, and adds the contents and the link. A cart that changed since is
@@ -129,7 +129,7 @@ export const createMailPreparer =
     const decision = decideMail(cart, { to: content.to, data, isFirst: attempts === 1 }, clock.now())
     if (decision === 'wait') await db.write((tx) => store.forgetMailed(tx, data.cartId), locking)
     if (decision !== 'send' || !cart || shopId === null) return undefined
-    const [{ enabled }, { view }] = await Promise.all([readAbandonedCartMail(db.read, shopId), viewCart(deps, ofLink(shopId), cart.id)])
+    const [{ enabled }, { view }] = await Promise.all([readAbandonedCartMail(db.read, shopId), viewCart(deps, linkCaller(shopId), cart.id)])
     if (!enabled || view.lines.length === 0) return undefined
     const token = await db.write((tx) => issueToken(tx, deps, { purpose: 'CART_RECOVERY', subjectId: cart.id, shopId, email: content.to }))
     const lines = view.lines.slice(0, linesShownMax).map(({ title, variantTitle, quantity, total }) => ({

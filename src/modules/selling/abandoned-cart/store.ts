@@ -15,7 +15,7 @@ export type AbandonedFilter = {
 }
 /** The position of a cart in the list: time and id. */
 export type AbandonedKey = { readonly at: number; readonly id: string }
-export type OrderOfCart = {
+type OrderOfCart = {
   readonly cartId: string
   readonly id: string
   readonly number: number

@@ -16,10 +16,10 @@ export const codeLengthMax = 64
 /** The fields of a create or a change. */
 export type AffiliateInput = Partial<Pick<Affiliate, 'name' | 'code' | 'rateBps' | 'active'>>
 
-/** Codes ignore case. */
+/** Returns the form in which codes are compared: they ignore case. */
 export const normalCode = (code: string): string => code.toLowerCase()
 
-/** Whether a click still counts for an order. */
+/** Returns whether a click still counts for an order. */
 export const isRecentClick = (clickedAt: number, orderedAt: number): boolean => clickedAt >= orderedAt - attributionWindowMs
 
 type CommissionBase = Pick<
@@ -27,7 +27,7 @@ type CommissionBase = Pick<
   'subtotal' | 'discountTotal' | 'taxIncluded' | 'shippingTax' | 'shippingTaxInclusive'
 >
 
-/** The commission of an order: on goods after discounts, without shipping and tax, rounded half-even. */
+/** Returns the commission of an order: on goods after discounts, without shipping and tax, rounded half-even. */
 export function commissionOf(order: CommissionBase, rateBps: number): number {
   const { subtotal, discountTotal, taxIncluded, shippingTax, shippingTaxInclusive } = order
   // Goods contain only their own tax.
@@ -64,7 +64,7 @@ export function afterRefund<Before extends Pick<Commission, 'amount' | 'reversed
 /** An affiliate's earnings in one currency, in minor units, after refunds. */
 export type Earnings = { currency: string; pending: number; approved: number; reversed: number }
 
-/** An affiliate as the shop sees it. */
+/** Renders an affiliate as the shop sees it. */
 export const affiliateView = (affiliate: Affiliate, { clicks, earnings }: { clicks: number; earnings: Earnings[] }) => ({
   ...pick(affiliate, 'id', 'shopId', 'name', 'code', 'rateBps', 'active'),
   clicks,

@@ -73,7 +73,7 @@ export const nextUpdatedAt = ({ updatedAt }: Pick<Cart, 'updatedAt'>, now: numbe
  */
 export type CartAccess = 'all' | 'guests' | { customerId: string }
 
-/** Whether a caller may read and change a cart of the shop. */
+/** Returns whether a caller may read and change a cart of the shop. */
 export const canAccessCart = (reach: CartAccess, { customerId }: Pick<Cart, 'customerId'>): boolean =>
   reach === 'all' || customerId === null || (reach !== 'guests' && reach.customerId === customerId)
 
@@ -240,13 +240,13 @@ function taxedLine(line: PurchaseLine): TaxedLine {
 }
 
 /**
- * A line's amount before discounts.
+ * Returns a line's amount before discounts.
  * @throws AppError CONFLICT for more than can be stored
  */
 export const lineTotalOf = ({ unitPrice, quantity }: Pick<PurchaseLine, 'unitPrice' | 'quantity'>): number =>
   checkedAmount(unitPrice * quantity)
 
-/** The tax on an amount, or the tax included in it, rounded half-even. */
+/** Returns the tax on an amount, or the tax included in it, rounded half-even. */
 export function taxOf(amount: number, { rateBps, inclusive }: Pick<TaxRate, 'rateBps' | 'inclusive'>): number {
   const rate = hundredthsOf(rateBps)
   return multiplyHalfEven(amount, rate, inclusive ? hundredthsOfWhole + rate : hundredthsOfWhole)

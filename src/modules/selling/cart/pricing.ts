@@ -111,7 +111,7 @@ function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly
   return { lines, currency, now }
 }
 
-/** The discount of the cart's code, whether it applies or not; undefined without one. */
+/** Returns the discount of the cart's code, whether it applies or not; undefined without one. */
 export const codedOffer = ({ cart: { discountCode }, offers }: Pick<CartSnapshot, 'cart' | 'offers'>): Offer | undefined =>
   discountCode === null ? undefined : offers.all.find(({ codeKey }) => codeKey === discountCode)
 
@@ -146,11 +146,12 @@ function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   })
 }
 
-/** Whether each unit of an item issues a gift card. */
+/** Returns whether each unit of an item issues a gift card. */
 export const isCardItem = ({ sellable }: CartItem): boolean => sellable !== undefined && isGiftCard(sellable.product)
 
-/** A missing variant counts as taxed and shipped without weight: it cannot be bought. */
+/** Returns whether an item is taxed. An item whose variant is gone counts as taxed: it cannot be bought. */
 export const isTaxed = ({ sellable }: CartItem) => sellable?.variant.taxable ?? true
+/** Returns the tax class of an item; null: the standard rates. */
 export const taxClassOf = ({ sellable }: CartItem) => sellable?.variant.taxClass ?? null
 
 /** Returns what the items ship. */
@@ -162,7 +163,7 @@ export function parcelIn(items: readonly CartItem[]) {
   return parcelOf(lines)
 }
 
-/** Whether a cart holds something to ship; an empty one may. */
+/** Returns whether a cart ships something. An empty cart may: goods can still be added. */
 export const needsShipping = ({ items }: Pick<CartSnapshot, 'items'>): boolean => parcelIn(items).isNeeded
 
 /** @param amount the subtotal after discounts */
@@ -201,16 +202,16 @@ function noticeFactsOf(snapshot: CartSnapshot, { subtotal, discount }: Pick<Tota
   }
 }
 
-/** Whether a line's product may be in the cart, regardless of stock. */
+/** Returns whether a line's product may be in the cart, regardless of stock. */
 export const isStillSellable = (item: CartItem, cart: Cart, now: number): item is CartItem & { sellable: Sellable } =>
   item.sellable !== undefined &&
   (cart.draft === null ? isSellable(item.sellable.product, now) : isDraftable(item.sellable)) &&
   item.sellable.product.currency === cart.currency
 
-/** Whether a draft may hold it: also a product that shoppers do not see. */
+/** Returns whether a draft may hold it: also a product that shoppers do not see. */
 export const isDraftable = ({ product }: Sellable): boolean => product.status !== 'ARCHIVED'
 
-/** A line's price now; its stored price if it is not sold any more, or the shop fixed it. */
+/** Returns a line's price now; its stored price if it is not sold any more, or the shop fixed it. */
 export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
   cart.draft === null && isStillSellable(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
@@ -232,15 +233,15 @@ export function changedSince(snapshot: CartSnapshot, now: number): string[] {
   return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
 
-/** Whether the cart's shipping method is no longer offered. A cart without shipping is not affected. */
+/** Returns whether the cart's shipping method is no longer offered. A cart without shipping is not affected. */
 const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
   snapshot.cart.shippingMethod !== null && needsShipping(snapshot) && priced(snapshot, now).shipping === null
 
-/** Whether the cart holds something that cannot be used any more. It can be bought without it. */
+/** Returns whether the cart holds something that cannot be used any more. It can be bought without it. */
 export const holdsUnusable = (snapshot: CartSnapshot, now: number): boolean =>
   spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
 
-/** Whether `refreshPrices` would change what the cart shows. */
+/** Returns whether `refreshPrices` would change what the cart shows. */
 export const isOutdated = (snapshot: CartSnapshot, now: number): boolean =>
   snapshot.items.some((item) => priceNow(item, snapshot.cart, now) !== item.line.unitPrice) ||
   holdsUnusable(snapshot, now) ||
@@ -257,6 +258,6 @@ function changedTotals(snapshot: CartSnapshot, now: number): string[] {
   return amountDue === snapshot.cart.shownDue ? [] : ['The gift cards pay a different part of the total']
 }
 
-/** The cart's gift cards that can pay nothing any more. */
+/** Returns the cart's gift cards that can pay nothing any more. */
 export const spentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
   giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

@@ -33,9 +33,9 @@ const cartBatch = 200
 /** How long a converted or expired cart is kept after its last change. */
 const endedCartRetentionMs = 90 * dayMs
 
-/** The same for a missing cart and another customer's. */
+/** Creates the error for a missing cart. It is the same for another customer's, so that it reveals nothing. */
 export const noSuchCart = () => new AppError('NOT_FOUND', 'No such cart')
-/** The refusal of a change to a cart that is over. */
+/** Creates the error for a change to a cart that was checked out or has expired. */
 export const notOpen = ({ status }: Pick<Cart, 'status'>) =>
   new AppError('CONFLICT', status === 'CONVERTED' ? 'The cart was already ordered' : 'The cart has expired. Create a new cart', {
     code: 'cart_closed',
@@ -51,7 +51,7 @@ function cartAccessOf(principal: Principal): CartAccess {
   return isShop ? 'all' : 'guests'
 }
 
-/** Whether the caller has a shop's secret key. */
+/** Returns whether the caller has a shop's secret key. */
 export const isServer = (principal: Principal): boolean => principal.kind === 'key' && principal.scopes.includes('server')
 
 /**
@@ -243,7 +243,7 @@ export const convertCart = (
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,
 ): Promise<void> => cartStore.convert(tx, { id, now: clock.now(), updatedAt })
 
-/** Whether a cart is open and still as it was read. */
+/** Returns whether a cart is open and still as it was read. */
 export async function isConvertible(
   { cartStore, clock }: Pick<CartDeps, 'cartStore' | 'clock'>,
   { id, updatedAt }: Pick<Cart, 'id' | 'updatedAt'>,

@@ -3,7 +3,10 @@ import { soldCardsMax } from '../cart/domain.ts'
 /** In characters. An Apple Pay token is a few kilobytes of JSON. */
 export const paymentTokenMax = 16_384
 
-/** Whether goods can be sent to an address. Agents may send only country and province, which is enough for prices. */
+/**
+ * Returns whether goods can be sent to an address. Agents may send only country and province, which is enough for
+ * prices.
+ */
 export const isWholeAddress = ({ name, line1, city }: { name: string; line1: string; city: string }): boolean =>
   [name, line1, city].every((part) => part !== '')
 

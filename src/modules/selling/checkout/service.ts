@@ -56,7 +56,7 @@ import {
 } from '../order/index.ts'
 import { missingForCheckout } from './domain.ts'
 
-export type CheckoutRequest = {
+type CheckoutRequest = {
   caller: CartCaller & { readonly shop: ShopContext }
   cartId: string
   /** The cart, if the caller has just read it. */

@@ -19,7 +19,7 @@ export const usageMax = 1_000_000_000
 export const productsMax = 250
 export const collectionsMax = 20
 export const discountsPerShopMax = 10_000
-/** Every one is computed whenever a cart of the shop changes. */
+/** Limit of automatic discounts. All are computed whenever a cart of the shop changes. */
 export const automaticPerShopMax = 50
 /** How long an ended automatic discount is still loaded, so that a shopper can be told its name. */
 export const endedKnownMs = 60 * 60_000
@@ -36,6 +36,7 @@ export type Offer = Readonly<Omit<Discount, 'productIds' | 'collectionIds'>> & {
   readonly of: { readonly products: ReadonlySet<string>; readonly collections: ReadonlySet<string> } | null
 }
 
+/** Converts a stored discount for pricing. */
 export const offerOf = ({ productIds, collectionIds, ...discount }: Discount): Offer => ({
   ...discount,
   of: productIds === null && collectionIds === null ? null : { products: new Set(productIds), collections: new Set(collectionIds) },
@@ -72,6 +73,10 @@ export function closedBy(
   if (isUsedUp(offer)) return 'USED_UP'
   return offer.perCustomerLimit !== null && uses >= offer.perCustomerLimit ? 'USED_BY_CUSTOMER' : undefined
 }
+/**
+ * Returns whether the end has passed. A discount is over at `endsAt` itself.
+ * @param now milliseconds
+ */
 export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
 const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
 
@@ -87,7 +92,7 @@ export const closedWords: Readonly<Record<Closed, string>> = {
   USED_BY_CUSTOMER: 'was already used the maximum number of times by this customer',
 }
 
-/** The name that a shopper knows: code or title. */
+/** Returns the name that a shopper knows: code or title. */
 export const nameOf = ({ code, title }: Pick<Discount, 'code' | 'title'>): string =>
   code === null ? `The discount “${title}”` : `The discount code ${code}`
 
@@ -166,7 +171,7 @@ function covers({ collections }: Offers, { of }: Offer, { productId, isGiftCard 
   return false
 }
 
-/** The reduction of lines with this subtotal: a half-even share or an amount, at most the subtotal. */
+/** Returns the reduction of lines with this subtotal: a half-even share or an amount, at most the subtotal. */
 export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 'valueBps' | 'amount'>, subtotal: number): number => {
   if (kind === 'PERCENT') return multiplyHalfEven(subtotal, valueBps ?? 0, bpsOfWhole)
   return kind === 'FIXED' ? Math.min(amount ?? 0, subtotal) : 0
@@ -196,13 +201,13 @@ export function allocate(amount: number, totals: readonly number[]): number[] {
   return parts
 }
 
-/** A discount as an order stores it. */
+/** Returns a discount as an order stores it. */
 export const orderDiscount = ({ offer, amount }: Pick<Counted, 'offer' | 'amount'>): OrderDiscount => ({
   ...pick(offer, 'id', 'title', 'code', 'kind'),
   amount,
 })
 
-/** A discount as carts and orders show it. */
+/** Renders a discount as carts and orders show it. */
 export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, currency: string) => ({
   ...discount,
   amount: { amount, currency },
@@ -233,7 +238,7 @@ export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, co
   }
 }
 
-/** A discount as its shop sees it. */
+/** Renders a discount as its shop sees it. */
 export function discountView(discount: Discount, now: number) {
   const { currency, usageLimit, used } = discount
   const moneyIn = (amount: number | null) => (amount === null || currency === null ? null : moneyOf({ amount, currency }, 'amount').amount)

@@ -24,7 +24,7 @@ export const offersOfCart = ({ discountStore, clock }: DiscountDeps, shopId: str
   discountStore.ofCart(shopId, cartId, clock.now())
 
 /** What decides which offers apply. */
-export type OfferContext = { readonly shopper: Shopper; readonly mode: Mode; readonly productIds: readonly string[] }
+type OfferContext = { readonly shopper: Shopper; readonly mode: Mode; readonly productIds: readonly string[] }
 
 /**
  * Adds what the offers depend on: collections of the products and uses by the shopper. Reads nothing if no offer needs

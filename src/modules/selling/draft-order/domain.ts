@@ -17,7 +17,7 @@ export const draftsPerShopMax = 10_000
 export const sendsMax = 20
 export const noteMax = 2_000
 
-/** The state of a draft's last order. */
+/** Returns the state of a draft's last order. */
 export function standingOf(order: Pick<Order, 'status' | 'confirmedAt' | 'capturedTotal'>): Exclude<DraftStatus, 'EXPIRED'> {
   if (order.confirmedAt !== null) return 'COMPLETED'
   if (!endedWithoutSale(order) || order.status === 'COMPENSATING') return 'PENDING_PAYMENT'

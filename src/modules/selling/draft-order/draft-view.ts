@@ -14,7 +14,7 @@ export type LoadedDraft = {
   readonly status: DraftStatus
 }
 
-/** A draft as its shop sees it. Once ordered, the order holds the person's data. */
+/** Renders a draft as its shop sees it. Once ordered, the order holds the person's data. */
 export function draftView({ draft, cart, view, order, status }: LoadedDraft, payUrl: string) {
   const person = cart.status === 'CONVERTED' && order && status !== 'EXPIRED' ? order : cart
   return {

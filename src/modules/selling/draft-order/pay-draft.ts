@@ -31,7 +31,7 @@ import { codeMax } from '../discount/domain.ts'
 import { detailsIn, type Fields, shownIn } from './form.ts'
 import { laterPage, overPage, type PageRequest, type ToPay, toPayPage, waitingPage } from './page.ts'
 import type { DraftDeps } from './providers.ts'
-import { type LinkedCart, loadLinkedCart, ofLink, openLinkedCart } from './service.ts'
+import { type LinkedCart, linkCaller, loadLinkedCart, openLinkedCart } from './service.ts'
 
 /** A linked cart and the URL of its page. */
 export type CartLink = LinkedCart & { readonly url: string }
@@ -62,7 +62,7 @@ async function loadLink(deps: DraftDeps, link: CartLink | undefined): Promise<Op
   if (!link) return undefined
   const [shop, { look }] = await Promise.all([readShop(deps, link.shopId), readAppearance(deps, link.shopId)])
   const context = pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
-  return isOpen(shop) ? { link, shop, look, caller: { ...ofLink(shop.id), shop: context } } : undefined
+  return isOpen(shop) ? { link, shop, look, caller: { ...linkCaller(shop.id), shop: context } } : undefined
 }
 
 /** The same page for every invalid link. */
@@ -244,7 +244,7 @@ async function askedOf(
  * Runs an attempt once, however often a browser sends it.
  * @throws errors of the work; CONFLICT while it is running
  */
-export type IdempotentRun = (key: string, work: (attempt: Attempt) => Promise<unknown>) => Promise<unknown>
+type IdempotentRun = (key: string, work: (attempt: Attempt) => Promise<unknown>) => Promise<unknown>
 /** @param address the sender's; it limits unpaid orders */
 type Sender = { readonly address: string; readonly once: IdempotentRun }
 

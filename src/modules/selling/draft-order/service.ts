@@ -32,8 +32,8 @@ type DraftOrderInput = DraftInput & { readonly note?: string | null | undefined 
 
 const noSuchDraft = () => new AppError('NOT_FOUND', 'No such draft order')
 
-/** A caller who may read a draft's cart without a record of what it showed. */
-export const ofLink = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
+/** Returns a caller who may read a draft's cart without a record of what it showed. */
+export const linkCaller = (shopId: string): CartCaller => ({ shop: { id: shopId }, principal: anonymous, hasLink: true })
 
 /** A cart that anyone with its link may pay. */
 export type LinkedCart = Pick<Draft, 'shopId' | 'cartId'>
@@ -41,7 +41,7 @@ type LoadedCart = Omit<LoadedDraft, 'draft'> & { readonly snapshot: CartSnapshot
 
 /** Reads a linked cart with its last order. */
 export async function loadLinkedCart(deps: DraftDeps, { shopId, cartId }: LinkedCart): Promise<LoadedCart> {
-  const { cart, snapshot, view } = await viewCart(deps, ofLink(shopId), cartId)
+  const { cart, snapshot, view } = await viewCart(deps, linkCaller(shopId), cartId)
   const order = await orderOfCart(deps, cartId)
   return { cart, view, snapshot, order, status: draftStatusOf(cart, order, deps.clock.now()) }
 }
@@ -190,7 +190,7 @@ export async function changeDraft(
  * @param actor for the order's events
  * @throws AppError NOT_FOUND, PRECONDITION_FAILED; CONFLICT for a draft that is being paid or is over
  */
-export async function openDraft(
+async function openDraft(
   deps: DraftDeps,
   shopId: string,
   id: string,

@@ -38,14 +38,14 @@ const isExpired = ({ expiresAt }: Pick<GiftCard, 'expiresAt'>, now: number): boo
 
 /** The fields that decide whether a card can pay. A refund of the order that sold the card disables it. */
 type Usability = Pick<GiftCard, 'status' | 'expiresAt' | 'balance'> & Partial<Pick<GiftCard, 'refundId'>>
-/** Whether a card can pay anything. */
+/** Returns whether a card can pay anything. */
 export const isUsable = (card: Usability, now: number): boolean =>
   card.status === 'ACTIVE' && !card.refundId && card.balance > 0 && !isExpired(card, now)
 
-/** Whether nothing of a card was spent. */
+/** Returns whether nothing of a card was spent. */
 export const isUnspent = ({ balance, initialAmount }: Pick<GiftCard, 'balance' | 'initialAmount'>): boolean => balance === initialAmount
 
-/** Whether a card fits a cart: by currency, and not another customer's. */
+/** Returns whether a card fits a cart: by currency, and not another customer's. */
 export const fitsCart = (
   card: Pick<GiftCard, 'currency' | 'customerId'>,
   cart: { currency: string; customerId: string | undefined },
@@ -75,7 +75,7 @@ function bySpending(a: Drawable, b: Drawable): number {
   return a.id < b.id ? -1 : 1
 }
 
-/** A card as its shop sees it, without its code or anything that reveals it. */
+/** Renders a card as its shop sees it, without its code or anything that reveals it. */
 export function giftCardView(
   { codeHash: _, orderLineId: __, unit: ___, refundId, initialAmount, balance, expiresAt, createdAt, updatedAt, ...card }: GiftCard,
   now: number,

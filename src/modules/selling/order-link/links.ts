@@ -3,14 +3,14 @@ import { draftIdIn, draftTokenOf, orderIdIn, orderTokenOf, sessionIdIn, sessionT
 import type { InstanceKeyDeps } from '../../identity/instance-key/index.ts'
 
 /** The path of an order's page. */
-export const orderPagePath = '/v2/orders/public/'
+const orderPagePath = '/v2/orders/public/'
 /** The path of a draft's pay page. */
-export const payPagePath = '/pages/pay/'
+const payPagePath = '/pages/pay/'
 /** The path of the page where the cart of an agent's session is paid. */
-export const buyPagePath = '/pages/buy/'
+const buyPagePath = '/pages/buy/'
 
 /** Creates and verifies links of pages with an instance key that never changes. */
-export type OrderLinks = {
+type OrderLinks = {
   urlOf(orderId: string): string
   tokenOf(orderId: string): string
   /** Undefined for a token that we did not make. */
@@ -26,6 +26,7 @@ export type OrderLinks = {
   sessionIdOf(token: string): string | undefined
 }
 
+/** Creates the links of an instance, whose key is read once. */
 export function createOrderLinks(deps: Pick<InstanceKeyDeps, 'instanceKeys' | 'config' | 'life'>) {
   let links: OrderLinks | undefined
 

@@ -13,7 +13,9 @@ import type { PublicOrder } from './public-order.ts'
 export type Seller = Pick<Shop, 'title' | 'address' | 'contact' | 'timeZone'>
 
 const textMax = 300
+/** Escapes a text and isolates its direction, so that it does not reorder its neighbours. Long texts are cut. */
 export const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
+/** Joins texts as escaped lines. Leaves out empty ones. */
 export const joinLines = (parts: readonly (string | null | undefined)[]): string =>
   parts
     .filter((part) => part !== null && part !== undefined && part !== '')
@@ -124,7 +126,7 @@ const returnsOf = (order: PublicOrder, words: Phrasebook): string =>
     .join('\n')
 
 /** What the form of a return needs. `key`: its idempotency key. `refused`: the last request was. */
-export type ReturnForm = { readonly action: string; readonly key: string; readonly refused: boolean }
+type ReturnForm = { readonly action: string; readonly key: string; readonly refused: boolean }
 
 /** The form that asks for a return of what can be returned now. */
 function returnFormOf({ lines, returnable }: PublicOrder, { say, count }: Phrasebook, { action, key, refused }: ReturnForm): string {

@@ -11,7 +11,7 @@ type PackedLine = FullOrder['lines'][number] & { readonly units: number }
  * Returns what goes into the parcel: the units that are left to send or, once nothing is left, those that were sent.
  * @throws AppError CONFLICT for an order without such units
  */
-export function packedLines({ order, lines, fulfilments, refunds }: FullOrder): PackedLine[] {
+function packedLines({ order, lines, fulfilments, refunds }: FullOrder): PackedLine[] {
   const units = new Map(unitsOf(order, lines, fulfilments, refunds).map((one) => [one.lineId, one]))
   const packed = (count: 'left' | 'sent') =>
     lines.map((line) => ({ ...line, units: units.get(line.id)?.[count] ?? 0 })).filter((line) => line.units > 0)

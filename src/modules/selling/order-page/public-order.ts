@@ -6,8 +6,8 @@ import { type FullOrder, fulfilmentView } from '../order/index.ts'
 import type { publicReturns } from '../order-return/index.ts'
 
 /**
- * An order as its link shows it. Links are passed on, so it has no exact address, contact or processor data, no notes
- * of the shop, and no claim URL.
+ * Renders an order as its link shows it. Links are passed on, so it has no exact address, contact or processor data,
+ * no notes of the shop, and no claim URL.
  */
 export function publicOrderView(
   { order, lines, refunds, fulfilments, payments }: FullOrder,

@@ -74,7 +74,7 @@ export function assertReturnable(lines: readonly UnitsOfLine[], returnable: read
   })
 }
 
-/** A return as the shop sees it. */
+/** Renders a return as the shop sees it. */
 export function returnView(row: OrderReturn, refunds: readonly Pick<Refund, 'id' | 'status'>[]) {
   const refund = refunds.find(({ id }) => id === row.refundId)
   return {
@@ -90,7 +90,7 @@ export type ReturnView = ReturnType<typeof returnView>
 /** The filter of a list of the returns of all orders. */
 export type ReturnFilter = Pick<OrderReturn, 'shopId'> & Optional<Pick<OrderReturn, 'status'>>
 
-/** A return as the order's link shows it: without typed text, because links are passed on. */
+/** Renders a return as the order's link shows it: without typed text, because links are passed on. */
 export const publicReturnView = (row: OrderReturn) => ({
   ...pick(row, 'id', 'status'),
   lines: row.lines.map((line) => pick(line, 'lineId', 'quantity')),

@@ -93,7 +93,7 @@ export async function publicReturns(
   return { returns: returns.map(publicReturnView), returnable: returnable.filter(({ quantity }) => quantity > 0) }
 }
 
-/** Who asks. `customerId`: the order must be theirs. */
+/** The requester of a return. With `customerId` the order must be that customer's. */
 type Requester = By & { readonly by: OrderReturn['requestedBy']; readonly customerId?: string | undefined }
 
 /**

@@ -23,6 +23,7 @@ export type OrderCache = Cache<OrderDocument>
 export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVersion'>): OrderCache =>
   createCache({ version: foreignVersion, entriesMax: documentsMax, charactersMax, charactersOf: ({ text }) => text.length })
 
+/** Creates the reader of orders as JSON. */
 export function createOrderDocuments(
   cache: OrderCache,
   { whole }: Pick<OrderStore, 'whole'>,

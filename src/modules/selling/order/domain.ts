@@ -206,7 +206,7 @@ export function endedPaymentStatus({ capturedTotal }: Order, payments: readonly 
 
 /** The next step of a saga. Each step either calls a processor or is one write. */
 export type SagaStep =
-  /** Nothing, until someone else acts. */
+  /** Nothing until a person or a processor acts. */
   | { readonly kind: 'rest' }
   /** Calls the processor: starts the payment, queries it, captures it or voids it. */
   | { readonly kind: 'create' | 'ask' | 'capture' | 'void'; readonly payment: Payment }
@@ -265,8 +265,8 @@ function finalStep({ order, payments }: Saga): SagaStep {
 }
 
 /**
- * Whether money that a processor may still capture on an ended payment does not count: the order no longer waits,
- * waits for another payment, or the payment was voided.
+ * Returns whether money that a processor may still capture on an ended payment does not count: the order no longer
+ * waits, waits for another payment, or the payment was voided.
  */
 export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payment, 'id' | 'status'>, now: number): boolean =>
   status === 'VOIDED' ||
@@ -352,14 +352,14 @@ export function excessAmount(
   return Math.max(0, payment.captured - expectedAmount - back)
 }
 
-/** Whether an order ended, or is ending, without a sale. */
+/** Returns whether an order ended, or is ending, without a sale. */
 export const endedWithoutSale = ({ status, confirmedAt }: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
   confirmedAt === null && (status === 'EXPIRED' || status === 'COMPENSATING' || status === 'CANCELLED')
 
-/** Whether a refund returns money that the shop must not keep: it came too late, or for an order without a sale. */
+/** Returns whether a refund returns money that the shop must not keep: it came late, or for an order without a sale. */
 export const mustBeReturned = ({ purpose }: Pick<Refund, 'purpose'>): boolean => purpose === 'COMPENSATE' || purpose === 'LATE_CAPTURE'
 
-/** Whether the shopper has a refund's money or is sure to get it. Goods and gift cards follow then. */
+/** Returns whether the shopper has a refund's money or is sure to get it. Goods and gift cards follow then. */
 export const isAssured = ({ status }: Pick<Refund, 'status'>): boolean =>
   status === 'SUCCEEDED' || status === 'CLAIMABLE' || status === 'MANUAL'
 
@@ -383,8 +383,8 @@ export function refundable(
   }
 }
 
-/** Orders that can be refunded on request: confirmed, and not cancelled. */
 const refundableStatuses: readonly OrderStatus[] = ['CONFIRMED', 'FULFILLED', 'COMPLETED']
+/** Returns whether an order can be refunded on request: it is confirmed and not cancelled. */
 export const isRefundable = ({ status }: Pick<Order, 'status'>): boolean => refundableStatuses.includes(status)
 
 const amountOf = ({ captured, cards }: ReturnType<typeof refundable>): number =>

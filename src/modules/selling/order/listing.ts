@@ -32,7 +32,7 @@ export function searchWordsOf(
   return searchTermsOf(texts.filter((text) => text !== null).join(' '), wordsMax)
 }
 
-/** Whether an order with this number and these words matches a query's words. */
+/** Returns whether an order with this number and these words matches a query's words. */
 export function matchesSearch(number: number, words: readonly string[], queryWords: readonly string[]): boolean {
   const whole = new Set([...words, String(number)])
   const last = queryWords.at(-1) ?? ''

@@ -116,7 +116,7 @@ export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise
     afterMs: failureMailDelayMs,
   })
 
-/** Whether an order still waits after a failed payment. The mail is dropped otherwise. */
+/** Returns whether an order still waits after a failed payment. The mail is dropped otherwise. */
 const isStillFailed = ({ status, paymentStatus }: Pick<Order, 'status' | 'paymentStatus'>): boolean =>
   status === 'PENDING_PAYMENT' && paymentStatus === 'FAILED'
 

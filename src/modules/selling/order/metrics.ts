@@ -3,7 +3,7 @@ import type { Deps } from '../../../core/deps.ts'
 import { labelledMetric, optionalMetric, type Sample } from '../../../lib/prometheus.ts'
 import { orderStatuses, refundStatuses } from './domain.ts'
 import type { OrderDeps } from './providers.ts'
-import { ordersByStatus as countOrders, type UnfinishedCount, type UnfinishedFigures, unfinishedOf } from './saga/backlog-store.ts'
+import { ordersByStatus as countOrders, readUnfinished, type UnfinishedCount, type UnfinishedFigures } from './saga/backlog-store.ts'
 
 type FiguresDeps = Pick<Deps, 'db'> & Pick<OrderDeps, 'orderFigures'>
 type Figures = { readonly byStatus: ReadonlyMap<string, number> | undefined; readonly unfinished: UnfinishedFigures | undefined }
@@ -14,7 +14,7 @@ export const ordersByStatus = ({ db, orderFigures }: FiguresDeps): Promise<Reado
 
 /** Counts unfinished orders and refunds; the counts are some seconds old at most. */
 export const unfinishedOrders = ({ db, orderFigures }: FiguresDeps): Promise<UnfinishedFigures> =>
-  orderFigures.unfinished.get(() => unfinishedOf(db.read))
+  orderFigures.unfinished.get(() => readUnfinished(db.read))
 
 const byStatus = (status: string, value: number): Sample => ({ labels: { status }, value })
 const secondsSince = (now: number, at: number): number => Math.max(0, now - at) / 1_000

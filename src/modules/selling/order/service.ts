@@ -29,6 +29,7 @@ import { findingStore } from './search/search-store.ts'
 import type { RefundFilter } from './store.ts'
 import { type FulfilmentView, type FullOrder, type OrderView, orderView, type RefundView, refundView, withoutReasons } from './view.ts'
 
+/** Creates the error for a missing order. It is the same for another shop's, so that it reveals nothing. */
 export const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
 /** A shop reads its own orders, a customer theirs. */
@@ -130,7 +131,7 @@ export type OrderRequest = {
   shopId: string
   orderId: string
   actor: Actor
-  /** Of a retry: if its work is done, that is the response. */
+  /** The attempt of an idempotent request. A retry whose work is done returns that result. */
   attempt: Attempt
 }
 
@@ -144,7 +145,7 @@ export async function cancelOrder(deps: OrderDeps, request: CancelRequest): Prom
   const isDone = ({ status }: Order) => status === 'CANCELLED' || status === 'COMPENSATING'
   const context = requestSagaContext(deps, request.attempt.key)
   await beginCancel(deps, order, request, context).catch(async (error: unknown) => {
-    // The attempt that stalled may have done it, also since the order was read.
+    // An earlier attempt with the key may have cancelled it, even after the order was read.
     if (!(request.attempt.isResumed && isDone(await ownOrder(deps, request)))) throw error
   })
   await runSaga(deps, order.id, context)
@@ -196,7 +197,7 @@ async function beginCancel(
 const orderChangedConflict = () =>
   new AppError('CONFLICT', 'The order was changed by another request. Read it again', { code: 'order_changed' })
 
-export async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
+async function ownOrder({ orderStore }: OrderDeps, { shopId, orderId }: Pick<OrderRequest, 'shopId' | 'orderId'>): Promise<Order> {
   const order = await orderStore.find(orderId)
   if (order?.shopId !== shopId) throw noSuchOrder()
   return order

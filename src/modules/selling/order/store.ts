@@ -370,7 +370,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
   }
 }
 
-/** Whether no part is a promise. */
+/** Returns whether no part is a promise. */
 const areAllAvailable = <Parts extends readonly unknown[]>(
   parts: {
     readonly [At in keyof Parts]: Parts[At] | Promise<Parts[At]>

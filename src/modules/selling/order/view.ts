@@ -85,7 +85,7 @@ const agentView = ({ profile, attribution }: NonNullable<Order['agent']>) => ({ 
 /** In these statuses nothing more is sent. */
 export const cannotBeSent: readonly Order['status'][] = ['FULFILLED', 'COMPLETED', 'EXPIRED', 'COMPENSATING', 'CANCELLED']
 
-/** A fulfilment as the API shows it. */
+/** Renders a fulfilment as the API shows it. */
 export const fulfilmentView = (fulfilment: Fulfilment) => ({
   id: fulfilment.id,
   lines: fulfilment.lines.map((line) => pick(line, 'lineId', 'quantity')),
@@ -94,7 +94,7 @@ export const fulfilmentView = (fulfilment: Fulfilment) => ({
 })
 export type FulfilmentView = ReturnType<typeof fulfilmentView>
 
-/** A note of the shop's staff. */
+/** Renders a note of the shop's staff. */
 export const noteView = (note: OrderNote) => ({ ...pick(note, 'id', 'text', 'actor'), ...isoTimes(pick(note, 'at')) })
 export type NoteView = ReturnType<typeof noteView>
 
@@ -128,7 +128,7 @@ export const withoutReasons = (view: OrderView): OrderView => ({
   events: view.events.map((event) => ({ ...event, detail: withoutDetails(event.detail, staffDetails) })),
 })
 
-/** A refund; `amount` is all of it, `giftCardAmount` the part that goes to gift cards. */
+/** Renders a refund; `amount` is all of it, `giftCardAmount` the part that goes to gift cards. */
 export const refundView = (refund: Refund) => ({
   ...pick(refund, 'id', 'orderId', 'paymentId', 'processor', 'processorReference'),
   ...moneyOf({ ...refund, amount: refund.amount + refund.giftCardAmount }, 'amount', 'giftCardAmount'),

@@ -74,7 +74,7 @@ export type MethodInput = { code: string; title: string } & Optional<
   }
 >
 
-/** The error for a row of a replaced list, by index from 0. */
+/** Creates the error for a row of a replaced list, by index from 0. */
 export const invalidRow = (at: number, field: string, rule: string) => invalidField(`data.${at}.${field}`, rule)
 
 /**

@@ -26,4 +26,5 @@ export const ListShops = t.Object({
 })
 export const ChangeShopStatus = t.Object({ status: oneOf(shopStatuses) })
 
+/** Renders a shop for an operator: the owner's view, and when the shop was verified. */
 export const adminShopView = (shop: Shop) => ({ ...shopView(shop), ...isoTimes(pick(shop, 'verifiedAt')) })

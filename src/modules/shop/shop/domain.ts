@@ -75,8 +75,9 @@ export const keyRotationsPerHour = 10
 /** How long expired keys are kept. */
 export const expiredKeysRetentionMs = 30 * dayMs
 export const graceSecondsMax = 86_400
-/** What sealed secrets of a shop are bound to. */
+/** Returns what a sealed API key is bound to. */
 export const keySeal = (shopId: string, keyId: string): string => `${shopId}/api-key/${keyId}`
+/** Returns what the sealed private key of a wallet is bound to. */
 export const walletSeal = (shopId: string): string => `${shopId}/wallet`
 
 export const hostsPerShopMax = 20

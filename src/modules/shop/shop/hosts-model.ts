@@ -18,6 +18,7 @@ export const AddHost = t.Object({
 })
 export const HostParam = t.Object({ host: text(254) })
 
+/** Renders a host name with the TXT record that proves it. */
 export const hostView = (row: ShopHost) => ({
   host: row.host,
   txtName: proofName(row.host),

@@ -77,6 +77,7 @@ export const OpenShop = t.Object({
   timeZone: t.Optional(text(64, { description: 'IANA time zone such as `Asia/Dubai`. Default: `UTC`' })),
 })
 
+/** Converts the fields of a request, in which the shop's handle is `shopName`. */
 export const newShopOf = ({ shopName: name, ...rest }: typeof OpenShop.static) => ({ name, ...rest })
 
 export const ChangeShop = t.Object({
@@ -222,6 +223,7 @@ export const RotateKey = t.Object({
 export const RotatedKey = t.Object({ privateKey: t.String(), previousKeyExpiresAt: Instant })
 export const WalletRecord = t.Object({ address: t.String(), network: t.Literal('evm'), createdAt: Instant }, { title: 'Wallet' })
 
+/** Renders a shop for its staff. Fields of contact, address and pages are null if they are not set. */
 export const shopView = (shop: Shop) => ({
   ...shop,
   contact: { email: shop.contact.email ?? null, phone: shop.contact.phone ?? null },
@@ -246,15 +248,18 @@ export const shopView = (shop: Shop) => ({
   ...isoTimes(pick(shop, 'createdAt', 'updatedAt')),
 })
 
-/** Separate versions, so that changing one does not conflict with changing the other. */
+/** Renders the tax rates with a version of their own, so that changing them does not conflict with other changes. */
 export const taxRatesView = (shop: Readonly<Shop>) => ({
   data: shop.taxRates.map((rate) => ({ ...rate, shipping: rate.shipping ?? false })),
   version: shop.taxRatesVersion,
 })
+/** Renders the methods as they were sent, with a version of their own. */
 export const shippingMethodsView = (shop: Readonly<Shop>) => ({ data: shop.shippingMethods, version: shop.shippingMethodsVersion })
 
+/** Renders a wallet without its key. */
 export const walletView = (wallet: Wallet) => ({ address: wallet.address, network: 'evm' as const, ...isoTimes(pick(wallet, 'createdAt')) })
 
+/** Renders what storefronts and shoppers see. `verified`: the merchant's business is approved. */
 export const publicShopView = (shop: Shop, { publishableKey, walletAddress, language }: PublicIdentity) => ({
   ...pick(shop, 'id', 'name', 'title', 'description', 'logoUrl', 'currency', 'country'),
   publishableKey,

@@ -40,6 +40,7 @@ import type { ShopDeps } from './providers.ts'
 export const contextOf = (shop: ShopContext): ShopContext => pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
 
 const deletionBatchSize = 500
+/** Creates the error for a missing shop. */
 export const noSuchShop = () => new AppError('NOT_FOUND', 'No such shop')
 
 /** @throws AppError NOT_FOUND */
@@ -88,6 +89,7 @@ export async function readPublicIdentity(
   return { publishableKey: key?.publicValue ?? null, walletAddress: wallet?.address ?? null, language: language ?? 'en' }
 }
 
+/** Finds the context of a shop by its id, suspended or not. */
 export async function findShopContext({ shopStore }: Pick<ShopDeps, 'shopStore'>, id: string): Promise<ShopContext | undefined> {
   const shop = await shopStore.find(id)
   return shop && contextOf(shop)
@@ -111,9 +113,9 @@ export async function findPublicShopContextByName(
 /** Returns the shop and the person's role in it; without `shopId` the first that they joined. */
 export async function shopAndRoleOf(
   deps: Pick<ShopDeps, 'shopStore' | 'memberStore'>,
-  who: { userId: string; shopId: string | undefined },
+  person: { userId: string; shopId: string | undefined },
 ): Promise<{ shop: ShopContext; role: StaffRole } | undefined> {
-  const place = await membershipOf(deps, who)
+  const place = await membershipOf(deps, person)
   const shop = place && (place.shop ?? (await deps.shopStore.find(place.shopId)))
   return shop && { shop: contextOf(shop), role: place.role }
 }
@@ -166,7 +168,7 @@ export async function findKeyAndShop(deps: Pick<ShopDeps, 'shopStore' | 'clock'>
   return key
 }
 
-/** The synchronous version; undefined also if the engine cannot answer synchronously. */
+/** Does `findKeyAndShop` synchronously; undefined also if the engine cannot answer so. */
 export function findKeyAndShopSync({ shopStore, clock }: Pick<ShopDeps, 'shopStore' | 'clock'>, presented: string): KeyAndShop | undefined {
   if (!shopStore.findsKeysAtOnce() || !isApiKey(presented)) return undefined
   const found = shopStore.findKey(sha256(presented))

@@ -66,6 +66,7 @@ export async function storeLogs(tx: Writer, deps: SyncDeps, chainId: number, log
   await addDeltas(tx, deps, chainId, changes.deltas)
 }
 
+/** Adds to the counts of attestations by schema, inside the write that stores the logs. */
 export const addDeltas = (tx: Writer, deps: SyncDeps, chainId: number, deltas: Deltas): Promise<void> =>
   addCounts(tx, deps, chainId, Object.fromEntries(Object.entries(deltas).map(([schema, by]) => [`attestations.${schema}`, by])))
 

@@ -12,7 +12,7 @@ export type Backfill = typeof chainBackfills.$inferSelect
 export const schemaOf: ReadonlyMap<string, SchemaName> = new Map(schemaNames.map((name) => [schemaUids[name], name]))
 export const allSchemaUids: readonly string[] = schemaNames.map((name) => schemaUids[name])
 
-/** The default depth of counted blocks on a chain whose nodes do not report finality. */
+/** Returns the default depth of counted blocks on a chain whose nodes do not report finality. */
 export const confirmationsOf = (chainId: number): number => (chainId === 137 ? 256 : 64)
 
 /** How many blocks are read at once. Grows while responses are small and fast, and shrinks otherwise. */
@@ -40,6 +40,7 @@ export type RangeStats = {
   readonly isContended: boolean
 }
 
+/** Adapts the range to the last response: smaller if it was full, at most 1.5 times larger if it was fast. */
 export function nextRangeSize({ blocks, ceiling, isStatedByNode }: RangeSize, read: RangeStats): RangeSize {
   const logsMax = read.isContended ? logsPerResponse.contended : logsPerResponse.alone
   const fullness = Math.max(read.logs / logsMax, read.bytes / bytesPerResponse)
@@ -57,7 +58,7 @@ export function nextRangeSize({ blocks, ceiling, isStatedByNode }: RangeSize, re
   return { blocks: Math.max(1, Math.min(grown, nextCeiling)), ceiling: nextCeiling, isStatedByNode }
 }
 
-/** The range size after a node refused `requested` blocks. `hint` is the size that the node suggests. */
+/** Returns the range size after a node refused `requested` blocks. `hint` is the size that the node suggests. */
 export function rangeSizeAfterRefusal(requested: number, hint: number | undefined): RangeSize {
   const blocks = Math.max(1, Math.min(hint ?? Math.floor(requested / 2), requested - 1))
   return hint === undefined
@@ -178,7 +179,7 @@ export function nextBackfillRange(
   return { group, from: readTo + 1, to }
 }
 
-/** A chain of which nothing was read. */
+/** Returns a chain of which nothing was read. */
 export const newSync = ({ chainId, contract, startBlock }: Pick<ChainSync, 'chainId' | 'contract' | 'startBlock'>): ChainSync => ({
   ...{ chainId, contract, startBlock, countedTo: startBlock - 1, countedToHash: null, countedToAt: null, head: null, target: null },
   ...{ provider: null, syncedAt: null, lastError: null, lastErrorAt: null, haltedBecause: null, haltedAt: null },

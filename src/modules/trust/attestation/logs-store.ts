@@ -34,6 +34,7 @@ export async function readStoredRows(
   return [new Map(attested.map((row) => [row.uid, row])), new Map(revoked.map((row) => [row.uid, row]))]
 }
 
+/** Stores the result of `changesOfLogs`, inside the write that moves the chain's position. */
 export async function writeLogChanges(
   tx: Writer,
   chainId: number,

@@ -46,6 +46,10 @@ type Options = {
   readonly random: () => number
 }
 
+/**
+ * Creates the state of a chain's nodes. It asks none of them.
+ * @param chainNodes in the order of use
+ */
 export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[], { now, random }: Options) {
   const nodes = chainNodes.map(
     (node): NodeState => ({

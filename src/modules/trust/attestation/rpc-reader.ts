@@ -97,6 +97,11 @@ export async function currentRegistry({ attestationStore: store, knownRegistry }
   return knownRegistry.current as Registry
 }
 
+/**
+ * Selects the logs of all schemas on a chain.
+ * @param from first block; `to` is included
+ * @param attesters undefined: any
+ */
 export const logFilterOf = ({ contract }: ChainSetting, from: number, to: number, attesters?: readonly string[]): LogFilter => ({
   ...{ contract, schemaUids: allSchemaUids, attesters, from, to },
 })
@@ -110,6 +115,7 @@ export async function readCountedBlocks(deps: SyncDeps, reading: NodeReading, lo
   return { ...answer, end }
 }
 
+/** Ends the step because the node lacks blocks that are counted already. */
 export const endWithoutCounted = (deps: SyncDeps, reading: NodeReading): Promise<never> =>
   endForLaggingNode(deps, reading, `it does not have the blocks up to ${reading.sync.countedTo} that are counted`)
 

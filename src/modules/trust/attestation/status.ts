@@ -15,7 +15,7 @@ export async function chainStatuses({
   return syncs.map((sync) => statusOf(sync, backfills.get(sync.chainId) ?? 0, chainNodes.has(sync.chainId)))
 }
 
-/** The status as the API returns it. */
+/** Renders the status as the API returns it. */
 export const chainView = ({ rescan, countedToAt, syncedAt, lastErrorAt, haltedAt, ...chain }: ChainStatus) => ({
   ...chain,
   ...isoTimes({ countedToAt, syncedAt, lastErrorAt, haltedAt }),

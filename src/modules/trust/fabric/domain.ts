@@ -3,10 +3,10 @@
  * excluded, null means no end.
  */
 import type { attestations, attesterWallets, grants, trustCounts } from '../../../../db/schema/trust.ts'
-import { digestOf } from '../../../lib/digest.ts'
 import { type SchemaName, schemaNames } from '../../../lib/eas.ts'
 import { withChecksum } from '../../../lib/evm.ts'
 import { isoTimes } from '../../../lib/objects.ts'
+import { sha256 } from '../../../lib/seal.ts'
 
 export type Grant = typeof grants.$inferSelect
 export type Wallet = typeof attesterWallets.$inferSelect
@@ -32,7 +32,9 @@ export const alwaysActive: readonly Period[] = [{ fromAt: Number.NEGATIVE_INFINI
 
 const endOf = ({ toAt }: Pick<Period, 'toAt'>) => toAt ?? Number.POSITIVE_INFINITY
 const untilOf = (end: number) => (end === Number.POSITIVE_INFINITY ? null : end)
+/** Returns whether a period contains a moment. `toAt` itself is outside. */
 export const covers = (period: Period, at: number): boolean => period.fromAt <= at && at < endOf(period)
+/** Returns whether two periods share a moment. Periods that only touch do not. */
 export const overlap = (a: Period, b: Period): boolean => a.fromAt < endOf(b) && b.fromAt < endOf(a)
 
 /**
@@ -115,11 +117,11 @@ export const grantLine = ({ address, schema, fromAt, toAt }: Grant): string => `
  */
 export function registryHash(grants: readonly Grant[]): string {
   const sorted = grants.toSorted((a, b) => compare(a.address, b.address) || compare(a.schema, b.schema) || a.fromAt - b.fromAt)
-  return digestOf(sorted.map(grantLine).join(''))
+  return sha256(sorted.map(grantLine).join(''))
 }
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A wallet as the API shows it. */
+/** Renders a wallet as the API shows it. */
 export const walletView = ({ address, fromAt, toAt }: Pick<Wallet, 'address' | 'fromAt' | 'toAt'>) => ({
   address: withChecksum(address),
   ...isoTimes({ from: fromAt, to: toAt }),

@@ -35,7 +35,7 @@ export function urlProblem(text: string): string | undefined {
 export const methodologyDifference = (before: Methodology | undefined, after: Methodology): Difference =>
   differenceOf(before, after, ['lenderId', 'methodologyVersion', 'contentHash', 'documentUrl', 'status', 'registeredAt'])
 
-/** A methodology as the public sees it. */
+/** Renders a methodology as the public sees it. */
 export const publicMethodologyView = ({ lenderId, methodologyVersion, contentHash, status, documentUrl, registeredAt }: Methodology) => ({
   lenderId,
   version: methodologyVersion,
@@ -46,7 +46,7 @@ export const publicMethodologyView = ({ lenderId, methodologyVersion, contentHas
 })
 export type PublicMethodologyView = ReturnType<typeof publicMethodologyView>
 
-/** A methodology as operators see it. */
+/** Renders a methodology as operators see it. */
 export const methodologyView = (methodology: Methodology) => ({
   id: methodology.id,
   ...publicMethodologyView(methodology),

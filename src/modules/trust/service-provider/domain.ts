@@ -20,7 +20,7 @@ export const providerStatuses = statesOf(providerTransitions)
 export const archetypes = ['generic', 'warehouse', 'third_party_logistics', 'cross_border'] as const satisfies readonly Archetype[]
 export const displayNameMax = 200
 
-/** The context that a provider's secrets are sealed with. */
+/** Returns the context that a provider's secrets are sealed with. */
 export const providerSecretSeal = (providerId: string): string => `${providerId}/ingestion`
 
 /** How long a replaced secret stays valid. */
@@ -57,7 +57,7 @@ const lastIngestion = ({ lastSuccessfulIngestionAt: at }: Pick<ServiceProvider, 
 /** The difference of a replaced secret. */
 export const secretDifference: Difference = { before: { webhookSecret: redacted }, after: { webhookSecret: redacted } }
 
-/** A service provider as operators see it. */
+/** Renders a service provider as operators see it. */
 export const providerView = (provider: ServiceProvider, history: readonly ProviderStatusEntry[], wallets: readonly Wallet[]) => ({
   ...pick(provider, 'id', 'displayName', 'archetype', 'status'),
   wallets: wallets.map(walletView),

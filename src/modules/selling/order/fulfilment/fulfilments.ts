@@ -45,10 +45,10 @@ export function linesToFulfil(
   return lines
 }
 
-/** A fulfilment as webhooks show it. */
+/** Returns a fulfilment as webhooks show it. */
 export const fulfilmentMessage = (fulfilment: Fulfilment) => pick(fulfilment, 'id', 'lines', 'trackingNumber', 'carrier')
 
-/** The detail of a fulfilment's event; unknown fields are left out. */
+/** Returns the detail of a fulfilment's event; unknown fields are left out. */
 export const fulfilmentEventDetail = ({ id, trackingNumber, carrier }: Fulfilment): Record<string, string> =>
   withoutUndefined({ fulfilment: id, trackingNumber: trackingNumber ?? undefined, carrier: carrier ?? undefined })
 
@@ -155,7 +155,7 @@ export async function changeFulfilment(
   }, locking)
 }
 
-/** A fulfilment with its version, for a client that changes it. */
+/** Returns a fulfilment with its version, for a client that changes it. */
 export const versioned = (fulfilment: Fulfilment): FulfilmentView & { version: number } => ({
   ...fulfilmentView(fulfilment),
   version: fulfilment.version,

@@ -15,8 +15,8 @@ const countOf = (all: readonly { readonly lines: readonly FulfilledLine[] }[], i
 type CountedRefund = Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCardAmount' | 'lines'>
 
 /**
- * Whether refunds return the whole payment, and at least one of them has no lines. Then no unit is left to send. A
- * partial amount without lines takes no units.
+ * Returns whether refunds return the whole payment, and at least one of them has no lines. Then no unit is left to
+ * send. A partial amount without lines takes no units.
  */
 function returnsWholePayment(
   { capturedTotal, giftCardTotal }: Pick<Order, 'capturedTotal' | 'giftCardTotal'>,

@@ -14,7 +14,9 @@ export type CreditedRefund = { readonly note: CreditNote; readonly refund: Refun
 /** What the invoice and credit notes of an order show besides the order. Credit notes are in the order of numbers. */
 export type InvoiceRecord = { readonly invoice: Invoice; readonly creditNotes: readonly CreditedRefund[] }
 
-/** Whether a refund that succeeded reduces what was invoiced. Money that belongs to no sale was never invoiced. */
+/**
+ * Returns whether a refund that succeeded reduces what was invoiced. Money that belongs to no sale was never invoiced.
+ */
 const isCredited = ({ confirmedAt }: Pick<Order, 'confirmedAt'>, refund: Pick<Refund, 'purpose' | 'amount' | 'giftCardAmount'>): boolean =>
   confirmedAt !== null && !mustBeReturned(refund) && refund.amount + refund.giftCardAmount > 0
 

@@ -15,7 +15,7 @@ export type RefundLineRequest = {
 export type RefundScope = { readonly amount: number } | { readonly lines: readonly RefundLineRequest[] } | { readonly all: true }
 export type RefundedLine = Refund['lines'][number]
 
-/** What was paid for a line, in minor units: its total less discounts, plus tax on top. Excludes shipping. */
+/** Returns what was paid for a line, in minor units: its total less discounts, plus tax on top. Excludes shipping. */
 export const amountPaidFor = ({
   total,
   discount,
@@ -23,7 +23,7 @@ export const amountPaidFor = ({
   taxAmount,
 }: Pick<OrderLine, 'total' | 'discount' | 'taxInclusive' | 'taxAmount'>): number => total - discount + (taxInclusive ? 0 : taxAmount)
 
-/** The value of a line without tax, in minor units: the base of a commission and of tax totals. */
+/** Returns the value of a line without tax, in minor units: the base of a commission and of tax totals. */
 export const netAmountOf = ({
   total,
   discount,
@@ -88,7 +88,7 @@ export function requestedAmount(scope: RefundScope, lines: readonly RefundedLine
   return 'lines' in scope ? sumOf(lines, 'amount') : undefined
 }
 
-/** Whether a refund may come from such a request. For `all`, the amount at that time is unknown. */
+/** Returns whether a refund may come from a request with this scope. For `all`, the amount at that time is unknown. */
 export function matchesRequest(
   scope: RefundScope,
   { amount, giftCardAmount, lines }: Pick<Refund, 'amount' | 'giftCardAmount' | 'lines'>,
@@ -175,7 +175,7 @@ export function movementsOf(refund: Refund, order: Order, { money, cards }: Refu
   ]
 }
 
-/** Fields of every movement of an order. A sale's movements use the rate of its confirmation day. */
+/** Returns the fields of every movement of an order. A sale's movements use the rate of its confirmation day. */
 export function commonOf(order: Order, { currency, isSale }: { currency: string; isSale: boolean }, now: number) {
   const confirmed = order.confirmedAt !== null && isSale
   return {

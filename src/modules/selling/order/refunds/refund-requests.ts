@@ -139,7 +139,7 @@ export async function recordRefund(
   return { refund, isNew: true }
 }
 
-/** Whether this refund is cancelling its order. */
+/** Returns whether this refund is cancelling its order. */
 export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'status'>): boolean =>
   purpose === 'CANCEL' && status === 'PENDING'
 
@@ -147,8 +147,8 @@ export const isCancelling = ({ purpose, status }: Pick<Refund, 'purpose' | 'stat
 const unansweredMs = 3 * dayMs
 
 /**
- * Whether the shop may pay a PENDING refund by hand, so that it is not paid twice: its processor has not answered for
- * days, was certainly not told yet, or cannot be asked because its account is gone.
+ * Returns whether the shop may pay a PENDING refund by hand, so that it is not paid twice: its processor has not
+ * answered for days, was certainly not told yet, or cannot be asked because its account is gone.
  */
 function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boolean {
   if (refund.status !== 'PENDING' || !isLeaseFree(refund, '', now)) return false

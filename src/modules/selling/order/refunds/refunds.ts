@@ -111,7 +111,7 @@ export const openRefundStatuses = ['PENDING', 'CLAIMABLE', 'SUCCEEDED'] as const
 type OpenRefundStatus = (typeof openRefundStatuses)[number]
 type OpenRefund = Refund & { status: OpenRefundStatus }
 
-/** Whether there is anything to ask; of a succeeded refund only while it may still fail. */
+/** Returns whether there is anything to ask; of a succeeded refund only while it may still fail. */
 const isOpenRefund = (refund: Refund): refund is OpenRefund =>
   refund.status === 'PENDING' || refund.status === 'CLAIMABLE' || (refund.status === 'SUCCEEDED' && refund.resumeAt !== null)
 

@@ -59,7 +59,8 @@ async function unfinishedIn(read: Reader, table: 'orders' | 'refunds'): Promise<
   }))
 }
 
-export async function unfinishedOf(read: Reader): Promise<UnfinishedFigures> {
+/** Reads the unfinished orders, refunds and messages of all shops. */
+export async function readUnfinished(read: Reader): Promise<UnfinishedFigures> {
   const [waiting] = await read.rows<{ n: number | string }>(sql`select count(*) as n from payment_messages where resume_at is not null`)
   const [sagas, refunds] = [await unfinishedIn(read, 'orders'), await unfinishedIn(read, 'refunds')]
   return { sagas, refunds, messages: Number(waiting?.n ?? 0) }

@@ -26,7 +26,7 @@ export async function readOrderContents(tx: Writer, { orderStore }: OrderDeps, o
   return { lines, giftCards }
 }
 
-/** The payment fields of a paid order. */
+/** Returns the payment fields of a paid order. */
 export const paidOrderFields = (capturedTotal: number) => ({ paymentStatus: 'CAPTURED', capturedTotal }) as const
 
 /** An order to confirm, as its write read it, and its payments. */

@@ -257,7 +257,7 @@ export async function acceptPayment(deps: OrderDeps, { id, orderId }: Payment, c
 }
 
 /** Who marks an order as paid, and the shop's own reference of that payment. */
-export type ManualCapture = {
+type ManualCapture = {
   readonly actor: Actor
   readonly attempt: Pick<Attempt, 'isResumed'>
   readonly reference: string | undefined

@@ -34,7 +34,7 @@ type UnsentPayment = {
   readonly id: string
   /** Processors to try if this one does not start the payment, in order. */
   readonly fallbacks: readonly PaymentChoice[]
-  /** Whether it is such a fallback. The request then has no time left for a full call. */
+  /** Whether this payment is a fallback. The request then has no time left for a full call. */
   readonly isFallback: boolean
 }
 

@@ -36,7 +36,7 @@ const askingOf = ({ payments, refunds }: ExplainedSaga, now: number) =>
 const timesOf = ({ order, refunds }: ExplainedSaga): number[] =>
   [order.resumeAt, ...openOf(refunds).map(({ resumeAt }) => resumeAt)].filter((at) => at !== null)
 
-/** Whether the saga must continue but has no due time. It never continues by itself then. */
+/** Returns whether the saga must continue but has no due time. It never continues by itself then. */
 const isForgotten = (explained: ExplainedSaga, now: number): boolean =>
   timesOf(explained).length === 0 &&
   (isUnfinished(explained.order) || openOf(explained.refunds).length > 0) &&
@@ -96,9 +96,9 @@ const endOf = ({ order }: Saga, now: number): ExplainedStep[] =>
     : []
 
 function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refund): ExplainedStep[] {
-  const who = processor ?? 'no processor'
+  const processorName = processor ?? 'no processor'
   if (status === 'PENDING')
-    return [{ what: sentAt === null ? `send refund ${id} to ${who}` : `query refund ${id} at ${who}`, at: resumeAt }]
+    return [{ what: sentAt === null ? `send refund ${id} to ${processorName}` : `query refund ${id} at ${processorName}`, at: resumeAt }]
   if (status === 'MANUAL')
     return [
       {
@@ -106,8 +106,8 @@ function refundSteps({ id, orderId, processor, status, sentAt, resumeAt }: Refun
         at: null,
       },
     ]
-  const claim = status === 'CLAIMABLE' ? [{ what: `wait for the customer to claim refund ${id} at ${who}`, at: null }] : []
-  return resumeAt === null ? claim : [...claim, { what: `query refund ${id} at ${who} again`, at: resumeAt }]
+  const claim = status === 'CLAIMABLE' ? [{ what: `wait for the customer to claim refund ${id} at ${processorName}`, at: null }] : []
+  return resumeAt === null ? claim : [...claim, { what: `query refund ${id} at ${processorName} again`, at: resumeAt }]
 }
 
 /** A payment that ended without money may still be captured. */

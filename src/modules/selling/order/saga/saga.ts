@@ -29,9 +29,9 @@ import { newSagaContext, type SagaContext, type SagaRun } from './saga-context.t
 const stepsMax = 20
 
 /**
- * Advances an order: the only path for the checkout, a returning shopper, a webhook and the job. It takes one step
- * after another, each in its own write that only one run can win, until nothing is left to do or the processor does
- * not answer. The job then continues.
+ * Advances an order: the only path for the checkout, a returning shopper, a webhook and the job. Each step is a write
+ * of its own, which only one run can win. The run ends when nothing is left to do, or the processor does not answer;
+ * then the job continues.
  * @param start the order as this run left it; it is read otherwise
  * @param isStateKnown whether the processor has just reported the payment's state
  * @returns the saga afterwards

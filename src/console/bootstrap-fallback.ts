@@ -5,7 +5,7 @@
   setTimeout(() => {
     if (!script || globalThis.soukBootstrap !== undefined) return
     import(script).catch((cause: unknown) => {
-      document.documentElement.classList.add('cannot-begin')
+      document.documentElement.classList.add('startup-failed')
       throw cause
     })
   }, startMaxMs)

@@ -19,7 +19,7 @@
   const startPage = (): undefined => {
     if (script)
       void import(script).catch((cause: unknown) => {
-        document.documentElement.classList.add('cannot-begin')
+        document.documentElement.classList.add('startup-failed')
         throw cause
       })
   }

@@ -56,4 +56,4 @@ const root = document.getElementById('root')
 if (root) render(<App />, root)
 watchFocus()
 // Removes the message that is shown if this script does not run.
-document.querySelector('.not-begun')?.remove()
+document.querySelector('.startup-message')?.remove()

@@ -116,7 +116,7 @@ test('a page whose files are missing or fail shows that in every language, and a
   const visitor = await open()
   await visitor.heading('Log in to souk')
   const { command, evaluate } = visitor.page
-  expect(await evaluate(`document.querySelector('.not-begun')`)).toBeNull()
+  expect(await evaluate(`document.querySelector('.startup-message')`)).toBeNull()
   const [begin, late] = (await evaluate(`[...document.scripts].map(({ src }) => src)`)) as [string, string]
   const main = (await evaluate(`location.origin + document.scripts[0].dataset.then`)) as string
   const core = (await evaluate(`document.querySelector('link[rel=modulepreload]').href`)) as string
@@ -156,9 +156,9 @@ test('a page whose files are missing or fail shows that in every language, and a
 
   // Without any script, the message appears after a while.
   await reload(begin, late)
-  await visitor.until(`document.querySelector('.not-begun')?.getAnimations().length === 1`, 'a page that waits')
-  expect(await evaluate(`getComputedStyle(document.querySelector('.not-begun')).visibility`)).toBe('hidden')
-  await evaluate(`document.querySelector('.not-begun').getAnimations()[0].finish()`)
+  await visitor.until(`document.querySelector('.startup-message')?.getAnimations().length === 1`, 'a page that waits')
+  expect(await evaluate(`getComputedStyle(document.querySelector('.startup-message')).visibility`)).toBe('hidden')
+  await evaluate(`document.querySelector('.startup-message').getAnimations()[0].finish()`)
   await saysSo()
 
   await reload()
@@ -223,11 +223,11 @@ test('a slow screen shows progress and finally an error', async ({ open, shop })
   await command('Fetch.enable', { patterns: [{ urlPattern: '*/console/assets/*.js' }] })
   const pausedRequests = () => events.filter(({ method }) => method === 'Fetch.requestPaused')
   await visitor.press('Discounts')
-  await visitor.until(`document.querySelector('.coming.on') !== null`, 'a sign that it is on its way')
+  await visitor.until(`document.querySelector('.screen-loading.on') !== null`, 'a sign that it is on its way')
   for (const { params } of pausedRequests()) await command('Fetch.continueRequest', { requestId: params['requestId'] })
   await command('Fetch.disable')
   await visitor.heading('Discounts')
-  expect(await evaluate(`document.querySelector('.coming.on')`)).toBeNull()
+  expect(await evaluate(`document.querySelector('.screen-loading.on')`)).toBeNull()
 
   // The timeout passes at once, and the next one has started.
   await evaluate(`{

@@ -26,7 +26,7 @@ test('a manual payment is added on a phone, and saving the other methods keeps i
   expect((await methods()).manual).toEqual(manual)
   await visitor.heading('Payments')
   const region = `document.querySelector('main section[aria-label="Active payment methods"]')`
-  const active = `[...${region}.querySelectorAll('.end.taken')].map((end) => [end.closest('.way').querySelector('h3').innerText, end.innerText])`
+  const active = `[...${region}.querySelectorAll('.end.selected')].map((end) => [end.closest('.payment-method').querySelector('h3').innerText, end.innerText])`
   await visitor.until(`${active}.length === 2`, 'the active methods')
   expect(await visitor.page.evaluate(active)).toEqual([
     [hostile, 'Active: you mark orders as paid'],

@@ -21,7 +21,7 @@ const { test } = consoleTests({ fill: async ({ app }) => ({ operator: await app.
 
 const { test: testWithoutLending } = consoleTests({ settings: { LENDING_PLATFORM_ENABLED: 'false' } })
 
-const only = "document.querySelectorAll('.picks:not([hidden]) [role=option]').length === 1"
+const only = "document.querySelectorAll('.picker-options:not([hidden]) [role=option]').length === 1"
 
 /** Creates a submitted application of a new merchant, with a picture and a document whose name is hard to display. */
 async function createApplication(app: TestApp, operator: { token: string }, change: object = {}) {

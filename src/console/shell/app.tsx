@@ -83,7 +83,7 @@ function SessionGate() {
       return <div class="splash" role="status" aria-label={common('loading')} />
     case 'unreachable':
       return (
-        <main class="door">
+        <main class="login-page">
           <h1>{t('awayTitle')}</h1>
           <p>{common('away')}</p>
           <Button kind="primary" onPress={startSession} text={common('retry')} />

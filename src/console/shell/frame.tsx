@@ -156,7 +156,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
-        <div role="status" class={isScreenLoading.value ? 'coming on' : 'coming'}>
+        <div role="status" class={isScreenLoading.value ? 'screen-loading on' : 'screen-loading'}>
           {isScreenLoading.value && <span class="unseen">{common('loading')}</span>}
         </div>
         {shop.value?.status === 'SUSPENDED' && path.startsWith('/console/s/') && (

@@ -37,7 +37,7 @@ export function SignedOut() {
     if (sessionStatus.peek() === 'locked') heading.current?.focus()
   }, [])
   return (
-    <main class="door">
+    <main class="login-page">
       <p class="mark" aria-hidden="true">
         souk<span>.</span>
       </p>

@@ -28,7 +28,7 @@ export function DateRangeFilter({
     if (value) query.set({ [name]: value, days: undefined }, { replace: true })
   }
   return (
-    <div class="windows">
+    <div class="date-range">
       <Tabs
         label={common('window')}
         tabs={[

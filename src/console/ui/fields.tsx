@@ -44,7 +44,7 @@ export function FieldFrame({
   children,
 }: FieldProps & { id: string; cutAt?: number | undefined; children: ComponentChildren }) {
   return (
-    <div class={error ? 'field wrong' : 'field'}>
+    <div class={error ? 'field invalid' : 'field'}>
       <label for={id} id={`${id}-label`}>
         {label}
         {rowLabel !== undefined && <span class="unseen">{`: ${rowLabel}`}</span>}

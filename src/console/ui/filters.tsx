@@ -102,7 +102,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
   return (
     <>
       <form
-        class={['filters', isCollapsible && 'folds', isOpen && 'open'].filter(Boolean).join(' ')}
+        class={['filters', isCollapsible && 'collapsible', isOpen && 'open'].filter(Boolean).join(' ')}
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
@@ -126,7 +126,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             />
           </label>
         )}
-        {isCollapsible && drawToggle('unfold', common('filter'), countSet(filters))}
+        {isCollapsible && drawToggle('filter-toggle', common('filter'), countSet(filters))}
         {(moreFilters.length > 0 ? filters.slice(0, visibleMax) : filters).map(drawFilter)}
         {moreFilters.length > 0 && drawToggle('more', common('moreFilters'), countSet(moreFilters))}
         {isFiltered && (
@@ -138,7 +138,7 @@ export function Filters({ query, filters, search }: { query: Query; filters: rea
             {common('clear')}
           </a>
         )}
-        {moreFilters.length > 0 && <div class="further">{moreFilters.map(drawFilter)}</div>}
+        {moreFilters.length > 0 && <div class="more-filters">{moreFilters.map(drawFilter)}</div>}
       </form>
       <SavedViews />
     </>

@@ -37,7 +37,7 @@ const paths = {
 export type IconName = keyof typeof paths
 
 export const Icon = ({ name }: { name: IconName }) => (
-  <svg class={`icon${name === 'left' || name === 'right' || name === 'out' ? ' turns' : ''}`} viewBox="0 0 20 20" aria-hidden="true">
+  <svg class={`icon${name === 'left' || name === 'right' || name === 'out' ? ' mirrored' : ''}`} viewBox="0 0 20 20" aria-hidden="true">
     <path d={paths[name]} />
   </svg>
 )

@@ -150,7 +150,7 @@ export function Picker<Found extends Choice>({
           }}
           onKeyDown={onKeyDown}
         />
-        <div class="picks" hidden={!isOpen}>
+        <div class="picker-options" hidden={!isOpen}>
           {/* Prevents the blur that would close the list. */}
           <ul
             ref={list}
@@ -167,7 +167,7 @@ export function Picker<Found extends Choice>({
                 id={`${id}-${index}`}
                 role="option"
                 aria-selected={isSelected(choice)}
-                class={index === activeIndex ? 'marked' : undefined}
+                class={index === activeIndex ? 'active' : undefined}
                 onClick={() => pick(choice)}
                 onPointerMove={() => setMarked(index)}
               >
@@ -225,7 +225,7 @@ export function PickField<Found extends Choice>({
         error={rest.error ?? (max > 1 && bind.value.length >= max ? common('pickMax', { n: max }) : undefined)}
       />
       {bind.value.length > 0 && (
-        <ul class="picked" aria-label={label}>
+        <ul class="picker-selection" aria-label={label}>
           {bind.value.map((choice) => (
             <li key={choice.id}>
               <ChoiceText choice={choice} />

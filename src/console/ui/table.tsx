@@ -63,7 +63,7 @@ export function Table<Row>({
           {rows.map((row) => {
             const to = href?.(row)
             return (
-              <tr key={rowKey(row)} class={to ? 'leads' : undefined}>
+              <tr key={rowKey(row)} class={to ? 'linked' : undefined}>
                 {columns.map(({ title, cell, alignEnd, main, words }, index) => {
                   const content = main && to ? <a href={to}>{cell(row)}</a> : cell(row)
                   const className = [alignEnd && 'end', main && 'main', words && 'words'].filter(Boolean).join(' ') || undefined
@@ -110,7 +110,7 @@ export function Pager({
         {twice && <Icon name={icon} />}
       </a>
     ) : (
-      <span class="button quiet gone" aria-hidden="true">
+      <span class="button quiet unavailable" aria-hidden="true">
         <Icon name={icon} />
         {twice && <Icon name={icon} />}
       </span>

@@ -143,7 +143,7 @@ function ProductItem({
   return (
     <div class="ordered-product">
       <input
-        class="place"
+        class="position"
         inputMode="numeric"
         value={index + 1}
         aria-label={t('place', { name: shortName })}

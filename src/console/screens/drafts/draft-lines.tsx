@@ -52,7 +52,7 @@ export function LinesField({ bind, currency, unavailable }: LinesProps) {
         error={bind.value.length >= linesMax ? common('pickMax', { n: linesMax }) : undefined}
       />
       {bind.value.length > 0 && (
-        <ul class="picked-lines priced" aria-label={t('lines')}>
+        <ul class="selected-lines priced" aria-label={t('lines')}>
           {bind.value.map((line) => (
             <LineField
               key={line.variantId}

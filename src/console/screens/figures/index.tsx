@@ -32,7 +32,7 @@ export default function Figures() {
 function KpiCard({ name, query, href }: { name: KpiName; query: Query; href: string }) {
   const kpi = useKpi(name, query)
   return (
-    <section class="card leads" aria-label={kpiTitle(name)}>
+    <section class="card linked" aria-label={kpiTitle(name)}>
       <h2>
         <a href={href}>{kpiTitle(name)}</a>
       </h2>

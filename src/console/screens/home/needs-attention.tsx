@@ -14,7 +14,7 @@ export function AttentionList({ overview }: { overview: Schema<'Overview'> }) {
       {items.length === 0 ? (
         <p class="faint">{t('waitingNothing')}</p>
       ) : (
-        <ul class="waiting">
+        <ul class="attention-list">
           {items.map((item) => (
             <li key={item.name}>
               <AttentionLine item={item} />
@@ -34,10 +34,10 @@ function AttentionLine({ item: { name, n, capped, tone, links } }: { item: Atten
       <span>{t(`waiting.${name}`, { n })}</span>
     </>
   )
-  if (!first) return <span class="waits">{text}</span>
+  if (!first) return <span class="attention-item">{text}</span>
   return (
     <>
-      <a class="waits" href={`${shopPath(...first.path)}${first.query}`}>
+      <a class="attention-item" href={`${shopPath(...first.path)}${first.query}`}>
         {text}
       </a>
       {others.map(({ path, query, state, text: linkText }) => (

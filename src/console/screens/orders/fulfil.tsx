@@ -56,7 +56,7 @@ export function FulfilDialog({ order, onClose, onDone }: OrderDialogProps) {
           label={t('sendTitle', { number: `#${order.number}` })}
           dirty={units.isDirty() || trackingNumber.value !== '' || carrier.value !== ''}
         >
-          <ul class="picked-lines">
+          <ul class="selected-lines">
             {entries.map(({ line, n }) => (
               <li key={line.id}>
                 <OrderLineName line={line} />

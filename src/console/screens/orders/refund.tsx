@@ -139,7 +139,7 @@ export function RefundDialog({ order, onClose, onDone }: OrderDialogProps) {
         <RefundKindField bind={kind} />
         {kind.value === 'lines' && (
           <>
-            <ul class="picked-lines">
+            <ul class="selected-lines">
               {lines.map(({ line, left, n }) => (
                 <RefundLine key={line.id} order={order} line={line} left={left} n={n} bind={units.fieldOf(line)} />
               ))}
@@ -224,7 +224,7 @@ function RefundPreviewSection({ preview, order }: { preview: RefundPreview; orde
   const { currency } = order
   const payment = order.payments.find(({ captured }) => captured.amount > 0)
   return (
-    <section class="foretold" aria-label={t('preview')} aria-live="polite">
+    <section class="refund-preview" aria-label={t('preview')} aria-live="polite">
       {preview.problem ? (
         <p class="faint">{problemText(preview, order)}</p>
       ) : (

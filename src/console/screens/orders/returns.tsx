@@ -141,7 +141,7 @@ function RequestReturnDialog({ order, onClose, onDone, returnable }: OrderDialog
         <p>{t('nothingReturnable')}</p>
       ) : (
         <Form onSubmit={requestReturn} submit={t('askReturn')} label={t('askReturn')} dirty={units.isDirty() || reason.value !== ''}>
-          <ul class="picked-lines">
+          <ul class="selected-lines">
             {lines.map((line) => (
               <li key={line.id}>
                 <OrderLineName line={line} />

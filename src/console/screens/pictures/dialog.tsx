@@ -38,7 +38,7 @@ export function MediaDialog({ onClose, onChoose, single }: { onClose: () => void
                   <li key={picture.id}>
                     <button
                       type="button"
-                      class="pick-picture"
+                      class="picture-option"
                       aria-label={t('take', { at: moment(picture.createdAt), size: sizeText(picture) })}
                       aria-pressed={chosenIds.has(picture.id)}
                       onClick={() => choose(picture)}

@@ -56,7 +56,7 @@ function OptionField({ option, index, editor }: { option: OptionText; index: num
     <fieldset class="option">
       <legend class="unseen">{optionName}</legend>
       <div class="option-name">
-        <label class={nameError ? 'field wrong' : 'field'}>
+        <label class={nameError ? 'field invalid' : 'field'}>
           <span>{t('optionName')}</span>
           <input
             value={name}

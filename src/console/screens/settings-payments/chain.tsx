@@ -19,11 +19,11 @@ export function ResolverChain({ resolution: { method, links, selected }, currenc
   // A rule without a processor decides nothing. Wallets say what they need.
   const shownLinks = links.filter(({ outcome }) => outcome !== 'NO_MATCH' || method === 'wallet')
   return (
-    <section class="way" aria-label={t(method)}>
+    <section class="payment-method" aria-label={t(method)}>
       <h3>{t(method)}</h3>
       <ol class="chain">
         {shownLinks.map((link, index) => (
-          <li key={index} class={link.outcome === 'SELECTED' ? 'taken' : 'passed'}>
+          <li key={index} class={link.outcome === 'SELECTED' ? 'selected' : 'skipped'}>
             <ResolverStep link={link} currency={currency} />
           </li>
         ))}
@@ -34,7 +34,7 @@ export function ResolverChain({ resolution: { method, links, selected }, currenc
 }
 
 const ChainEnd = ({ text, isActive }: { text: string; isActive: boolean }) => (
-  <li class={isActive ? 'end taken' : 'end none'}>
+  <li class={isActive ? 'end selected' : 'end none'}>
     <div>
       <Icon name={isActive ? 'check' : 'close'} />
       <strong>{text}</strong>
@@ -44,7 +44,7 @@ const ChainEnd = ({ text, isActive }: { text: string; isActive: boolean }) => (
 
 /** Shows a payment method that needs no processor and so no resolver. */
 export const ActiveMethod = ({ name, text }: { name: string; text: string }) => (
-  <div class="way">
+  <div class="payment-method">
     <h3>
       <bdi>{name}</bdi>
     </h3>

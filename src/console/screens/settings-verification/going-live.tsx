@@ -84,7 +84,7 @@ function TestMode({ kybStatus, onLive }: { kybStatus: string; onLive: (key: stri
 const StepList = ({ steps }: { steps: Steps }) => (
   <>
     <h3>{t('steps')}</h3>
-    <ul class="needs">
+    <ul class="requirements">
       {steps.map(({ step, done, required }) => (
         <li key={step}>
           <StatusBadge status={done ? 'OK' : 'PENDING'} text={done ? t('done') : required ? t('needed') : t('advised')} />

@@ -39,8 +39,8 @@ const noScript: Texts = [
 ]
 
 /**
- * The text if the script does not load or run. begin.ts and late.ts show it at once (`cannot-begin`), the style sheet
- * after a while. It disappears when the page starts.
+ * The text if the script does not load or run. bootstrap.ts and bootstrap-fallback.ts show it at once
+ * (`startup-failed`), the style sheet after a while. It disappears when the page starts.
  */
 const notStarted: Texts = [
   [
@@ -81,7 +81,7 @@ export function consoleHtml({ begin, late, script, styles, preloads }: ConsoleEn
 ${styles.map((name) => `<link rel="stylesheet" href="${urlOf(name)}">\n`).join('')}${[...preloads, script].map((name) => `<link rel="modulepreload" href="${urlOf(name)}">\n`).join('')}</head>
 <body>
 <div id="root"></div>
-<div class="not-begun" role="main">
+<div class="startup-message" role="main">
 <p role="heading" aria-level="1">souk</p>
 <div role="alert">
 ${paragraphs(notStarted)}</div>

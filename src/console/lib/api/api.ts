@@ -6,9 +6,7 @@ import { notify } from '../live/toasts.ts'
 import type { components, paths } from '../schema.d.ts'
 import { missingShopReports, shop } from '../session/current-shop.ts'
 import { accessToken, renew, session, sessionStatus } from '../session/session.ts'
-import { ApiError, noResponseError, readApiError, responseTimeoutMs } from './api-error.ts'
-
-export { ApiError as Refused }
+import { type ApiError, noResponseError, readApiError, responseTimeoutMs } from './api-error.ts'
 
 /** A schema of the OpenAPI document, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { findProducts } from '../../lib/api/record-search.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { wholeNumber } from '../../lib/forms/number-input.ts'
@@ -32,7 +33,7 @@ export function useProducts(ids: readonly string[]): Signal<ReadonlyMap<string, 
         const batch = missingIds.slice(start, start + concurrency)
         const read = (id: string) =>
           ok(api.GET('/product-v2/{id}', { params: { path: { id } }, signal: controller.signal })).catch((error: unknown) =>
-            error instanceof Refused && error.status === 404 ? null : undefined,
+            error instanceof ApiError && error.status === 404 ? null : undefined,
           )
         const loaded = await Promise.all(batch.map(async (id) => [id, await read(id)] as const))
         if (controller.signal.aborted) return

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'
 import { BulletList } from '../../ui/bullet-list.tsx'
@@ -30,7 +31,7 @@ export function EraseDialog({
     try {
       await ok(api.POST('/customer/{customerId}/erase', { params: { path: { customerId: customer.id } } }))
     } catch (error) {
-      hasOpenOrders.value = error instanceof Refused && error.status === 409
+      hasOpenOrders.value = error instanceof ApiError && error.status === 409
       throw error
     }
     notify(t('erasedNow'))

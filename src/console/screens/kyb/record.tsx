@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, pathWith, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
 import { cohortName, lendingText } from '../../lib/format/lending-names.ts'
@@ -114,7 +115,7 @@ function DecideDialog({
       record.put(await readVersioned<Kyb>(api.POST('/admin/kyb/{id}/decision', { params, body: body() })))
       finish()
     } catch (error) {
-      if (!(error instanceof Refused) || (error.status !== 409 && error.status !== 412)) throw error
+      if (!(error instanceof ApiError) || (error.status !== 409 && error.status !== 412)) throw error
       await record.reload()
       // A lost response: the stored decision is this one.
       if (record.data.value && isOwnDecision(record.data.value.data, sent)) return finish()

@@ -1,4 +1,5 @@
-import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { guidanceOf } from '../../lib/format/lending-names.ts'
@@ -24,7 +25,7 @@ export function CreditTier({ merchantId, query }: { merchantId: string; query: Q
     ),
   )
   const error = creditLimit.error.value
-  if (error instanceof Refused && error.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
+  if (error instanceof ApiError && error.status === 404) return <Section title={t('earned')} hint={t('nobody')} />
   return (
     <Section title={t('earned')} hint={t('earnedHint')}>
       <p class="faint" aria-hidden="true">

@@ -1,4 +1,5 @@
-import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { usd } from '../../lib/format/format.ts'
 import {
@@ -78,7 +79,7 @@ export default function Queue() {
   useLiveReload(['lending.*', 'lending_document.*'], queue.reload)
   const error = queue.error.value
   // A switched-off feature answers 404.
-  const isOff = error instanceof Refused && error.status === 404
+  const isOff = error instanceof ApiError && error.status === 404
   return (
     <Page title={common('loanApplications')} actions={<ButtonLink href={query.href({ do: 'assess' })} text={t('assess')} />}>
       <Tabs

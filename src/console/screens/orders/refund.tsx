@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ok, Refused, type Schema } from '../../lib/api/api.ts'
+import { api, ok, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { money, number, parseMoney } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
@@ -67,7 +68,7 @@ export function RefundDialog({ order, onClose, onDone }: OrderDialogProps) {
   const requestContent = [kind.value, units.texts(), restock.value, amount.value, reason.value]
   const formatAmount = (amount: number) => money({ amount, currency: order.currency })
   /** Asks again after other refunds changed what is refundable. */
-  async function confirmAgain(current: Order, expected: number, error: Refused): Promise<boolean> {
+  async function confirmAgain(current: Order, expected: number, error: ApiError): Promise<boolean> {
     const refundedByOthers = expected - refundableTotalOf(current)
     const newPreview = previewRefund(current, request)
     if (newPreview.problem) throw new Error(problemText(newPreview, current))
@@ -100,7 +101,7 @@ export function RefundDialog({ order, onClose, onDone }: OrderDialogProps) {
       )
     } catch (error) {
       // A running request under the same key answers with `Retry-After`.
-      if (!(sentBody && error instanceof Refused && error.status === 409 && error.retryAfter === null)) throw error
+      if (!(sentBody && error instanceof ApiError && error.status === 409 && error.retryAfter === null)) throw error
       const current = await ok(api.GET('/v2/orders/{orderId}', { params: { path } }))
       const { refundableTotal, ...rest } = sentBody
       if (refundableTotalOf(current) === refundableTotal.amount) throw error

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
-import { api, ifMatch, ok, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import { findCollections } from '../../lib/api/record-search.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { common } from '../../lib/i18n/common.ts'
@@ -28,7 +29,7 @@ async function setMembership(collection: Collection, productId: string, isIn: bo
       await api.PUT('/collection-v2/{id}/products', { params: { path, header }, body: { productIds } })
       return
     } catch (error) {
-      if (attemptsLeft <= 1 || !(error instanceof Refused) || error.status !== 412) throw error
+      if (attemptsLeft <= 1 || !(error instanceof ApiError) || error.status !== 412) throw error
     }
   }
 }

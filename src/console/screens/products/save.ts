@@ -1,5 +1,6 @@
 /** Saves a product: deleted variants, changes, and new pictures of variants. */
-import { api, ifMatch, Refused, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { ApiError } from '../../lib/api/api-error.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import {
   addBeforeRemoveBody,
@@ -50,7 +51,7 @@ async function removeVariant(id: string, variantId: string, etag: string | undef
   try {
     return await readVersioned(api.DELETE('/product-v2/{id}/variants/{variantId}', { params }))
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined
+    if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
+import type { Versioned } from '../lib/api/api.ts'
 import { ApiError } from '../lib/api/api-error.ts'
 import type { Resource } from '../lib/api/resource.ts'
 import { diffExcerpts } from '../lib/format/truncate.ts'
-import type { Versioned } from '../lib/forms/use-draft.ts'
 import { common } from '../lib/i18n/common.ts'
 import { askChoice } from './dialog.tsx'
 

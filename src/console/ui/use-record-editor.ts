@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { Versioned } from '../lib/api/api.ts'
 import type { Draft } from '../lib/forms/draft.ts'
-import { useDraft, type Versioned } from '../lib/forms/use-draft.ts'
+import { useDraft } from '../lib/forms/use-draft.ts'
 import { type RecordOptions, type RecordResource, saveVersioned } from './save-versioned.tsx'
 
 /** The form of a record. A new record has no base version. */

@@ -11,6 +11,9 @@ import { type ApiError, noResponseError, readApiError, responseTimeoutMs } from 
 /** A schema of the OpenAPI document, such as `Schema<'Order'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
+/** A record with its version. */
+export type Versioned<Data> = { readonly data: Data; readonly etag: string }
+
 /** Routes about the signed-in person. They work after the person lost access to the current shop. */
 const pathsWithoutShop = new Set(['/merchant/me'])
 /** Returns the shop of a request that names none. */
@@ -98,9 +101,7 @@ export const ok = async <T>(call: Promise<{ data?: T }>): Promise<Exclude<T, str
  * Returns the data with its version, for `If-Match`. Drops `W/`, because a compressing proxy sends some tags weak
  * (`W/"2"`) and others not.
  */
-export async function readVersioned<T>(
-  call: Promise<{ data?: T; response: Response }>,
-): Promise<{ data: Exclude<T, string>; etag: string }> {
+export async function readVersioned<T>(call: Promise<{ data?: T; response: Response }>): Promise<Versioned<Exclude<T, string>>> {
   const { data, response } = await call
   return { data: data as Exclude<T, string>, etag: (response.headers.get('etag') ?? '').replace(/^W\//, '') }
 }

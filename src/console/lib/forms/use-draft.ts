@@ -48,6 +48,3 @@ export function useDraft<Values extends object>(key: string, values: Values): Fo
     }
   }, [key])
 }
-
-/** A record with its version. */
-export type Versioned<Data> = { readonly data: Data; readonly etag: string }

@@ -1,7 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { canManage, shopPath } from '../../lib/session/current-shop.ts'

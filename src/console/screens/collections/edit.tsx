@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { timeZone } from '../../lib/format/format.ts'
 import { serverNow } from '../../lib/format/server-clock.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify, showError } from '../../lib/live/toasts.ts'
 import { canManage, shopPath } from '../../lib/session/current-shop.ts'
@@ -24,7 +23,6 @@ import { PublicationBadge } from './publication-badge.tsx'
 import { CollectionView } from './view.tsx'
 
 type Collection = Schema<'CollectionWithProductIds'>
-type VersionedCollection = Versioned<Collection>
 type CollectionValues = CollectionText & { readonly productIds: readonly string[] }
 
 const backLink = () => ({ href: shopPath('collections'), text: common('collections') })
@@ -41,7 +39,7 @@ const putProducts = (
   id: string,
   productIds: readonly string[],
   etag: string | undefined,
-): Promise<VersionedCollection> =>
+): Promise<Versioned<Collection>> =>
   sendOnce([id, productIds, etag], (header) =>
     readVersioned(
       api.PUT('/collection-v2/{id}/products', {
@@ -90,7 +88,7 @@ function ExistingCollection({ id }: { id: string }) {
   )
 }
 
-function CollectionForm({ current, resource }: { current?: VersionedCollection; resource?: Resource<VersionedCollection> }) {
+function CollectionForm({ current, resource }: { current?: Versioned<Collection>; resource?: Resource<Versioned<Collection>> }) {
   const { route } = useLocation()
   const zone = timeZone()
   const editor = useRecordEditor(
@@ -117,7 +115,7 @@ function CollectionForm({ current, resource }: { current?: VersionedCollection; 
     route(shopPath('collections', data.id), true)
   }
   /** Sends the changed fields and then the changed products. */
-  async function send(base: VersionedCollection, etag: string | undefined): Promise<VersionedCollection> {
+  async function send(base: Versioned<Collection>, etag: string | undefined): Promise<Versioned<Collection>> {
     const { id } = base.data
     const { productIds, ...text } = editor.values()
     const body = validBody(changeBody(text, textOf(base.data, zone), { now: serverNow(), zone }), setErrors)

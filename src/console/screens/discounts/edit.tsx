@@ -1,7 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api } from '../../lib/api/api.ts'
+import { api, type Versioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
-import type { Versioned } from '../../lib/forms/use-draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shopPath } from '../../lib/session/current-shop.ts'

@@ -1,7 +1,6 @@
-import { api, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ok, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { collectionChoice, loadChoices, productChoice } from '../../lib/api/record-search.ts'
 import type { Choice } from '../../lib/forms/choice.ts'
-import type { Versioned } from '../../lib/forms/use-draft.ts'
 
 /** A discount with the titles of its products and collections. */
 export type NamedDiscount = Schema<'Discount'> & { readonly products: readonly Choice[]; readonly collections: readonly Choice[] }

@@ -1,6 +1,6 @@
 /** The form values of a draft order and its request bodies. */
 
-import type { Schema } from '../../lib/api/api.ts'
+import type { Schema, Versioned } from '../../lib/api/api.ts'
 import { pickChanges } from '../../lib/api/changed-fields.ts'
 import { variantTitleText } from '../../lib/format/variant-title.ts'
 import { type Money, moneyText, parseMoney } from '../../lib/forms/amounts.ts'
@@ -9,7 +9,7 @@ import { wholeNumber } from '../../lib/forms/number-input.ts'
 type Draft = Schema<'DraftOrder'>
 type Postal = Schema<'PostalAddress'>
 
-export type VersionedDraft = { readonly data: Draft; readonly etag: string }
+export type VersionedDraft = Versioned<Draft>
 
 /** A line's values, with the texts that are shown. */
 export type LineText = {

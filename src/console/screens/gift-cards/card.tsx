@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, timeZone } from '../../lib/format/format.ts'
@@ -28,7 +28,6 @@ import { IssueDialog } from './issue.tsx'
 import { CardStateBadge } from './list.tsx'
 
 type Card = Schema<'GiftCardWithTransactions'>
-type VersionedCard = { data: Card; etag: string }
 type Change = { status?: Card['status']; note?: string | null; expiresAt?: string | null }
 
 export default function GiftCard() {
@@ -41,7 +40,7 @@ export default function GiftCard() {
   const current = card.data.value
 
   const saveOptions = (change: Change) => ({
-    save: (version: string | undefined): Promise<VersionedCard> =>
+    save: (version: string | undefined): Promise<Versioned<Card>> =>
       sendOnce([change, version], async (header) => {
         const params = { path: { id }, header: { ...shopOfCard, ...header, ...ifMatch(version) } }
         const { data, etag } = await readVersioned(api.PATCH('/giftcard/{id}', { params, body: change }))
@@ -51,13 +50,13 @@ export default function GiftCard() {
     differences: (theirs: Card) => differences(change, theirs),
   })
   /** Saves the status. A changed note is no conflict. */
-  async function saveStatus({ data, etag }: VersionedCard, status: Card['status']): Promise<boolean> {
+  async function saveStatus({ data, etag }: Versioned<Card>, status: Card['status']): Promise<boolean> {
     const isSame = (theirs: Card) => theirs.status === data.status
     const saved = await saveRecord(card, etag, { ...saveOptions({ status }), isSame })
     if (saved) await card.reload()
     return saved !== undefined
   }
-  async function setStatus(version: VersionedCard, status: Card['status']) {
+  async function setStatus(version: Versioned<Card>, status: Card['status']) {
     const isConfirmed =
       status === 'ACTIVE' ||
       (await confirm({ title: t('disableTitle'), body: <p>{t('disableText')}</p>, action: t('disable'), danger: true }))
@@ -150,8 +149,8 @@ function EditForm({
   card,
   saveOptions,
 }: {
-  current: VersionedCard
-  card: Resource<VersionedCard>
+  current: Versioned<Card>
+  card: Resource<Versioned<Card>>
   saveOptions: (change: Change) => Parameters<RecordEditor<Card, CardText>['save']>[0]
 }) {
   const zone = timeZone()

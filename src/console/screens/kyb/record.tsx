@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, pathWith, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { ApiError } from '../../lib/api/api-error.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { percentOfShare } from '../../lib/format/format.ts'
@@ -33,7 +33,6 @@ import { isOwnDecision } from './own-decision.domain.ts'
 import { remainingShare } from './shares.domain.ts'
 
 type Kyb = Schema<'AdminKybRecord'>
-type VersionedRecord = { data: Kyb; etag: string }
 type Decision = 'APPROVED' | 'REJECTED'
 /** The decision of the URL's `do` parameter. */
 const decisions: Readonly<Record<string, Decision>> = { approve: 'APPROVED', reject: 'REJECTED' }
@@ -91,9 +90,9 @@ function DecideDialog({
   onClose,
   onDecidedElsewhere,
 }: {
-  current: VersionedRecord
+  current: Versioned<Kyb>
   decision: Decision
-  record: Resource<VersionedRecord>
+  record: Resource<Versioned<Kyb>>
   onClose: () => void
   onDecidedElsewhere: () => void
 }) {

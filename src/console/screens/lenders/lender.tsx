@@ -1,9 +1,9 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { useDraft, type Versioned } from '../../lib/forms/use-draft.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -19,7 +19,6 @@ import { RecordPage, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Lender = Schema<'AdminLender'>
-type VersionedLender = Versioned<Lender>
 type LenderText = { displayName: string; wallets: readonly WalletRow[] }
 
 /** Creates or edits a lender. */
@@ -73,8 +72,8 @@ function ExistingLender({ id }: { id: string }) {
 type LenderChange = { displayName?: string; wallets?: ReturnType<typeof walletBodies>; status?: StatusOf<'lender'> }
 
 /** Returns how a change of the record is saved. */
-const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
-  save: (version: string | undefined): Promise<VersionedLender> =>
+const saveOptions = ({ data }: Versioned<Lender>, change: LenderChange) => ({
+  save: (version: string | undefined): Promise<Versioned<Lender>> =>
     readVersioned(api.PATCH('/admin/lenders/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change })),
   differences: (now: Lender) =>
     [
@@ -86,7 +85,7 @@ const saveOptions = ({ data }: VersionedLender, change: LenderChange) => ({
 
 const textOf = ({ displayName, wallets }: Lender): LenderText => ({ displayName, wallets: wallets.map(walletRow) })
 
-function LenderForm({ current, lender }: { current: VersionedLender; lender: Resource<VersionedLender> }) {
+function LenderForm({ current, lender }: { current: Versioned<Lender>; lender: Resource<Versioned<Lender>> }) {
   const { data } = current
   const editor = useRecordEditor(lender, current, textOf)
   async function save(): Promise<void> {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { number } from '../../lib/format/format.ts'
 import { lendingStateName } from '../../lib/format/lending-names.ts'
@@ -19,7 +19,7 @@ import { t } from './i18n.ts'
 import { type Decision, decisionsIn, parseAssessment } from './review.domain.ts'
 
 type Application = Schema<'AdminLendingApplication'>
-export type VersionedApplication = { readonly data: Application; readonly etag: string }
+export type VersionedApplication = Versioned<Application>
 
 /** Decides about the viewed version of an application. */
 export function DecideDialog({

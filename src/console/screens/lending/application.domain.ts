@@ -1,7 +1,6 @@
 /** The form values, documents and file rules of a loan application. */
-import type { Schema } from '../../lib/api/api.ts'
+import type { Schema, Versioned } from '../../lib/api/api.ts'
 import { toLatinDigits, wholeNumber } from '../../lib/forms/number-input.ts'
-import type { Versioned } from '../../lib/forms/use-draft.ts'
 
 type Application = Schema<'LendingApplication'>
 export type VersionedApplication = Versioned<Application>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
@@ -83,8 +83,6 @@ export function Fulfilments({ order, onChange, query }: { order: Order; onChange
   )
 }
 
-type VersionedFulfilment = { data: Fulfilment; etag: string }
-
 /** Corrects a fulfilment's tracking. */
 function TrackingDialog({
   orderId,
@@ -119,8 +117,8 @@ function TrackingForm({
   path,
   onDone,
 }: {
-  version: VersionedFulfilment
-  resource: Resource<VersionedFulfilment>
+  version: Versioned<Fulfilment>
+  resource: Resource<Versioned<Fulfilment>>
   path: { orderId: string; fulfilmentId: string }
   onDone: () => Promise<void>
 }) {

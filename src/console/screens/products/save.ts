@@ -1,5 +1,5 @@
 /** Saves a product: deleted variants, changes, and new pictures of variants. */
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { ApiError } from '../../lib/api/api-error.ts'
 import type { IdempotentSend } from '../../lib/api/idempotent-send.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { toApiOptions } from './options.domain.ts'
 
 type Product = Schema<'Product'>
-export type VersionedProduct = { readonly data: Product; readonly etag: string }
+export type VersionedProduct = Versioned<Product>
 
 /** The form has wrong fields. */
 export class InvalidFields extends Error {

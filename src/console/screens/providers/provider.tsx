@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { moment, number } from '../../lib/format/format.ts'
 import { truncate } from '../../lib/format/truncate.ts'
-import { useDraft, type Versioned } from '../../lib/forms/use-draft.ts'
+import { useDraft } from '../../lib/forms/use-draft.ts'
 import { common, stateName } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { operatorPath } from '../../lib/session/current-shop.ts'
@@ -26,7 +26,6 @@ import { RecordPage, StatusHistory } from '../registries/status.tsx'
 import { WalletsField } from '../registries/wallets-field.tsx'
 
 type Provider = Schema<'ServiceProvider'>
-type VersionedProvider = Versioned<Provider>
 type Archetype = Provider['archetype']
 type ProviderText = { displayName: string; archetype: Archetype; wallets: readonly WalletRow[] }
 
@@ -111,8 +110,8 @@ type ProviderChange = {
 }
 
 /** Returns how a change of the record is saved. */
-const saveOptions = ({ data }: VersionedProvider, change: ProviderChange) => ({
-  save: (version: string | undefined): Promise<VersionedProvider> =>
+const saveOptions = ({ data }: Versioned<Provider>, change: ProviderChange) => ({
+  save: (version: string | undefined): Promise<Versioned<Provider>> =>
     readVersioned(
       api.PATCH('/admin/service-providers/{id}', { params: { path: { id: data.id }, header: ifMatch(version) }, body: change }),
     ),
@@ -131,7 +130,7 @@ const textOf = ({ displayName, archetype, wallets }: Provider): ProviderText => 
   wallets: wallets.map(walletRow),
 })
 
-function ProviderForm({ current, provider }: { current: VersionedProvider; provider: Resource<VersionedProvider> }) {
+function ProviderForm({ current, provider }: { current: Versioned<Provider>; provider: Resource<Versioned<Provider>> }) {
   const { data, etag } = current
   const sendOnce = useIdempotentSend()
   const [rotated, setRotated] = useState<Schema<'RotatedSecret'> | undefined>(undefined)

@@ -1,4 +1,4 @@
-import { api, ifMatch, ok, readVersioned } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
@@ -19,8 +19,6 @@ import { Table } from '../../ui/table.tsx'
 import { useRecordEditor } from '../../ui/use-record-editor.ts'
 import { type AgentSettings, type AgentTexts, agentsBody, offers, offersIn, policyTypes, textsOfAgents } from './agents.domain.ts'
 import { t } from './i18n.ts'
-
-type VersionedSettings = { data: AgentSettings; etag: string }
 
 /** Settings for shopping by agents. */
 export default function Agents() {
@@ -58,7 +56,7 @@ const settingRows = (values: AgentTexts): readonly (readonly [string, string])[]
   ...policyTypes.map((type) => [t(`policy.${type}`), values[type]] as const),
 ]
 
-function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
+function SettingsForm({ current, resource }: { current: Versioned<AgentSettings>; resource: Resource<Versioned<AgentSettings>> }) {
   const editor = useRecordEditor(resource, current, textsOfAgents)
   async function save(): Promise<void> {
     const input = editor.values()

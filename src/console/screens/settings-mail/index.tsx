@@ -1,4 +1,4 @@
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { truncate } from '../../lib/format/truncate.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
@@ -16,7 +16,6 @@ import { type MailTexts, mailBody, textsOfMail } from './mail.domain.ts'
 import { MailPreview } from './preview.tsx'
 
 type MailSettings = Schema<'MailSettings'>
-type VersionedSettings = { data: MailSettings; etag: string }
 
 const languageOptions = Object.entries(languages) as [Language, string][]
 
@@ -64,7 +63,7 @@ const settingRows = (values: MailTexts): readonly (readonly [string, string])[] 
   [t('background'), values.hasOwnBackground ? values.background : t('usual')],
 ]
 
-function SettingsForm({ current, resource }: { current: VersionedSettings; resource: Resource<VersionedSettings> }) {
+function SettingsForm({ current, resource }: { current: Versioned<MailSettings>; resource: Resource<Versioned<MailSettings>> }) {
   const { effective } = current.data
   const editor = useRecordEditor(resource, current, textsOfMail)
   async function save(): Promise<void> {

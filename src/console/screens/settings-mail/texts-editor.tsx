@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { diffRows } from '../../lib/forms/diff-rows.ts'
 import { type Language, languages } from '../../lib/i18n/catalog.ts'
@@ -15,7 +15,6 @@ import { t } from './i18n.ts'
 import { isEdited, type Template, type TemplateTexts, templateTextsBody, textsOfTemplate } from './mail.domain.ts'
 
 type MailTexts = Schema<'MailTexts'>
-type VersionedTexts = { data: MailTexts; etag: string }
 type Subject = { readonly template: Template; readonly language: Language }
 
 const route = '/shops/v2/mail/templates/{template}/{language}'
@@ -46,8 +45,8 @@ function TextsForm({
   path,
   onDone,
 }: {
-  current: VersionedTexts
-  resource: Resource<VersionedTexts>
+  current: Versioned<MailTexts>
+  resource: Resource<Versioned<MailTexts>>
   path: Subject
   onDone: () => void
 }) {

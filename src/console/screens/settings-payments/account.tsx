@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { moment } from '../../lib/format/format.ts'
 import { processorName } from '../../lib/format/processor-names.ts'
@@ -26,7 +26,6 @@ import { SetupSection } from './setup.tsx'
 
 type Kind = Schema<'ProcessorFields'>
 type Account = Schema<'ProcessorAccount'>
-type VersionedAccount = { data: Account; etag: string }
 
 type Path = { processor: Kind['processor'] }
 const readAccount = (path: Path, mode: Mode, signal?: AbortSignal) =>
@@ -84,7 +83,7 @@ function AccountSection({
   kind,
   onChanged,
 }: {
-  account: VersionedAccount
+  account: Versioned<Account>
   kind: Kind
   onChanged: () => Promise<void>
 }) {
@@ -139,7 +138,7 @@ function AccountForm({
   onSaved,
 }: {
   kind: Kind
-  ownAccounts: readonly VersionedAccount[]
+  ownAccounts: readonly Versioned<Account>[]
   onSaved: () => Promise<void>
 }) {
   const { processor, fields, takesMode } = kind

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import type { Resource } from '../../lib/api/resource.ts'
 import { number } from '../../lib/format/format.ts'
 import { createDraft, draftValues } from '../../lib/forms/draft.ts'
@@ -19,7 +19,7 @@ import { t } from './i18n.ts'
 import { type ManualMethod, manualDifferences, manualMax, parseDays, parseManual, replaceManual, textsOfManual } from './manual.domain.ts'
 
 type Methods = Schema<'PaymentMethods'>
-export type VersionedMethods = { data: Methods; etag: string }
+export type VersionedMethods = Versioned<Methods>
 
 /** Reads the payment methods of the shop. */
 export const readMethods = (signal?: AbortSignal): Promise<VersionedMethods> =>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { api, ifMatch, ok, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import type { IdempotencyHeader } from '../../lib/api/idempotent-send.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { useResource } from '../../lib/api/resource.ts'
@@ -25,7 +25,6 @@ import { t } from './i18n.ts'
 
 type Staff = Schema<'Staff'>
 type InvitedStaff = Schema<'InvitedStaff'>
-type VersionedStaff = { data: Staff; etag: string }
 
 const roles = ['OWNER', 'MANAGER', 'FULFILMENT', 'READ_ONLY'] as const
 const roleOptions = () => roles.map((role) => [role, stateName(role)] as const)
@@ -39,7 +38,7 @@ export default function StaffPage() {
   const me = useResource('me', (signal) => ok(api.GET('/merchant/me', { signal })))
   const myId = me.data.value?.merchant.id
   const [link, setLink] = useState<InvitedStaff | undefined>(undefined)
-  const [changing, setChanging] = useState<VersionedStaff | undefined>(undefined)
+  const [changing, setChanging] = useState<Versioned<Staff> | undefined>(undefined)
 
   async function showInvitation(staffMember: InvitedStaff): Promise<void> {
     if (staffMember.inviteUrl) setLink(staffMember)
@@ -94,7 +93,7 @@ export default function StaffPage() {
   )
 }
 
-const readStaff = (id: string): Promise<VersionedStaff> =>
+const readStaff = (id: string): Promise<Versioned<Staff>> =>
   readVersioned<Staff>(api.GET('/shops/v2/staff/{id}', { params: { path: { id } } }))
 
 function InviteForm({ onInvited }: { onInvited: (staffMember: InvitedStaff) => Promise<void> }) {
@@ -243,7 +242,7 @@ function StaffActions({
   )
 }
 
-type ChangeRoleProps = { current: VersionedStaff; isMe: boolean; onClose: () => void; onChanged: (staffMember: Staff) => Promise<void> }
+type ChangeRoleProps = { current: Versioned<Staff>; isMe: boolean; onClose: () => void; onChanged: (staffMember: Staff) => Promise<void> }
 
 function ChangeRole({ current, isMe, onClose, onChanged }: ChangeRoleProps) {
   const [version, setVersion] = useState(current)

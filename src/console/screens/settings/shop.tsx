@@ -1,4 +1,4 @@
-import { api, ifMatch, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneNames } from '../../lib/format/locale-lists.ts'
 import type { createDraft } from '../../lib/forms/draft.ts'
@@ -17,7 +17,6 @@ import { t } from './i18n.ts'
 import { changedFields, pageFields, type ShopTexts, shopChange, textsOfShop } from './shop.domain.ts'
 
 type Shop = Schema<'Shop'>
-type VersionedShop = { data: Shop; etag: string }
 
 /** Returns a field's value as text, for conflicts. */
 const valueText = (value: ShopTexts[keyof ShopTexts]): string =>
@@ -34,8 +33,8 @@ export default function ShopSettings() {
   )
 }
 
-function ShopForm({ current, resource }: { current: VersionedShop; resource: Resource<VersionedShop> }) {
-  const show = (now: VersionedShop) => {
+function ShopForm({ current, resource }: { current: Versioned<Shop>; resource: Resource<Versioned<Shop>> }) {
+  const show = (now: Versioned<Shop>) => {
     resource.put(now)
     updateShop({ ...now.data })
   }

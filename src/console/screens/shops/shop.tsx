@@ -1,5 +1,5 @@
 import { useRoute } from 'preact-iso/router'
-import { api, ifMatch, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, pathWith, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryName } from '../../lib/format/names.ts'
 import { truncate } from '../../lib/format/truncate.ts'
@@ -20,7 +20,6 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { t } from './i18n.ts'
 
 type Shop = Schema<'AdminShop'>
-type VersionedShop = { readonly data: Shop; readonly etag: string }
 
 /** A shop of the instance. */
 export default function OneShop() {
@@ -49,10 +48,10 @@ export default function OneShop() {
 }
 
 /** Suspends or restores the shop. */
-function StatusActions({ current, shop }: { current: VersionedShop; shop: Resource<VersionedShop> }) {
+function StatusActions({ current, shop }: { current: Versioned<Shop>; shop: Resource<Versioned<Shop>> }) {
   const { id, title, name } = current.data
   const shortName = truncate(title || name)
-  const setStatus = (from: VersionedShop, status: Shop['status']): Promise<VersionedShop | undefined> =>
+  const setStatus = (from: Versioned<Shop>, status: Shop['status']): Promise<Versioned<Shop> | undefined> =>
     saveRecord(shop, from.etag, {
       save: (etag) => readVersioned(api.PATCH('/admin/shops/{id}', { params: { path: { id }, header: ifMatch(etag) }, body: { status } })),
       differences: ({ status: now }) => [[common('status'), stateName(status), stateName(now)]],

@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso/router'
-import { api, ifMatch, ok, pathWith, readVersioned, type Schema } from '../../lib/api/api.ts'
+import { api, ifMatch, ok, pathWith, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { useIdempotentSend } from '../../lib/api/pending-sends.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { type FormDraft, useDraft } from '../../lib/forms/use-draft.ts'
@@ -16,7 +16,6 @@ import { t } from '../registries/i18n.ts'
 import { blankWallet, walletBody, walletRow } from '../registries/registry.domain.ts'
 
 type WalletText = { address: string; from: string; to: string }
-type VersionedWallet = { readonly data: Schema<'PlatformWallet'>; readonly etag: string }
 
 /** Creates or edits a platform wallet. */
 export default function OneWallet() {
@@ -67,12 +66,18 @@ function ExistingWallet({ id }: { id: string }) {
   )
 }
 
-const textOf = (wallet: VersionedWallet['data']): WalletText => {
+const textOf = (wallet: Schema<'PlatformWallet'>): WalletText => {
   const { address, from, to } = walletRow(wallet)
   return { address, from, to }
 }
 
-function WalletForm({ current, wallet }: { current: VersionedWallet; wallet: Resource<VersionedWallet> }) {
+function WalletForm({
+  current,
+  wallet,
+}: {
+  current: Versioned<Schema<'PlatformWallet'>>
+  wallet: Resource<Versioned<Schema<'PlatformWallet'>>>
+}) {
   const { data } = current
   const editor = useRecordEditor(wallet, current, textOf)
   async function save(): Promise<void> {

@@ -1,35 +1,30 @@
 /** Connects each job with its work and its schedule; src/lib/job-table.ts defines the schedules. */
 import { Cron } from 'croner'
 import { type JobEntry, type JobName, jobNames, jobTable, patternOf } from '../src/lib/job-table.ts'
+import { foldListings } from '../src/modules/catalog/products/index.ts'
+import { finishPendingErasures } from '../src/modules/customers/erasure/index.ts'
+import { backUp, quickCheck, watchBackups } from '../src/modules/operations/backup/index.ts'
+import { recordHeartbeat } from '../src/modules/operations/deploy-status/index.ts'
 import { heartbeatPattern, type RunOutcome } from '../src/modules/operations/job/index.ts'
+import { rebuildKpis } from '../src/modules/operations/kpi/index.ts'
+import { probeProcessors } from '../src/modules/payments/payment-method/index.ts'
+import { mailAbandonedCarts } from '../src/modules/selling/abandoned-cart/index.ts'
+import { expireCarts } from '../src/modules/selling/cart/index.ts'
+import { recheckHosts } from '../src/modules/shop/shop/index.ts'
+import { beginRescans, recordAttestedRepayments, runSync } from '../src/modules/trust/attestation/index.ts'
 import type { AppDeps } from '../src/providers.ts'
 import { approveCommissions } from './approve-commissions.ts'
-import { backUp } from './back-up.ts'
 import { checkProcess } from './check-process.ts'
 import { checkpoint } from './checkpoint.ts'
 import { convertCurrencies } from './convert-currencies.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
-import { expireCarts } from './expire-carts.ts'
 import { fetchRates } from './fetch-rates.ts'
 import { fillSearch } from './fill-search.ts'
-import { finishErasures } from './finish-erasures.ts'
 import { foldKpis } from './fold-kpis.ts'
-import { foldListings } from './fold-listings.ts'
-import { mailAbandonedCarts } from './mail-abandoned-carts.ts'
-import { probeProcessors } from './probe-processors.ts'
-import { quickCheck } from './quick-check.ts'
-import { rebuildKpis } from './rebuild-kpis.ts'
-import { recheckHosts } from './recheck-hosts.ts'
-import { recordAttestedRepayments } from './record-attested-repayments.ts'
 import { refreshOperations } from './refresh-operations.ts'
 import { removeExpired } from './remove-expired.ts'
-import { recordHeartbeat } from './report-process.ts'
-import { rescanChains } from './rescan-chains.ts'
 import { closeOrders, resumeInterrupted, sweep, workInbox } from './resume-orders.ts'
-import { sendMails } from './send-mails.ts'
 import { sweepDocuments } from './sweep-documents.ts'
-import { syncAttestations } from './sync-attestations.ts'
-import { watchBackups } from './watch-backups.ts'
 
 /** Only the result SKIPPED matters: it means that there was no work. */
 type Run = (deps: AppDeps) => Promise<unknown>
@@ -39,12 +34,13 @@ const runs: Readonly<Record<JobName, Run>> = {
   'resume-orders': resumeInterrupted,
   'work-payment-messages': workInbox,
   'deliver-webhooks': deliverWebhooks,
-  'send-mails': sendMails,
+  /** Does not wait for the mail server: a slow one must not delay the next run. */
+  'send-mails': ({ mails }) => mails.run(),
   'probe-processors': probeProcessors,
   'close-orders': closeOrders,
   'sweep-payments': sweep,
   forget: removeExpired,
-  'finish-erasures': finishErasures,
+  'finish-erasures': finishPendingErasures,
   'mail-abandoned-carts': mailAbandonedCarts,
   'expire-carts': expireCarts,
   'fold-listings': foldListings,
@@ -53,9 +49,9 @@ const runs: Readonly<Record<JobName, Run>> = {
   'price-unpriced': convertCurrencies,
   'recheck-hosts': recheckHosts,
   'sweep-documents': sweepDocuments,
-  'sync-attestations': syncAttestations,
+  'sync-attestations': runSync,
   'record-attested-repayments': recordAttestedRepayments,
-  'rescan-chains': (deps) => rescanChains(deps),
+  'rescan-chains': beginRescans,
   'refresh-operations': refreshOperations,
   'tend-process': recordHeartbeat,
   'look-around': checkProcess,

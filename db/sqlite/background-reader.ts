@@ -1,6 +1,7 @@
 /** Reads in a thread of low priority, so that requests come first. */
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { BackgroundReader } from '../engine.ts'
+import { startWorker } from './worker.ts'
 
 /** A query for the thread. `isWaitedFor`: normal instead of lowest priority. */
 export type ReadRequest = { id: number; file: string; text: string; params: unknown[]; isWaitedFor: boolean }
@@ -26,7 +27,7 @@ export function openBackgroundReader(file: string, isWaitedFor = false): Backgro
     waiting.clear()
   }
   function begin(): Worker {
-    const made = new Worker(workerUrl())
+    const made = startWorker('background-reader-worker')
     made.onmessage = ({ data }: MessageEvent<ReadResponse>) => {
       const { resolve, reject } = waiting.get(data.id) ?? {}
       waiting.delete(data.id)
@@ -49,10 +50,3 @@ export function openBackgroundReader(file: string, isWaitedFor = false): Backgro
     close: () => end(new Error('the background reader was closed')),
   }
 }
-
-/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
-const workerUrl = () =>
-  (import.meta.url.endsWith('/db/sqlite/background-reader.ts')
-    ? new URL('./background-reader-worker.ts', import.meta.url)
-    : new URL('./db/sqlite/background-reader-worker.js', import.meta.url)
-  ).href

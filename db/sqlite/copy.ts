@@ -7,6 +7,7 @@ import { DatabaseRefused, engineErrorCode, type FileFigures, type NamedDocument 
 import { newTemporary, temporaryOf } from '../temporary-files.ts'
 import { danglingIn } from './copy-manifest.ts'
 import { withPath } from './open-failure.ts'
+import { startWorker } from './worker.ts'
 
 const problemsMax = 20
 const watchMs = 200
@@ -184,7 +185,7 @@ export async function problemsInWorker(file: string, what?: 'quick'): Promise<st
 }
 
 async function inWorker(order: CopyOrder, onCopied: () => void = () => undefined): Promise<CopyAnswer> {
-  const worker = new Worker(workerUrl())
+  const worker = startWorker('copy-worker')
   try {
     const answer = await new Promise<CopyAnswer>((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<CopyAnswer | 'copied'>) => (data === 'copied' ? onCopied() : resolve(data))
@@ -211,10 +212,3 @@ export function dropUnfinished(target: string): void {
 }
 
 const dropAgainMs = 100
-
-/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
-const workerUrl = () =>
-  (import.meta.url.endsWith('/db/sqlite/copy.ts')
-    ? new URL('./copy-worker.ts', import.meta.url)
-    : new URL('./db/sqlite/copy-worker.js', import.meta.url)
-  ).href

@@ -1,6 +1,7 @@
 /** Follows the log of a database file. A thread reads the log; a process copies the file. */
 import { resolve } from 'node:path'
 import { type CommitLog, LogBroken, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
+import { startWorker } from './worker.ts'
 
 /** A call for the log thread. `open` comes first; `kept` is its argument. */
 export type LogRequest = {
@@ -19,7 +20,7 @@ export type LogResponse = { id: number; value: LogValue } | { id: number; failed
  * @param kept the shipped part
  */
 export async function followLog(file: string, kept?: ShippedLog): Promise<CommitLog> {
-  const worker = new Worker(workerUrl())
+  const worker = startWorker('log-worker')
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   const copies = new Set<{ kill(): void }>()
   let nextId = 0
@@ -130,10 +131,3 @@ for (let read; (read = fs.readSync(file, bytes, 0, bytes.length, null)) > 0; ) {
   write(packed)
 }
 `
-
-/** In the compiled program the worker is beside the entry, at its path in the source tree; see the build script. */
-const workerUrl = () =>
-  (import.meta.url.endsWith('/db/sqlite/log-follower.ts')
-    ? new URL('./log-worker.ts', import.meta.url)
-    : new URL('./db/sqlite/log-worker.js', import.meta.url)
-  ).href

@@ -2,7 +2,7 @@ import { csvLine } from '../lib/csv-line.ts'
 import { type AuditView, auditColumns } from '../modules/operations/audit/domain.ts'
 import { exportAudit } from '../modules/operations/audit/index.ts'
 import type { Input } from './command.ts'
-import { dayOption, UsageError } from './failure.ts'
+import { dayOptions, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
@@ -27,8 +27,7 @@ export async function audit({ config: settings, positionals: [what], values }: I
   if (what !== 'export') throw new UsageError(`${unknownText('argument', what ?? '', ['export'])} Use \`souk audit export\`.`)
   const format = formats[values.get('format') ?? 'jsonl']
   if (!format) throw new UsageError('--format must be jsonl or csv')
-  const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
-  if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  const days = dayOptions(values)
   const config = settings()
   const print = createPrinter(process.stdout)
   return withExistingInstance(config, async ({ deps }) => {

@@ -29,6 +29,7 @@ import {
 } from '../modules/operations/backup/index.ts'
 import { version } from '../version.ts'
 import { countText } from './count-text.ts'
+import { readOnlyDeps } from './database-command.ts'
 import { embeddedFile, inspectFile } from './database-file.ts'
 import { fullVerification, printVerification } from './documents.ts'
 import { explain } from './failure.ts'
@@ -39,8 +40,7 @@ import { askSecret } from './prompt.ts'
 const stream = process.stderr
 const incompleteStatus = 1
 /** Commands report failures by their result. */
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-const clock = { now: () => Date.now(), monotonic: () => performance.now() }
+const { clock, log } = readOnlyDeps
 const port = { log, sleep: Bun.sleep }
 
 /** Returns the configured targets. */

@@ -3,9 +3,9 @@ import { OperatorError } from '../core/errors.ts'
 import { withChecksum } from '../lib/evm.ts'
 import { type ChainStatus, chainStatuses, resync, type Step, syncChains } from '../modules/trust/attestation/index.ts'
 import { allGrants } from '../modules/trust/fabric/index.ts'
-import { integerFlag, print } from './chain-target.ts'
+import { print } from './chain-target.ts'
 import type { Input } from './command.ts'
-import { failureStatus, UsageError } from './failure.ts'
+import { failureStatus, integerFlag, UsageError } from './failure.ts'
 import { withExistingInstance } from './instance-command.ts'
 import { Interrupted } from './interruption.ts'
 import { createPrinter } from './printer.ts'
@@ -23,8 +23,8 @@ type Deps = Parameters<Parameters<typeof withExistingInstance>[1]>[0]['deps']
 
 /** Runs `souk chain status`, `sync`, `resync` or `registry`. */
 export async function runOnInstance(command: string, input: Input): Promise<number> {
-  const chainId = integerFlag(input, 'chain', 1)
-  const from = integerFlag(input, 'from')
+  const chainId = integerFlag(input.values, 'chain', 1)
+  const from = integerFlag(input.values, 'from')
   if (command === 'resync' && chainId === undefined) throw new UsageError('--chain is missing. Run `souk chain resync --chain ID`')
   return withExistingInstance(input.config(), async ({ deps }) => {
     if (command === 'status') return status(deps)

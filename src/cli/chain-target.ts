@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts'
 import { type ChainSetting, deployments, isWebUrl } from '../lib/chain-settings.ts'
 import { readAddress } from '../lib/evm.ts'
 import type { Input } from './command.ts'
-import { UsageError } from './failure.ts'
+import { integerFlag, UsageError } from './failure.ts'
 
 /** A chain and its nodes, from the settings or the command line. */
 export type Target = Omit<ChainSetting, 'confirmations'>
@@ -15,19 +15,6 @@ export const safeFetch = createSafeFetch({ allowedNetworks: [] })
 
 /** Writes a line to standard output and adds its line end. */
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
-
-/**
- * Returns the whole number of a flag; undefined if absent.
- * @throws UsageError
- */
-export function integerFlag({ values }: Pick<Input, 'values'>, flag: string, min = 0): number | undefined {
-  const text = values.get(flag)
-  if (text === undefined) return undefined
-  const value = Number(text)
-  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value) || value < min)
-    throw new UsageError(`--${flag} must be a whole number from ${min}`)
-  return value
-}
 
 /**
  * Returns the URLs of --rpc: one per chain, or all of one chain.
@@ -59,7 +46,7 @@ export function contractOf({ values }: Pick<Input, 'values'>): string | undefine
  * @throws UsageError, OperatorError
  */
 export function targetOf(input: Pick<Input, 'values' | 'config'>): Target {
-  const chainId = integerFlag(input, 'chain', 1)
+  const chainId = integerFlag(input.values, 'chain', 1)
   if (chainId === undefined) throw new UsageError('--chain is missing: the chain id, such as 8453')
   const rpc = rpcUrlsOf(input)
   const contract = contractOf(input)

@@ -9,9 +9,9 @@ import { withChecksum } from '../lib/evm.ts'
 import { isRecord } from '../lib/json.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Proof, Stats } from '../modules/trust/fabric/index.ts'
-import { contractOf, deploymentOf, integerFlag, print, rpcUrlsOf, safeFetch, type Target, withContract } from './chain-target.ts'
+import { contractOf, deploymentOf, print, rpcUrlsOf, safeFetch, type Target, withContract } from './chain-target.ts'
 import type { Input } from './command.ts'
-import { failureStatus, UsageError } from './failure.ts'
+import { failureStatus, integerFlag, UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
 import { emptyCounts, recount } from './recount-chain.ts'
 import { readRegistry } from './registry-file.ts'
@@ -34,7 +34,7 @@ export async function verify(input: Input): Promise<number> {
   const { values } = input
   const file = values.get('registry')
   if (file === undefined) throw new UsageError('--registry is missing: the output file of `souk chain registry`')
-  const [to, from] = [integerFlag(input, 'to'), integerFlag(input, 'from')]
+  const [to, from] = [integerFlag(input.values, 'to'), integerFlag(input.values, 'from')]
   if (from !== undefined && to !== undefined && from > to) throw new UsageError('--from must not be after --to')
   const against = parseBaseUrl(values.get('against'))
   if (against && to !== undefined)
@@ -105,7 +105,7 @@ function parseBaseUrl(text: string | undefined): string | undefined {
 async function targetsOf(input: Input): Promise<Target[]> {
   const urls = rpcUrlsOf(input)
   const contract = contractOf(input)
-  const only = integerFlag(input, 'chain', 1)
+  const only = integerFlag(input.values, 'chain', 1)
   const all = urls
     ? [...(await groupByChain(urls))].map(([chainId, rpc]) => ({ chainId, rpc, ...deploymentOf(chainId, contract) }))
     : input.config().chains.map((chain) => withContract(chain, contract))

@@ -36,7 +36,7 @@ import { orderFindings } from '../modules/selling/order/index.ts'
 import { checkTrustFabric } from '../modules/trust/fabric/index.ts'
 import type { Input } from './command.ts'
 import { findProblemsWithProgress } from './copy-database.ts'
-import { openReadOnly } from './database-command.ts'
+import { openReadOnly, readOnlyDeps } from './database-command.ts'
 import { inspectFile } from './database-file.ts'
 import { explain, failureStatus } from './failure.ts'
 import { onInterruption } from './interruption.ts'
@@ -167,11 +167,8 @@ const faultTexts = {
 
 /** Reads every lending document completely and looks for files without a document. */
 async function* documentFindings(config: Config, db: Database): AsyncGenerator<Finding> {
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-  const parts = {
-    ...lendingDocumentProviders({ db, config, log, sleep: Bun.sleep }),
-    clock: { now: () => Date.now(), monotonic: () => performance.now() },
-  }
+  const { clock, log } = readOnlyDeps
+  const parts = { ...lendingDocumentProviders({ db, config, log, sleep: Bun.sleep }), clock }
   yield* storeFindings(config, parts)
   const total = await countDocuments(parts)
   const problems: string[] = []

@@ -7,11 +7,10 @@ import { type CsvList, csvChunks, type ListRequest } from '../core/csv-list.ts'
 import { OperatorError } from '../core/errors.ts'
 import type { ShopContext } from '../core/principal.ts'
 import { dayMs, startOfDay } from '../lib/day.ts'
-import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { AppDeps } from '../providers.ts'
 import type { Input } from './command.ts'
-import { assertDirectoryOf, dayOption, UsageError } from './failure.ts'
-import { withExistingInstance } from './instance-command.ts'
+import { assertDirectoryOf, dayOptions, UsageError } from './failure.ts'
+import { shopNamed, withExistingInstance } from './instance-command.ts'
 import { onInterruption } from './interruption.ts'
 import { createPrinter } from './printer.ts'
 import { createProgress } from './progress.ts'
@@ -21,8 +20,7 @@ import { unknownText } from './suggestion.ts'
 export async function exportList({ config, positionals: [what = '', file = '-'], values, switches }: Input): Promise<number> {
   const shopName = values.get('shop')
   if (shopName === undefined) throw new UsageError('--shop is missing. Run `souk export orders --shop NAME FILE`')
-  const days = { from: dayOption(values, 'from'), to: dayOption(values, 'to') }
-  if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  const days = dayOptions(values)
   if (file !== '-') assertDirectoryOf(file)
   if (file !== '-' && !switches.has('force') && statSync(file, { throwIfNoEntry: false }))
     throw new OperatorError(`${file} already exists. Choose another name, or use --force`)
@@ -30,8 +28,7 @@ export async function exportList({ config, positionals: [what = '', file = '-'],
     const lists = listsOf(deps)
     const list = lists.get(what)
     if (!list) throw new UsageError(`${unknownText('list', what, [...lists.keys()])} Lists: ${[...lists.keys()].sort().join(', ')}`)
-    const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
+    const shop = await shopNamed(deps, shopName)
     lowerPriority()
     const progress = createProgress({ total: 0, label: 'Exporting', stream: process.stderr, unit: 'records' })
     const pieces = listText(list, shop, days, (records) => progress.at(records))

@@ -102,11 +102,26 @@ function withoutSecrets(text: string, env: Readonly<Record<string, string | unde
   return secrets.reduce((struck, secret) => struck.replaceAll(secret, '***'), text)
 }
 
-/** Returns an option that is a day. @throws UsageError */
-export function dayOption(values: ReadonlyMap<string, string>, name: string): string | undefined {
-  const day = values.get(name)
-  if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day such as 2026-01-31`)
-  return day
+/** Returns the days of --from and --to. @throws UsageError */
+export function dayOptions(values: ReadonlyMap<string, string>): Record<'from' | 'to', string | undefined> {
+  const days = { from: values.get('from'), to: values.get('to') }
+  for (const [name, day] of Object.entries(days))
+    if (day !== undefined && !isDay(day)) throw new UsageError(`--${name} must be a day such as 2026-01-31`)
+  if (days.from !== undefined && days.to !== undefined && days.from > days.to) throw new UsageError('--to must not be before --from')
+  return days
+}
+
+/**
+ * Returns the whole number of a flag; undefined if absent.
+ * @throws UsageError
+ */
+export function integerFlag(values: ReadonlyMap<string, string>, flag: string, min = 0, max?: number): number | undefined {
+  const text = values.get(flag)
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value) || value < min || (max !== undefined && value > max))
+    throw new UsageError(`--${flag} must be a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`)
+  return value
 }
 
 /** Checks that the directory of a new file exists. @throws OperatorError if it does not */

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs'
 import type { Config } from '../config.ts'
 import { system } from '../core/command-context.ts'
-import { OperatorError } from '../core/errors.ts'
 import { type CustomersReport, importCustomers } from '../modules/customers/customer/index.ts'
-import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { countText } from './count-text.ts'
 import { UsageError } from './failure.ts'
 import { importWithProgress, noteLine, notesShownMax, sizeOf } from './import-run.ts'
-import { withExistingInstance } from './instance-command.ts'
+import { shopNamed, withExistingInstance } from './instance-command.ts'
 import { importInterrupted } from './interruption.ts'
 
 /** `souk import FILE --customers`: imports customers from a Shopify CSV, also next to a running server. */
@@ -22,8 +20,7 @@ export async function importCustomersFile(
   if (strays.length > 0) throw new UsageError(`--${strays[0]} can't be combined with --customers`)
   const bytes = sizeOf(file)
   return withExistingInstance(config, async ({ deps }) => {
-    const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
+    const shop = await shopNamed(deps, shopName)
     const how = { dryRun: switches.has('dry-run'), overwrite: switches.has('overwrite') }
     const report = await importWithProgress(deps, { shopId: shop.id, kind: 'customers', dryRun: how.dryRun, bytes }, (options) =>
       importCustomers(deps, { shop, actor: system }, () => createReadStream(file), { ...how, ...options }),

@@ -4,12 +4,11 @@ import { OperatorError } from '../core/errors.ts'
 import { isCurrency } from '../lib/money.ts'
 import { plainText } from '../lib/plain-text.ts'
 import { type FetchReport, fetchImages, type ImportReport, importProducts } from '../modules/catalog/products/index.ts'
-import { findShopContextByName } from '../modules/shop/shop/index.ts'
 import type { Input } from './command.ts'
 import { countText } from './count-text.ts'
 import { UsageError } from './failure.ts'
 import { importWithProgress, noteLine, notesShownMax, sizeOf, untilInterrupted } from './import-run.ts'
-import { withExistingInstance } from './instance-command.ts'
+import { shopNamed, withExistingInstance } from './instance-command.ts'
 import { importInterrupted, interruptedStatus } from './interruption.ts'
 import { createProgress } from './progress.ts'
 
@@ -28,8 +27,7 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   if (stock && !overwrite) throw new UsageError('--stock needs --overwrite')
   const bytes = sizeOf(file)
   return withExistingInstance(config(), async ({ deps }) => {
-    const shop = await findShopContextByName(deps, shopName)
-    if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
+    const shop = await shopNamed(deps, shopName)
     if (given !== undefined && given !== shop.currency) throw new OperatorError(`--currency must be ${shop.currency}, the shop's currency`)
     const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency }
     const report = await importWithProgress(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes }, (options) =>

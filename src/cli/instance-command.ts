@@ -2,7 +2,9 @@ import { databaseFile } from '../../db/open.ts'
 import { wasMigrated } from '../../db/postgres/migrate.ts'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../core/errors.ts'
+import type { ShopContext } from '../core/principal.ts'
 import { type Instance, openInstance } from '../instance.ts'
+import { findShopContextByName, type ShopDeps } from '../modules/shop/shop/index.ts'
 import { inspectFile } from './database-file.ts'
 import { refuseMoved } from './moved-instance.ts'
 
@@ -30,6 +32,13 @@ export async function withExistingInstance<T>(config: Config, run: (instance: In
   else if (!(await wasMigrated(config.databaseUrl)))
     throw new OperatorError('The database in DATABASE_URL has no souk tables: check DATABASE_URL')
   return withInstance(config, run)
+}
+
+/** Returns the shop of --shop. @throws OperatorError */
+export async function shopNamed(deps: Pick<ShopDeps, 'shopStore'>, name: string): Promise<ShopContext> {
+  const shop = await findShopContextByName(deps, name)
+  if (!shop) throw new OperatorError('Shop not found. --shop takes the handle of the shop')
+  return shop
 }
 
 const quiet = (config: Config): Config => ({ ...config, logLevel: config.logLevel === 'error' ? 'error' : 'warn' })

@@ -7,7 +7,7 @@ import { diagnoseOrder, type OrderDiagnosis, type StuckOrder, stuckOrders } from
 import type { Input } from './command.ts'
 import { countText } from './count-text.ts'
 import { readOnlyDeps, withDatabase } from './database-command.ts'
-import { UsageError } from './failure.ts'
+import { integerFlag, UsageError } from './failure.ts'
 import { unknownText } from './suggestion.ts'
 
 const stuckStatus = 1
@@ -44,21 +44,12 @@ const limitMax = 10_000
  */
 export async function orders({ config: settings, positionals: [what], values, switches }: Input): Promise<number> {
   if (what !== 'stuck') throw new UsageError(`${unknownText('argument', what ?? '', ['stuck'])} Use \`souk orders stuck\`.`)
-  const minutes = integerFlag(values, 'older-than', olderThanDefault, 0, 1_000_000)
-  const limit = integerFlag(values, 'limit', limitDefault, 1, limitMax)
+  const minutes = integerFlag(values, 'older-than', 0, 1_000_000) ?? olderThanDefault
+  const limit = integerFlag(values, 'limit', 1, limitMax) ?? limitDefault
   const stuck = await withDatabase(settings(), (db) => stuckOrders(depsOf(db), { olderThanMs: minutes * minuteMs, limit }))
   if (switches.has('json')) process.stdout.write(`${JSON.stringify(stuck, undefined, 2)}\n`)
   else process.stdout.write(stuckText(stuck, minutes))
   return stuck.total > 0 ? stuckStatus : 0
-}
-
-/** @throws UsageError */
-function integerFlag(values: ReadonlyMap<string, string>, flag: string, fallback: number, min: number, max: number): number {
-  const text = values.get(flag)
-  const value = text === undefined ? fallback : Number(text)
-  if (text !== undefined && (!/^\d{1,9}$/.test(text) || value < min || value > max))
-    throw new UsageError(`--${flag} must be a whole number from ${min} to ${max}`)
-  return value
 }
 
 function stuckText({ total, orders: all }: { total: number; orders: readonly StuckOrder[] }, minutes: number): string {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { backUp } from '../../jobs/back-up.ts'
+import { backUp } from '../../src/modules/operations/backup/index.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { backUp } from '../../jobs/back-up.ts'
-import { finishErasures } from '../../jobs/finish-erasures.ts'
+import { finishPendingErasures } from '../../src/modules/customers/erasure/index.ts'
+import { backUp } from '../../src/modules/operations/backup/index.ts'
 import { startS3 } from '../clients/documents/s3-server.ts'
 import { type TestApp, testApp } from '../support/app.ts'
 import { temporaryDir } from '../support/database.ts'
@@ -43,7 +43,7 @@ describeProcesses('erasures after a restore', () => {
       await backUp(app.deps)
       await fulfilOrder(all)
       ok(await all.shop.post(`/customer/${all.id}/erase`, {}))
-      await finishErasures(app.deps)
+      await finishPendingErasures(app.deps)
       return all
     })()
     const newDir = join(temporaryDir(), 'new')
@@ -100,7 +100,7 @@ describeProcesses('erasures after a restore', () => {
       expect((await app.call('GET', `/v2/orders/${prepared.order.id}`, { key: prepared.shop.secretKey })).body.status).toBe('CONFIRMED')
       const text = readFileSync(list, 'utf8')
       rmSync(list)
-      await finishErasures(app.deps)
+      await finishPendingErasures(app.deps)
       expect(readFileSync(list, 'utf8')).toBe(text)
       expect(app.logged.filter(({ event }) => event === 'erasures.list_missing')).toHaveLength(1)
       // A line that a crash cut off is counted as a damaged line.

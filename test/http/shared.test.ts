@@ -1,9 +1,9 @@
 /** Tests what processes share through a real Redis, and how they continue without it. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engine } from '../../db/columns.ts'
-import { probeProcessors } from '../../jobs/probe-processors.ts'
 import { failuresMax } from '../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../src/modules/payments/payment-method/breakers.ts'
+import { probeProcessors } from '../../src/modules/payments/payment-method/index.ts'
 import { standIn } from '../clients/processors/stand-in.ts'
 import { type TestApp, type TestAppOptions, testApp } from '../support/app.ts'
 import { processorSettings } from '../support/processor-settings.ts'

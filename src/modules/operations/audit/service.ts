@@ -74,18 +74,7 @@ export function audited<T>(
   })
 }
 
-/** Counts how often an action was done to a subject since `since` (milliseconds). */
-export const countActions = (from: Pick<Writer, 'select'>, entry: AuditEntry & { since: number }): Promise<number> =>
-  store.count(from, entry)
-
-/**
- * Returns when an action was done for the nth last time (milliseconds); undefined if it happened less often since
- * `since`.
- */
-export const nthLastActionAt = (
-  from: Pick<Writer, 'select'>,
-  entry: AuditEntry & { since: number; nth: number },
-): Promise<number | undefined> => store.nthLast(from, entry)
+export const { count: countActions, nthLast: nthLastActionAt } = store
 
 type RefusalDeps = Pick<Deps, 'db' | 'clock' | 'newId' | 'log'>
 

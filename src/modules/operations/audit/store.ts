@@ -22,7 +22,7 @@ const before = (until: number, which: WhichRows) =>
 
 export const auditStore = {
   insert: insertOf(auditLog),
-  /** Returns when the action was done for the nth last time, if after `since`. */
+  /** Returns when the action was done to the subject for the nth last time, if after `since` (milliseconds). */
   async nthLast(
     tx: Pick<Writer, 'select'>,
     { action, subject, since, nth }: AuditEntry & { since: number; nth: number },
@@ -36,7 +36,7 @@ export const auditStore = {
       .offset(nth - 1)
     return row?.at
   },
-  /** Counts the action after `since`. */
+  /** Counts the action on the subject after `since` (milliseconds). */
   async count(tx: Pick<Writer, 'select'>, { action, subject, since }: AuditEntry & { since: number }): Promise<number> {
     const [row] = await tx
       .select({ times: count() })

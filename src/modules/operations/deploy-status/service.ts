@@ -13,7 +13,7 @@ export async function recordStart({ config, db, clock, build, host, processId, h
   const revision = revisionOf(build.version, config.buildRevision)
   heartbeat.lastAt = now
   await db.write(async (tx) => {
-    const before = await store.latestStart(tx)
+    const before = await store.latest(tx)
     await store.insertStart(tx, {
       id: processId,
       host,

@@ -15,15 +15,10 @@ const clocksDifferMs = 60_000
 const notesBatch = 100
 
 export const platformStore = {
-  /** Runs in the write of a start. */
-  async latestStart(tx: Writer): Promise<StartRow | undefined> {
-    const [row] = await tx.select().from(processStarts).orderBy(desc(processStarts.startedAt), desc(processStarts.id)).limit(1)
-    return row
-  },
   async startsSeenSince(read: Reader, since: number): Promise<StartRow[]> {
     return read.select().from(processStarts).where(gte(processStarts.seenAt, since)).orderBy(desc(processStarts.startedAt)).limit(startsMax)
   },
-  async latest(read: Reader): Promise<StartRow | undefined> {
+  async latest(read: Pick<Reader, 'select'>): Promise<StartRow | undefined> {
     const [row] = await read.select().from(processStarts).orderBy(desc(processStarts.startedAt), desc(processStarts.id)).limit(1)
     return row
   },

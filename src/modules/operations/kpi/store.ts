@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertAllOf } from '../../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../../db/schema/kpi.ts'
+import { list } from '../../../../db/shop-figures.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { type Delta, foldDeltas, type Kpi, type KpiPart, type KpiSum, runsOf, type Span, type SpanRun } from './domain.ts'
 
@@ -17,12 +18,6 @@ const kpiVersions = { NETWORK: 4, SHOPS: 3 } as const satisfies Record<KpiPart, 
 const rowsBatch = 200
 
 const insertDeltas = insertAllOf(kpiDeltas)
-
-const list = (kpis: readonly Kpi[]): SQL =>
-  sql.join(
-    kpis.map((kpi) => sql`${kpi}`),
-    sql`, `,
-  )
 
 /** The FROM clauses of stored sums in a run, and of unfolded deltas. */
 const sumsIn = (kpis: readonly Kpi[], { span, from, to }: SpanRun): SQL =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { expireCarts } from '../../../../jobs/expire-carts.ts'
 import { forgetSessions } from '../../../../src/modules/agents/agent-session/index.ts'
+import { expireCarts } from '../../../../src/modules/selling/cart/index.ts'
 import { agentOf, amountsOf, buyer, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, testApp } from '../../../support/app.ts'
 import { sellingIn } from '../../../support/selling.ts'

@@ -1,9 +1,9 @@
 /** Tests that personal data of sessions is removed together with that of their carts. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { expireCarts } from '../../../../jobs/expire-carts.ts'
 import { removeExpired } from '../../../../jobs/remove-expired.ts'
 import { agentSessionFindings, loadSession } from '../../../../src/modules/agents/agent-session/index.ts'
+import { expireCarts } from '../../../../src/modules/selling/cart/index.ts'
 import { agentOf, codesOf } from '../../../support/agent-calls.ts'
 import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { plantedPerson, tracesOf } from '../../../support/personal-data.ts'

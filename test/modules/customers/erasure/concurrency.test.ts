@@ -2,10 +2,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { finishErasures } from '../../../../jobs/finish-erasures.ts'
 import { system } from '../../../../src/core/command-context.ts'
 import { AppError } from '../../../../src/core/errors.ts'
-import { eraseCustomer } from '../../../../src/modules/customers/erasure/index.ts'
+import { eraseCustomer, finishPendingErasures } from '../../../../src/modules/customers/erasure/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { booksOf, violationsOf } from '../../../support/books.ts'
 import { openCommandInstance } from '../../../support/command-process.ts'
@@ -73,7 +72,7 @@ test('either erases a customer or accepts the checkout when both run at the same
           expect([selected[nth], status < 500, body]).toEqual([selected[nth] as Action, true, body])
         await app.deps.backgroundTasks.whenIdle()
         app.clock.advance(3 * minute)
-        await finishErasures(app.deps)
+        await finishPendingErasures(app.deps)
         const hasOrder = answers.some(({ status }, nth) => status === 201 && (selected[nth] === 'checkout' || selected[nth] === 'decline'))
         outcomes.set(`${erased}${hasOrder ? ' bought' : ''}`, (outcomes.get(`${erased}${hasOrder ? ' bought' : ''}`) ?? 0) + 1)
         if (erased === 200) {

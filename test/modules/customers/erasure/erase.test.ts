@@ -9,10 +9,9 @@ import { engine } from '../../../../db/columns.ts'
 import { erasures } from '../../../../db/schema/erasures.ts'
 import { idempotencyKeys } from '../../../../db/schema/people.ts'
 import { carts, orders } from '../../../../db/schema/selling.ts'
-import { finishErasures } from '../../../../jobs/finish-erasures.ts'
 import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
 import { AppError } from '../../../../src/core/errors.ts'
-import { encodeErasure, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
+import { encodeErasure, finishPendingErasures, replayErasures } from '../../../../src/modules/customers/erasure/index.ts'
 import { queueMail } from '../../../../src/modules/messaging/mail/index.ts'
 import type { BackupPlace } from '../../../../src/modules/operations/backup/index.ts'
 import { answerSeal, encodeAnswer } from '../../../../src/modules/operations/idempotency/domain.ts'
@@ -177,7 +176,7 @@ describe('the erasure of a customer', () => {
     const lines = (await app.deps.erasedList.read())?.map((line) => JSON.parse(line))
     expect(lines?.map(({ customerId }) => customerId)).toEqual([id])
     app.clock.advance(3 * minute)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
     expect(await tracesInIndexes(app, pieces)).toEqual([])
     expect(await Array.fromAsync(checkKpis(app.deps.db.read))).toEqual([{ subject: 'figures of the dashboards', problems: [] }])
@@ -218,7 +217,7 @@ describe('the erasure of a customer', () => {
     const newOrder = await shop.placeOrder({ token: newCustomer.token, email: plantedPerson.email })
     // The next run of the job does not erase orders of the new customer.
     app.clock.advance(3 * minute)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect((await shop.order(newOrder.id)).email).toBe(plantedPerson.email)
     expect((await shop.order(orders[0] ?? '')).email).toBe(`${id}@erased.invalid`)
   })
@@ -261,7 +260,7 @@ describe('the erasure of a customer', () => {
     await app.deps.db.write((tx) => queueMail(tx, app.deps, { ...lateMail, data }))
     expect(await tracesOf(app)).toEqual([`mails: ${plantedPerson.email}`])
     app.clock.advance(3 * minute)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
   })
 
@@ -297,7 +296,7 @@ describe('an interrupted erasure', () => {
     expect([refusals, await app.deps.erasedList.read()]).toEqual([1, undefined])
     expect(app.logged.filter(({ event }) => event === 'erasures.not_listed')).toHaveLength(1)
     app.deps.erasedList.append = append
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect((await app.deps.erasedList.read())?.length).toBe(1)
     // A request that was in flight during the erasure stores its response afterwards.
     const [key] = await app.deps.db.read.select().from(idempotencyKeys).limit(1)
@@ -314,10 +313,10 @@ describe('an interrupted erasure', () => {
     }
     await app.deps.db.write((tx) => tx.insert(idempotencyKeys).values(row))
     expect(await tracesOf(app)).toEqual([`idempotency_keys: ${plantedPerson.name}`])
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await tracesOf(app)).toHaveLength(1)
     app.clock.advance(3 * minute)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await tracesOf(app)).toEqual([])
     const [erasure] = await app.deps.db.read.select().from(erasures)
     expect([erasure?.finishedAt, erasure?.otherIds]).toEqual([app.clock.now(), []])
@@ -341,10 +340,10 @@ describe('an interrupted erasure', () => {
         .where(eq(carts.id, order?.cartId ?? ''))
     })
     app.clock.advance(3 * minute)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     const listOpen = async () =>
       (await app.deps.db.read.select().from(erasures)).filter(({ finishedAt }) => finishedAt === null).map(({ customerId }) => customerId)
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await listOpen()).toEqual([customerId])
     expect(await tracesOf(app, [plantedPerson.email])).toContain(`orders: ${plantedPerson.email}`)
     let sealed = 0
@@ -354,11 +353,11 @@ describe('an interrupted erasure', () => {
       sealed++
       return unseal(...args)
     }
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     app.deps.keyring.unseal = unseal
     expect(sealed).toBe(0)
     ok(await shop.post(`/v2/orders/${laterOrder.id}/fulfil`, {}))
-    await finishErasures(app.deps)
+    await finishPendingErasures(app.deps)
     expect(await listOpen()).toEqual([])
     expect(await tracesOf(app, [plantedPerson.email])).toEqual([])
   })
@@ -385,14 +384,14 @@ describe('the erasure list in the backup targets', () => {
       ok(await erase(shop, id))
       ids.push(id)
     }
-    await finishErasures(deps)
+    await finishPendingErasures(deps)
     const names = () => readdirSync(join(folder, 'erased')).sort()
     const listed = async () => (await app.deps.db.read.select().from(erasures)).filter(({ listedAt }) => listedAt !== null).length
     const all = ids.map((id) => `${id}.json`).sort()
     expect([names(), await listed(), puts]).toEqual([all, 0, 1])
     rmSync(join(folder, 'erased', all[0] ?? ''))
     isFailing = false
-    await finishErasures(deps)
+    await finishPendingErasures(deps)
     // Files that the working target already had were not written again.
     expect([names(), await listed(), puts]).toEqual([all.slice(1), 3, 4])
   })
@@ -406,7 +405,7 @@ test('rewrites the search indexes once per interval, and finishes pending erasur
   app.clock.advance(3 * minute)
   // As if the previous rewrite had taken long.
   app.deps.wordsPurged.nextAt = app.clock.monotonic() + minute
-  await finishErasures(app.deps)
+  await finishPendingErasures(app.deps)
   const readErasures = async () =>
     (await app.deps.db.read.select().from(erasures)).map(({ finishedAt, otherIds }) => [finishedAt, otherIds])
   expect(await readErasures()).toEqual([[null, []]])
@@ -415,9 +414,9 @@ test('rewrites the search indexes once per interval, and finishes pending erasur
   app.deps.keyring.unseal = () => {
     throw new Error('the keys were searched again')
   }
-  await finishErasures(app.deps)
+  await finishPendingErasures(app.deps)
   app.clock.advance(minute)
-  await finishErasures(app.deps)
+  await finishPendingErasures(app.deps)
   app.deps.keyring.unseal = unseal
   expect(await readErasures()).toEqual([[app.clock.now(), []]])
   expect(await tracesInIndexes(app, ['feather'])).toEqual([])

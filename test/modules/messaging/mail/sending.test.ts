@@ -1,6 +1,5 @@
 /** Tests sending mail through a real mail server, and its failures. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { sendMails as job } from '../../../../jobs/send-mails.ts'
 import { openMailServer } from '../../../../src/clients/smtp.ts'
 import { MailNotTaken, type OutgoingMail } from '../../../../src/core/mail-server.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
@@ -83,7 +82,7 @@ describe('souk without a mail server', () => {
     expect(app.logged.map(({ event }) => event)).toContain('mail.off')
     const { text } = await app.call('GET', '/metrics', { headers: { host: 'localhost' } })
     expect(text).toContain('souk_mails_total{result="dropped"} 1')
-    await job(app.deps)
+    await app.deps.mails.run()
   })
 
   test('mail queued before the mail server was removed is deleted eventually', async () => {

@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import { encryptionKeys } from '../../../../db/schema/people.ts'
-import { backUp } from '../../../../jobs/back-up.ts'
 import { jobs, runJob } from '../../../../jobs/index.ts'
-import { quickCheck } from '../../../../jobs/quick-check.ts'
-import { watchBackups } from '../../../../jobs/watch-backups.ts'
 import { createFolderStore } from '../../../../src/clients/backups/folder.ts'
 import {
   type BackupPlace,
+  backUp,
   findBackup,
   listBackups,
   type Manifest,
   openedTarget,
+  quickCheck,
   readKeys,
   warnOfSameDisk,
+  watchBackups,
 } from '../../../../src/modules/operations/backup/index.ts'
 import { shipLog } from '../../../../src/modules/operations/log-shipping/index.ts'
 import { type S3Server, startS3 } from '../../../clients/documents/s3-server.ts'

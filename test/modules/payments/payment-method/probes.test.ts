@@ -1,9 +1,9 @@
 /** Probes in the background that close breakers, over real HTTP. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { probeProcessors } from '../../../../jobs/probe-processors.ts'
 import { failuresMax } from '../../../../src/lib/breaker.ts'
 import type { BreakerOf } from '../../../../src/modules/payments/payment-method/breakers.ts'
 import { type ProcessorName, processorNames } from '../../../../src/modules/payments/payment-method/domain.ts'
+import { probeProcessors } from '../../../../src/modules/payments/payment-method/index.ts'
 import { type ApiAnswer, type ApiRequest, standIn } from '../../../clients/processors/stand-in.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { processorSettings } from '../../../support/processor-settings.ts'

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { getTableColumns, sql } from 'drizzle-orm'
 import { cartLines, carts } from '../../../../db/schema/selling.ts'
-import { mailAbandonedCarts } from '../../../../jobs/mail-abandoned-carts.ts'
+import { mailAbandonedCarts } from '../../../../src/modules/selling/abandoned-cart/index.ts'
 import { testApp } from '../../../support/app.ts'
 import { draftsOf } from '../../../support/drafts.ts'
 import { mailServer } from '../../../support/mail-server.ts'

@@ -1,2 +1,0 @@
-/** Folds pending changes of shops' listings. */
-export { foldListings } from '../src/modules/catalog/products/index.ts'

@@ -335,6 +335,24 @@ export function updateOf<Table extends SQLiteTable, Name extends keyof Row<Table
 }
 
 /**
+ * Prepares updates of a row of a known version.
+ * @returns the changed row; undefined if it is gone or has another version
+ */
+export function updateOfVersion<Table extends SQLiteTable & { readonly id: SQLiteColumn; readonly version: SQLiteColumn }>(
+  table: Table,
+): (
+  tx: Writer,
+  known: { readonly id: string; readonly version: number },
+  change: { [Name in keyof Row<Table>]?: Row<Table>[Name] | undefined },
+) => Promise<Row<Table> | undefined> {
+  const update = updateOf<SQLiteTable>(table, and(eq(table.id, sql.placeholder('which')), eq(table.version, sql.placeholder('was'))))
+  return async (tx, { id, version }, change) => {
+    const [row] = await update(tx, change, { which: id, was: version })
+    return row as Row<Table> | undefined
+  }
+}
+
+/**
  * Does `updateOf` without returning rows.
  * @returns whether a row was changed
  */

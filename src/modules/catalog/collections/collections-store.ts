@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { engine } from '../../../../db/columns.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { insertOf, rowsOf, updateOf } from '../../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOfVersion } from '../../../../db/prepared.ts'
 import { indexedBy } from '../../../../db/product-filter.ts'
 import { collectionProducts, collections, products } from '../../../../db/schema/catalog.ts'
 import type { PageSlice } from '../../../lib/page.ts'
@@ -12,10 +12,6 @@ import { productsPerCollectionMax } from '../products/domain.ts'
 export type Collection = typeof collections.$inferSelect
 
 const byId = rowsOf(collections, ['id', 'shopId'])
-const changeCollection = updateOf(
-  collections,
-  and(eq(collections.id, sql.placeholder('which')), eq(collections.version, sql.placeholder('was'))),
-)
 
 export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
   async find(shopId: string, id: string, from: Pick<Reader, 'first'> = read): Promise<Collection | undefined> {
@@ -105,11 +101,7 @@ export const createCollectionStore = ({ read }: Pick<Database, 'read'>) => ({
     return new Set(rows.map(({ handle }) => handle))
   },
   insert: insertOf(collections),
-  /** Returns undefined if the collection has another version than `before`. */
-  async update(tx: Writer, before: Collection, change: Partial<Collection>): Promise<Collection | undefined> {
-    const [collection] = await changeCollection(tx, change, { which: before.id, was: before.version })
-    return collection
-  },
+  update: updateOfVersion(collections),
   /** Returns undefined if the collection has another version. */
   async remove(tx: Writer, { id, version }: Collection): Promise<{ id: string } | undefined> {
     const [row] = await tx

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, isNotNull, notExists, or, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countRows } from '../../../../db/page-query.ts'
-import { prepare, rowsOf, valuesOf } from '../../../../db/prepared.ts'
+import { prepare, rowsOf, updateOfVersion, valuesOf } from '../../../../db/prepared.ts'
 import { users } from '../../../../db/schema/people.ts'
 import { shops } from '../../../../db/schema/shop.ts'
 import { staff } from '../../../../db/schema/staff.ts'
@@ -23,6 +23,7 @@ const fields = { userId: staff.userId, shopId: staff.shopId, role: staff.role }
 const shopFields = pick(shops, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone')
 // By joining date, so that a new membership does not change a person's default shop.
 const firstJoined = [asc(staff.joinedAt), asc(staff.shopId)] as const
+const updateMember = updateOfVersion(staff)
 const membershipIn = prepare((queries) =>
   queries
     .select(fields)
@@ -149,11 +150,7 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     },
     /** Returns the new row; undefined if it is gone or has another version. */
     async update(tx: Writer, { id, version }: Pick<Member, 'id' | 'version'>, change: Partial<Member>): Promise<Member | undefined> {
-      const [member] = await tx
-        .update(staff)
-        .set({ ...change, version: version + 1 })
-        .where(and(eq(staff.id, id), eq(staff.version, version)))
-        .returning()
+      const member = await updateMember(tx, { id, version }, { ...change, version: version + 1 })
       invalidate(tx, member?.userId ?? null)
       return member
     },

@@ -1,12 +1,10 @@
 import { and, asc, count, desc, eq, gte, inArray, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { lockedRowsOf, rowsOf, rowsWhere, valuesOf } from '../../../../db/prepared.ts'
+import { insertOf, lockedRowsOf, rowsOf, rowsWhere, updateOfVersion, valuesOf } from '../../../../db/prepared.ts'
 import { affiliateClicks, affiliates, commissions } from '../../../../db/schema/ledger.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import type { Affiliate, AffiliateInput, Commission, Earnings } from './domain.ts'
-
-type Click = typeof affiliateClicks.$inferSelect
+import type { Affiliate, Commission, Earnings } from './domain.ts'
 
 const byId = rowsOf(affiliates, ['id', 'shopId'])
 const activeByCode = rowsWhere(affiliates, and(valuesOf(affiliates, ['shopId', 'code']), eq(affiliates.active, true)))
@@ -45,25 +43,9 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
     for (const { affiliateId: id, ...one } of rows) earnings.set(id, [...(earnings.get(id) ?? []), one])
     return earnings
   },
-  async insert(tx: Writer, affiliate: Affiliate): Promise<void> {
-    await tx.insert(affiliates).values(affiliate)
-  },
-  /** Returns the changed affiliate; undefined if its version has changed. */
-  async change(
-    tx: Writer,
-    { id, version }: Pick<Affiliate, 'id' | 'version'>,
-    changes: AffiliateInput & Pick<Affiliate, 'updatedAt' | 'version'>,
-  ): Promise<Affiliate | undefined> {
-    const [affiliate] = await tx
-      .update(affiliates)
-      .set(changes)
-      .where(and(eq(affiliates.id, id), eq(affiliates.version, version)))
-      .returning()
-    return affiliate
-  },
-  async insertClick(tx: Writer, click: Click): Promise<void> {
-    await tx.insert(affiliateClicks).values(click)
-  },
+  insert: insertOf(affiliates),
+  change: updateOfVersion(affiliates),
+  insertClick: insertOf(affiliateClicks),
   /** Returns the number removed. */
   async removeClicksBefore(tx: Writer, at: number, limit: number): Promise<number> {
     const rows = await tx.rows(

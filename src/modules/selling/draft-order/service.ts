@@ -174,7 +174,7 @@ export async function changeDraft(
       const before = await deps.draftStore.find(id, tx)
       if (!before) throw noSuchDraft()
       assertVersion(expected, before.version)
-      const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now() }
+      const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now(), version: before.version + 1 }
       const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
       const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
       setDifference(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))

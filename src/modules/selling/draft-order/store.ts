@@ -1,7 +1,7 @@
 import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
 import { countRows, selectSlice } from '../../../../db/page-query.ts'
-import { insertOf, rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOfVersion } from '../../../../db/prepared.ts'
 import { draftOrders } from '../../../../db/schema/drafts.ts'
 import { carts, orders } from '../../../../db/schema/selling.ts'
 import type { PageSlice } from '../../../lib/page.ts'
@@ -45,19 +45,7 @@ export const createDraftStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   countOf: (tx: Writer, shopId: string): Promise<number> => countRows(tx, draftOrders, eq(draftOrders.shopId, shopId)),
   insert: insertOf(draftOrders),
-  /** Returns the changed draft; undefined if its version has changed. */
-  async change(
-    tx: Writer,
-    { id, version }: Pick<Draft, 'id' | 'version'>,
-    fields: Pick<Draft, 'note' | 'updatedAt'>,
-  ): Promise<Draft | undefined> {
-    const [draft] = await tx
-      .update(draftOrders)
-      .set({ ...fields, version: version + 1 })
-      .where(and(eq(draftOrders.id, id), eq(draftOrders.version, version)))
-      .returning()
-    return draft
-  },
+  change: updateOfVersion(draftOrders),
   /** Counts a mail of its link; undefined at the limit, or if it is gone. */
   async noteSent(tx: Writer, id: string, sentAt: number, most: number): Promise<Draft | undefined> {
     const [draft] = await tx

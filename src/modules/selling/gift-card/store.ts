@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, gte, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Writer } from '../../../../db/engine.ts'
 import { selectSlice } from '../../../../db/page-query.ts'
-import { rowsOf } from '../../../../db/prepared.ts'
+import { insertOf, rowsOf, updateOfVersion } from '../../../../db/prepared.ts'
 import { giftCards, giftCardTransactions } from '../../../../db/schema/selling.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import type { GiftCard } from './domain.ts'
@@ -31,22 +31,8 @@ export const createGiftCardStore = ({ read }: Pick<Database, 'read'>) => ({
       order: [desc(giftCards.id)],
       ...slice,
     }),
-  async insert(tx: Writer, card: GiftCard): Promise<void> {
-    await tx.insert(giftCards).values(card)
-  },
-  /** Returns the changed card; undefined if its version has changed. */
-  async change(
-    tx: Writer,
-    { id, version }: Pick<GiftCard, 'id' | 'version'>,
-    change: GiftCardChange & Pick<GiftCard, 'updatedAt' | 'version'>,
-  ): Promise<GiftCard | undefined> {
-    const [card] = await tx
-      .update(giftCards)
-      .set(change)
-      .where(and(eq(giftCards.id, id), eq(giftCards.version, version)))
-      .returning()
-    return card
-  },
+  insert: insertOf(giftCards),
+  change: updateOfVersion(giftCards),
   /** Disables all usable cards. Returns their number. */
   async disableAll(tx: Writer, shopId: string, updatedAt: number): Promise<number> {
     const disabled = await tx

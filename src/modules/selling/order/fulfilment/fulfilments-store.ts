@@ -1,7 +1,9 @@
-import { and, eq } from 'drizzle-orm'
 import type { Writer } from '../../../../../db/engine.ts'
+import { updateOfVersion } from '../../../../../db/prepared.ts'
 import { fulfilments, orderNotes } from '../../../../../db/schema/fulfilments.ts'
 import type { Fulfilment, OrderNote } from '../domain.ts'
+
+const update = updateOfVersion(fulfilments)
 
 /**
  * Writes fulfilments and notes of orders; the caller has locked the order.
@@ -19,11 +21,7 @@ export function createFulfilmentStore(changed: (tx: Writer, orderId: string) => 
       { id, version }: Pick<Fulfilment, 'id' | 'version'>,
       change: Pick<Fulfilment, 'trackingNumber' | 'carrier' | 'updatedAt'>,
     ): Promise<Fulfilment | undefined> {
-      const [row] = await tx
-        .update(fulfilments)
-        .set({ ...change, version: version + 1 })
-        .where(and(eq(fulfilments.id, id), eq(fulfilments.version, version)))
-        .returning()
+      const row = await update(tx, { id, version }, { ...change, version: version + 1 })
       if (row) changed(tx, row.orderId)
       return row
     },

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../../db/engine.ts'
-import { rowsOf } from '../../../../../db/prepared.ts'
+import { insertOf, rowsOf } from '../../../../../db/prepared.ts'
 import { creditNoteNumbers, creditNotes, invoices } from '../../../../../db/schema/invoices.ts'
 
 export type Invoice = typeof invoices.$inferSelect
@@ -14,9 +14,7 @@ const prepared = {
 /** Stored facts of invoices and credit notes. They are never changed, except by an erasure. */
 export const invoiceStore = {
   find: async (from: Pick<Reader, 'first'>, orderId: string): Promise<Invoice | undefined> => from.first(prepared.invoice, { orderId }),
-  async insert(tx: Writer, invoice: Invoice): Promise<void> {
-    await tx.insert(invoices).values(invoice)
-  },
+  insert: insertOf(invoices),
   /** Returns an order's credit notes by number. */
   creditNotesOf: async (from: Pick<Reader, 'all'>, orderId: string): Promise<CreditNote[]> => from.all(prepared.creditNotes, { orderId }),
   async hasCreditNote(tx: Writer, refundId: string): Promise<boolean> {

@@ -1,7 +1,9 @@
 /** Orders sorted by the list, found by several numbers, and exported with a row for each line. */
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
-import { type Json, testApp } from '../../../support/app.ts'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { type SQL, sql } from 'drizzle-orm'
+import pg from 'pg'
+import { engine } from '../../../../db/columns.ts'
+import { type Json, type TestApp, testApp } from '../../../support/app.ts'
 import { ok, type Selling, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -17,6 +19,22 @@ async function fiveOrders(shop: Selling): Promise<Json[]> {
     all.push(await shop.placeOrder({ quantity, email: quantity === 1 ? 'one@example.com' : 'more@example.com' }))
   ok(await shop.refund(all[1].id))
   return all
+}
+
+/** Inserts copies of an order from number 6. Their totals fall by one. */
+async function insertCopies({ deps: { db } }: TestApp, id: string, last: number, overrides: Record<string, string> = {}): Promise<void> {
+  await db.write(async (tx) => {
+    const [columns] = await tx.rows<Json>(sql`select * from orders where id = ${id}`)
+    const values = {
+      ...Object.fromEntries(Object.keys(columns).map((name) => [name, `o.${name}`])),
+      ...{ id: `'order_01hzzzzzzzzzzzzzzzzz' || (100000 + n)`, number: 'n', cart_id: `'cart_copy' || n`, total: '20006 - n', ...overrides },
+    }
+    await tx.rows(sql`insert into orders (${sql.raw(Object.keys(values).join(', '))})
+      with recursive counter(n) as (select 6 union all select n + 1 from counter where n < ${last})
+      select ${sql.raw(Object.values(values).join(', '))} from orders o, counter where o.id = ${id} returning 1 as done`)
+    for (const table of ['order_numbers', 'order_days'])
+      await tx.rows(sql`update ${sql.raw(table)} set last = ${last} where shop_id = (select shop_id from orders where id = ${id})`)
+  })
 }
 
 test('sorts orders by number and total, alone and beside filters, page by page', async () => {
@@ -73,21 +91,57 @@ test('sorts by total also when there are more orders than the list counts', asyn
   const shop = await sellingIn(app, { onHand: 100 })
   const [{ id }] = (await fiveOrders(shop)) as [Json]
   // Copies with falling totals: number 6 has 20,000, number 2,505 has 17,501.
-  await app.deps.db.write(async (tx) => {
-    const columns = (await tx.rows<Json>(sql`select * from orders where id = ${id}`))[0] as Json
-    const names = Object.keys(columns).filter((name) => !['id', 'number', 'cart_id', 'total'].includes(name))
-    const list = sql.raw(names.map((name) => `o.${name}`).join(', '))
-    await tx.rows(sql`insert into orders (id, number, cart_id, total, ${sql.raw(names.join(', '))})
-      with recursive counter(n) as (select 6 union all select n + 1 from counter where n < 2505)
-      select 'order_01hzzzzzzzzzzzzzzzzz' || (100000 + n), n, 'cart_copy' || n, 20006 - n, ${list} from orders o, counter where o.id = ${id} returning 1 as done`)
-    await tx.rows(sql`update order_numbers set last = 2505 where shop_id = ${shop.shop.id} returning 1 as done`)
-  })
+  await insertCopies(app, id, 2_505)
   expect(await listNumbers(shop, 'sort=-total&limit=3')).toEqual([6, 7, 8])
   expect(await listNumbers(shop, 'sort=-total&limit=2&page=1253')).toEqual([2])
   const capped = ok(await shop.get('/v2/orders?sort=-total&toFulfil=true&limit=3')).body
   expect([capped.total, capped.totalCapped, capped.data.map(({ number }: Json) => number)]).toEqual([2_000, true, [6, 7, 8]])
   expect(await listNumbers(shop, 'sort=total&toFulfil=true&limit=5')).toEqual([4, 3, 1, 5, 2505])
   expect(await listNumbers(shop, 'sort=number&status=CONFIRMED&limit=2')).toEqual([1, 3])
+})
+
+test('reads a page of a long list by fulfilment status in the order of its index, without a sort', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const shop = await sellingIn(app, { onHand: 100 })
+  const [{ id, createdAt }] = (await fiveOrders(shop)) as [Json]
+  // A tenth is cancelled, three tenths are completed. Of the confirmed ones a tenth is partly sent.
+  const byNumber = (values: string) => `case n % 10 when 0 then ${values} end`
+  await insertCopies(app, id, 12_000, {
+    status: byNumber(`'CANCELLED' when 1 then 'COMPLETED' when 2 then 'COMPLETED' when 3 then 'COMPLETED' else 'CONFIRMED'`),
+    payment_status: byNumber(`'VOIDED' else 'CAPTURED'`),
+    fulfilment_status: byNumber(`'UNFULFILLED' when 1 then 'FULFILLED' when 2 then 'FULFILLED' when 3 then 'FULFILLED'
+      when 4 then 'PARTIALLY_FULFILLED' else 'UNFULFILLED'`),
+  })
+  if (engine === 'postgres') {
+    // PostgreSQL reads an index alone only if VACUUM has marked the pages.
+    const client = new pg.Client(deps.config.databaseUrl)
+    await client.connect()
+    await client.query('vacuum (freeze, analyze) orders')
+    await client.end()
+  }
+  const read = deps.db.read.rows.bind(deps.db.read)
+  using rows = spyOn(deps.db.read, 'rows')
+  const day = createdAt.slice(0, 10)
+  const unwanted =
+    engine === 'sqlite'
+      ? /TEMP B-TREE|SCAN orders|orders USING INDEX/
+      : /Sort {2}\(|Seq Scan|Bitmap|using (?!orders_(fulfilment|to_send|state_number|state_total) )/
+  const statuses = ['UNFULFILLED', 'UNFULFILLED&status=CONFIRMED', 'UNFULFILLED&paymentStatus=CAPTURED', 'FULFILLED']
+  const byDate = ['sort=-createdAt', 'sort=createdAt', 'page=250', `from=${day}&to=${day}`]
+  const queries = [
+    ...statuses.flatMap((status) => byDate.map((more) => `fulfilmentStatus=${status}&${more}`)),
+    ...['UNFULFILLED&status=CONFIRMED', 'FULFILLED'].map((status) => `fulfilmentStatus=${status}&sort=-total`),
+  ]
+  for (const query of queries) {
+    rows.mockClear()
+    expect([query, ok(await shop.get(`/v2/orders?${query}&limit=10`)).body.data.length]).toEqual([query, 10])
+    for (const [statement] of rows.mock.calls as [SQL][]) {
+      const plan = await read<Json>(sql`${sql.raw(engine === 'sqlite' ? 'explain query plan' : 'explain')} ${statement}`)
+      const lines = plan.map((line) => String(line.detail ?? line['QUERY PLAN']).trim())
+      expect([query, lines.filter((line) => unwanted.test(line))]).toEqual([query, []])
+    }
+  }
 })
 
 test('exports one CSV row for each line with lines=true', async () => {

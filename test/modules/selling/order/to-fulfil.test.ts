@@ -376,17 +376,18 @@ test('reads lists of orders to fulfil from an index', async () => {
     })
   // For a table of two orders PostgreSQL may choose another index.
   const byState = engine === 'sqlite' ? 'orders_state_number' : 'on orders'
+  const byFulfilment = engine === 'sqlite' ? 'orders_fulfilment' : 'on orders'
   const toSend = engine === 'sqlite' ? 'orders_to_send' : 'on orders'
   for (const [query, index] of [
     ['toFulfil=true', toSend],
     ['status=CONFIRMED', toSend],
     ['toFulfil=true&paymentStatus=CAPTURED', byState],
-    ['fulfilmentStatus=UNFULFILLED', byState],
-    ['fulfilmentStatus=FULFILLED', byState],
+    ['fulfilmentStatus=UNFULFILLED', byFulfilment],
+    ['fulfilmentStatus=FULFILLED', byFulfilment],
     ['agent=true', 'orders_agent'],
     ['agent=true&status=CONFIRMED', 'orders_agent'],
-    ['fulfilmentStatus=PARTIALLY_FULFILLED', 'orders_partly_sent'],
-    ['fulfilmentStatus=PARTIALLY_FULFILLED&toFulfil=true&status=CONFIRMED', 'orders_partly_sent'],
+    ['fulfilmentStatus=PARTIALLY_FULFILLED', byFulfilment],
+    ['fulfilmentStatus=PARTIALLY_FULFILLED&toFulfil=true&status=CONFIRMED', byFulfilment],
   ] as const) {
     using asked = spyOn(db.read, 'rows')
     ok(await shop.get(`/v2/orders?${query}`))

@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { engine } from '../../../../../db/columns.ts'
 import type { Reader, Writer } from '../../../../../db/engine.ts'
 import { prepare } from '../../../../../db/prepared.ts'
+import { indexedBy } from '../../../../../db/product-filter.ts'
 import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
 import { orderDays } from '../../../../../db/schema/search-index.ts'
 import { orderLines, orderNumbers, orders, restingStatus } from '../../../../../db/schema/selling.ts'
@@ -156,17 +158,28 @@ async function pageOfNumbers(
 
 const restingStatuses: readonly Order['status'][] = ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED']
 
-/** Finds numbers along the index of totals, one range for each status; other conditions are tested on the way. */
-function alongTotals(filter: OrderFilter, { first, last }: NumberRange, { limit, offset }: PageSlice, order: ListOrder): SQL {
-  const byTotal = sortSql(order)
-  const rest = and(...conditionsOf(filter)) ?? sql`true`
+/** Finds numbers along the index of totals, one range for each status. */
+function alongTotals(filter: OrderFilter, { first, last }: NumberRange, slice: PageSlice, order: ListOrder): SQL {
   const ranges = statusesOf(filter).map((status) => {
-    const indexed = restingStatuses.includes(status) ? sql`and ${restingStatus}` : sql``
-    return sql`select number, total from (select number, total from (
-      select * from orders where shop_id = ${filter.shopId} and status = ${status} ${indexed} ${byTotal} limit ${numberMax}) as orders
-      where number between ${first} and ${last} and ${rest} ${byTotal} limit ${offset + limit}) as state`
+    const isResting = restingStatuses.includes(status)
+    // Every payment status, because SQLite would read all orders for a range of numbers without it.
+    const inIndex = isResting ? restingStatus : inArray(orders.paymentStatus, [...orderPaymentStatuses])
+    const matches = and(eq(orders.shopId, filter.shopId), eq(orders.status, status), inIndex, ...conditionsIn(status, filter))
+    return sql`select number, total from orders ${indexedBy(isResting ? 'orders_state_total' : 'orders_state_number')}
+      where ${matches} and number between ${first} and ${last}`
   })
-  return sql`select number from (${sql.join(ranges, sql` union all `)}) as found ${byTotal} limit ${limit} offset ${offset}`
+  // SQLite merges the ranges only if the columns of their order are selected.
+  return sql`select number, total from ${mergeRanges(ranges, sortSql(order), slice)}`
+}
+
+/**
+ * Returns a page of ranges of indexes, each of which has the order. PostgreSQL merges ranges that say their order and
+ * their limit; it would sort others. SQLite merges those without a limit.
+ */
+const mergeRanges = (ranges: readonly SQL[], sort: SQL, { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>): SQL => {
+  const limitEach = engine === 'sqlite' ? sql.empty() : sql`limit ${offset + limit}`
+  const sorted = ranges.map((range) => sql`select * from (${range} ${sort} ${limitEach}) as state`)
+  return sql`(${sql.join(sorted, sql` union all `)}) as found ${sort} limit ${limit} offset ${offset}`
 }
 
 const capped = (numbers: readonly number[]): Numbers => ({
@@ -177,7 +190,9 @@ const capped = (numbers: readonly number[]): Numbers => ({
 /** A page by columns alone. By total, up to `countedMax` orders are sorted; more of them are found along the totals. */
 async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
   const { limit, offset } = slice
-  const [counted] = await read.rows<{ n: number | string }>(sql`select count(*) as n from (${toCount(filter, bounds)}) as first_ones`)
+  const [counted] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
+  )
   const n = Number(counted?.n ?? 0)
   const pageQuery = () => {
     if (!order.isByTotal) return alongColumns(filter, bounds, limit, offset, order)
@@ -187,19 +202,6 @@ async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange,
   }
   const page = n <= Math.min(offset, countedMax) ? [] : await numbersIn(read, pageQuery())
   return { ids: await idsOf(read, filter.shopId, page), total: Math.min(n, countedMax), isCapped: n > countedMax }
-}
-
-/** Finds up to `countedMax` and one orders. By fulfilment status: in any order, so that each status is one range. */
-function toCount(filter: OrderFilter, bounds: NumberRange): SQL {
-  const { shopId, fulfilmentStatus, ...others } = filter
-  const isPlain = fulfilmentStatus !== undefined && isUnfiltered({ shopId, ...others }) && statusesOf(filter).length > 1
-  if (!isPlain) return alongColumns(filter, bounds, countedMax + 1)
-  const limit = sql`limit ${countedMax + 1}`
-  const ranges = statusesOf(filter).map((status) => {
-    const matches = and(eq(orders.shopId, shopId), eq(orders.status, status), ...conditionsIn(status, filter))
-    return sql`select one from (select 1 as one from ${orders} where ${matches} order by payment_status, number ${limit}) as state`
-  })
-  return sql`select one from (${sql.join(ranges, sql` union all `)}) as found ${limit}`
 }
 
 /** Returns the words of a query: those of the mail domain that it names, if orders have it, else those as typed. */
@@ -335,7 +337,7 @@ function alongColumns(
   offset = 0,
   { isByTotal, isDescending }: ListOrder = newestFirst,
 ): SQL {
-  const { shopId, customerId, email, paymentStatus, fulfilmentStatus, agent, number, numbers, id, tag } = filter
+  const { shopId, customerId, email, status, paymentStatus, fulfilmentStatus, toFulfil, agent, number, numbers, id, tag } = filter
   const columns = sql.raw(isByTotal ? 'number, total' : 'number')
   const byNumber = sortSql({ isByTotal: false, isDescending })
   const within = sql`number between ${first} and ${last}`
@@ -362,21 +364,24 @@ function alongColumns(
       where order_tags.shop_id = ${shopId} and order_tags.tag = ${tag} and ${within} ${matches} ${cut}`
   }
   if (agent) return along(sql`shop_id = ${shopId} and agent is not null`, cut)
-  if (fulfilmentStatus === 'PARTIALLY_FULFILLED') return along(sql`shop_id = ${shopId} and fulfilment_status = 'PARTIALLY_FULFILLED'`, cut)
+  // The rest reads ranges of indexes that contain all tested columns, without a subquery of whole rows.
+  const inRange = (index: string, ...conditions: SQL[]) =>
+    sql`select ${columns} from orders ${indexedBy(index)} where ${and(eq(orders.shopId, shopId), ...conditions)} and ${within}`
+  const isPlain = status === undefined && paymentStatus === undefined && !toFulfil
+  if (fulfilmentStatus !== undefined && (isPlain || fulfilmentStatus === 'PARTIALLY_FULFILLED'))
+    return sql`${inRange('orders_fulfilment', ...conditionsOf(filter))} ${cut}`
   const statuses = statusesOf(filter)
-  if (statuses.length === 1 && statuses[0] === 'CONFIRMED' && paymentStatus === undefined)
-    return along(sql`shop_id = ${shopId} and status = 'CONFIRMED'`, cut)
   if (statuses.length === 0) return sql`select ${columns} from orders where false`
-  if (statuses.length === orderStatuses.length && paymentStatus === undefined) return along(sql`shop_id = ${shopId}`, cut)
-  // Each status on its own: numbers are sorted only within one.
-  const states = statuses.flatMap((one) =>
-    (paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]).map((paid) => ({ one, paid })),
-  )
-  const ranges = states.map(({ one, paid }) => {
-    const state = and(eq(orders.shopId, shopId), eq(orders.status, one), eq(orders.paymentStatus, paid), ...conditionsIn(one, filter))
-    return sql`select * from (select ${columns} from ${orders} where ${state} and ${within} ${byNumber} limit ${offset + limit}) as state`
+  if (paymentStatus === undefined && statuses.length === orderStatuses.length) return along(sql`shop_id = ${shopId}`, cut)
+  if (paymentStatus === undefined && statuses.length === 1 && statuses[0] === 'CONFIRMED')
+    return sql`${inRange('orders_to_send', sql`status = 'CONFIRMED'`, ...conditionsIn('CONFIRMED', filter))} ${cut}`
+  // Each status on its own: numbers are sorted only within one. The engines merge the ranges.
+  const paymentStatuses = paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]
+  const ranges = statuses.flatMap((one) => {
+    const others = conditionsIn(one, { ...filter, paymentStatus: undefined })
+    return paymentStatuses.map((paid) => inRange('orders_state_number', eq(orders.status, one), eq(orders.paymentStatus, paid), ...others))
   })
-  return sql`select ${columns} from (${sql.join(ranges, sql` union all `)}) as found ${cut}`
+  return sql`select ${columns} from ${mergeRanges(ranges, byNumber, { limit, offset })}`
 }
 
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
@@ -385,7 +390,7 @@ async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
 
 /** The conditions of a list that orders of a status may fail. Only CONFIRMED has a fulfilment status of its own. */
 const conditionsIn = (status: OrderStatus, { fulfilmentStatus, ...filter }: OrderFilter): SQL[] =>
-  conditionsOf({ ...filter, ...{ status: undefined, paymentStatus: undefined }, ...(status === 'CONFIRMED' && { fulfilmentStatus }) })
+  conditionsOf({ ...filter, status: undefined, ...(status === 'CONFIRMED' && { fulfilmentStatus }) })
 
 /** The conditions of a list besides its shop and words. */
 function conditionsOf(filter: OrderFilter): SQL[] {

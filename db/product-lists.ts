@@ -31,6 +31,8 @@ const countMax = 20_000
 const [sortedCost, lookupCost] = [8, 8]
 /** Limit of the cost of sorting. */
 const sortedCostMax = sortedMax * sortedCost
+/** A price range is wide if its end is this many times its start. */
+const wideRange = 2
 /** Limit of products of a pair that are sorted. Of more, the first are found sooner in a list of 50,000 in order. */
 const pairMax = 1_750
 
@@ -210,11 +212,16 @@ function pairSources(filter: ProductFilter): Source[] {
   return facets.flatMap((first, at) => facets.slice(at + 1).map((second) => pairSource(filter, first, second)))
 }
 
-/** Returns the sources of all products within the price range whose lowest price is below it. */
-const sourcesBelow = (filter: ProductFilter): Source[] => [
-  ...(filter.minPrice ? [enclosingSource(filter)] : []),
-  ...(filter.minPrice && filter.maxPrice !== undefined ? [innerSource(filter)] : []),
-]
+/**
+ * Returns the sources of all products within the price range whose lowest price is below it. Few products have prices
+ * on both sides of a wide range, so their inner prices are read by product, and not those of all products in the range.
+ */
+function sourcesBelow(filter: ProductFilter): Source[] {
+  const { minPrice, maxPrice } = filter
+  if (!minPrice) return []
+  if (maxPrice !== undefined && maxPrice >= wideRange * minPrice) return [enclosingSource({ ...filter, maxPrice: undefined })]
+  return [enclosingSource(filter), ...(maxPrice === undefined ? [] : [innerSource(filter)])]
+}
 
 /** Returns sources that include all matches and are not in the order of the list. */
 function unsortedSources(filter: ProductFilter, order: Order, below: readonly Source[]): Source[][] {

@@ -172,6 +172,29 @@ test('finds the few products that meet all filters when each filter alone matche
   expect(await pageOf({ available: true, minPrice: 30_001 }, 'newest')).toMatchObject({ total: 250 })
 })
 
+test('reads inner prices by product in a wide price range, in which few products have prices on both sides', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const shop = await shopIn(app)
+  const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
+  await insertCopies(app, [], id)
+  const read = deps.db.read.rows.bind(deps.db.read)
+  using rows = spyOn(deps.db.read, 'rows')
+  for (const [maxPrice, isRead] of [
+    [300, true],
+    [400, false],
+  ] as const) {
+    rows.mockClear()
+    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort: 'price' as const, q: undefined, minPrice: 200, maxPrice }
+    // Odd products have a second price that is 500 higher.
+    expect((await listPublicProducts(deps, listQuery, pageSlice(1, 20))).total).toBe(maxPrice - 199)
+    const plans = (rows.mock.calls as [SQL][]).map(([statement]) =>
+      read<Record<string, unknown>>(engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`),
+    )
+    expect([maxPrice, /product_inner_prices_price/.test(JSON.stringify(await Promise.all(plans)))]).toEqual([maxPrice, isRead])
+  }
+})
+
 test('reads few products by an index of both values when each of two filters matches thousands', async () => {
   await using app = await testApp()
   const { deps } = app

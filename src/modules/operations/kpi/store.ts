@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../db/engine.ts'
 import { insertAllOf } from '../../../../db/prepared.ts'
 import { kpiDays, kpiDeltas, kpiState } from '../../../../db/schema/kpi.ts'
-import { list } from '../../../../db/shop-figures.ts'
+import { valueList } from '../../../../db/shop-figures.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { type Delta, foldDeltas, type Kpi, type KpiPart, type KpiSum, runsOf, type Span, type SpanRun } from './domain.ts'
 
@@ -21,9 +21,9 @@ const insertDeltas = insertAllOf(kpiDeltas)
 
 /** The FROM clauses of stored sums in a run, and of unfolded deltas. */
 const sumsIn = (kpis: readonly Kpi[], { span, from, to }: SpanRun): SQL =>
-  sql`kpi_days where kpi in (${list(kpis)}) and span = ${span} and day >= ${from} and day < ${to}`
+  sql`kpi_days where kpi in (${valueList(kpis)}) and span = ${span} and day >= ${from} and day < ${to}`
 const deltasIn = (kpis: readonly Kpi[], { from, to }: Span): SQL =>
-  sql`kpi_deltas where kpi in (${list(kpis)}) and day >= ${from} and day <= ${to}`
+  sql`kpi_deltas where kpi in (${valueList(kpis)}) and day >= ${from} and day <= ${to}`
 
 /** All sums and deltas of a window. One statement, so that no fold comes between. */
 const allSumsOf = (kpis: readonly Kpi[], span: Span): SQL =>

@@ -17,6 +17,8 @@ async function untilProducts(database: string, child: { readonly exitCode: numbe
   while (!existsSync(`${database}-wal`) && child.exitCode === null) await pause()
   if (child.exitCode !== null) return
   const connection = new Sqlite(database, { readonly: true })
+  // The command may be recovering the WAL.
+  connection.run('pragma busy_timeout = 10000')
   const counted = connection.query<{ n: number }, []>('select count(*) as n from products')
   while (counted.get()?.n === 0 && child.exitCode === null) await pause()
   connection.close()

@@ -1,8 +1,8 @@
 /**
  * `bun run bench
  * [start|catalog|resolver|orders|orders-search|buying|discounts|lending|abuse|agents|hanging|trust|chain|kpi|export|console
- * |console-list|backup|failover|soak …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the same files;
- * abuse, agents, discounts and lending compare souk with itself. Buying and lending also run on Postgres if
+ * |console-list|backup|failover|soak …] [--quick]`: compares souk with the bare floor (bench/floor.ts) in turn on the
+ * same files; abuse, agents, discounts and lending compare souk with itself. Buying and lending also run on Postgres if
  * TEST_DATABASE_URL or `--postgres=URL` names a server.
  * Ratios count; absolute figures depend on the machine. Only the soak fails: with status 1 if memory does not level
  * off.

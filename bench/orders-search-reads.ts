@@ -16,7 +16,7 @@ import { administer } from './databases.ts'
 import { ask, fastestTimes, finish, openMeasured, type Source, type Times } from './measured-instance.ts'
 import { confirmedOrder } from './seed-orders.ts'
 
-/** `countedMs`: how long each instance counted the figures of existing orders, as the first start after an upgrade does. */
+/** `countedMs`: how long each instance counted the figures of existing orders, as after an upgrade. */
 export type SearchMeasurement = { readonly times: Times; readonly countedMs: readonly number[] }
 
 const days = 300

@@ -40,7 +40,7 @@ export function hasUnits(row: Row, scope: RefundScope): SQL {
 /**
  * Builds the condition that an order has something left to send. Reads lines only for orders with a refund: any other
  * CONFIRMED order has. A scalar subquery, because PostgreSQL would answer `not exists` by reading the refunds of all
- * orders. `coalesce`, because it would expect `is null` of few orders, and sort all instead of reading a page in order.
+ * orders. `coalesce`, because it estimates few rows for `is null`, and would sort all instead of reading a page.
  */
 export const isToFulfil = (row: Row): SQL =>
   sql`(${sql.raw(row)}.status = 'CONFIRMED'

@@ -315,8 +315,8 @@ export const orders = table(
     index('orders_cart').on(order.cartId, order.number),
     // Each serves a list in number order without sorting.
     index('orders_customer_number').on(order.customerId, order.shopId, order.number, order.id),
-    // These contain what lists by state test besides, so that a long list does not read the table.
-    // By total not of passing states, so that a sale enters it once. The query repeats the condition (orders by total).
+    // The last columns are filters of lists by state, so that a long list reads the index alone.
+    // The index by total leaves out short-lived states, so that a sale enters it once. Its query repeats the condition.
     index('orders_state_total')
       .on(...[order.shopId, order.status, order.total, order.number, order.paymentStatus, order.fulfilmentStatus, order.createdAt])
       .where(restingStatus),

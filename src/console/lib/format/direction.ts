@@ -1,2 +1,2 @@
-/** Returns direction of an input: of its text, or of the page while it shows the placeholder. */
+/** Returns the `dir` of an input: that of its text, or that of the page while it is empty. */
 export const directionOf = (text: string): 'auto' | undefined => (text === '' ? undefined : 'auto')

@@ -70,7 +70,7 @@ export function browserTimeZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   return timeZone === 'Etc/Unknown' ? 'UTC' : timeZone
 }
-/** Returns time zone for display and input: the shop's, or the browser's outside a shop. */
+/** Returns the time zone for display and input: the shop's, or the browser's outside a shop. */
 export const timeZone = (): string => shop.value?.timeZone ?? browserTimeZone()
 
 /** Falls back to UTC for a time zone that an older browser does not know. */

@@ -19,7 +19,7 @@ function StockCell({ product }: { product: Product }) {
 
 const price = ({ priceRange: { min, max } }: Product) => (min.amount === max.amount ? money(min) : `${money(min)} – ${money(max)}`)
 
-/** Returns columns of product lists. */
+/** Returns the columns of product lists. */
 export const columns = (): readonly Column<Product>[] => [
   {
     title: common('product'),

@@ -1,7 +1,7 @@
 import type { CustomerAccountDeps } from './deps.ts'
 import { createVerifyAction } from './service.ts'
 
-/** Registers the verification page for shops without an own one. */
+/** Registers souk's verification page, for shops that have none of their own. */
 export function customerAccountProviders(deps: CustomerAccountDeps): object {
   deps.pageActions.set('verify', createVerifyAction(deps))
   return {}

@@ -377,7 +377,7 @@ export async function emailOf(
   return customer?.erasedAt === null ? customer.email : undefined
 }
 
-/** Finds a customer of the shop, whatever the case of the address. */
+/** Finds a customer of the shop by e-mail address. Upper and lower case are equal. */
 export const findCustomerByEmail = (
   { customerStore }: CustomerDeps,
   shop: Pick<Shop, 'id'>,

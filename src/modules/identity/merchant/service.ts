@@ -271,7 +271,7 @@ export async function readMerchant({ userStore }: MerchantDeps, id: string): Pro
 /** Returns whether the id is a merchant's, also of a super admin with a shop. */
 export const isMerchant = ({ userStore }: Pick<MerchantDeps, 'userStore'>, id: string): Promise<boolean> => userStore.isMerchant(id)
 
-/** Finds a merchant or super admin, whatever the case of the address. */
+/** Finds a merchant or super admin by e-mail address. Upper and lower case are equal. */
 export const findUserByEmail = ({ userStore }: MerchantDeps, email: string): Promise<User | undefined> =>
   userStore.findByEmail(normalEmail(email))
 

@@ -1,7 +1,7 @@
 import type { StaffDeps } from './deps.ts'
 import { createInvitationAction } from './service.ts'
 
-/** Registers the invitation page for shops without an own one. */
+/** Registers souk's invitation page, for shops that have none of their own. */
 export function staffProviders(deps: StaffDeps): object {
   deps.pageActions.set('invitation', createInvitationAction(deps))
   return {}

@@ -238,7 +238,7 @@ async function buildAccount(
   return buildMerchant(deps, { email, password }, { kind: 'merchant', address })
 }
 
-/** Returns the invitation page of shops without an own one. */
+/** Returns souk's invitation page, for shops that have none of their own. */
 export const createInvitationAction = (deps: StaffDeps): PageAction => ({
   findLink: (token) => findInvitationToken(deps, token),
   async act({ token, password, name }, caller) {

@@ -13,7 +13,7 @@ export const readCopy = (path: string): AsyncGenerator<Uint8Array> => readChunks
 
 type Port = Parameters<typeof createBucketStore>[1] & { readonly now: () => number }
 
-/** Returns the default place of backups. */
+/** Returns the default directory of backups. */
 export const backupsDirectory = ({ dataDir }: Pick<Config, 'dataDir'>): string => `${dataDir}/backups`
 
 /** Returns the configured places, a bucket before a folder; by default the data directory. */

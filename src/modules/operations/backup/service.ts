@@ -182,7 +182,7 @@ async function storeInPlaces(deps: MakeBackupDeps, ready: readonly PreparedPlace
   }
 }
 
-/** Returns the temporary file of a copy. It is named by the first place, so that concurrent copies differ. */
+/** Returns the temporary file of a copy. Concurrent copies differ by the kind of their first backup store. */
 export const stagedCopy = (config: BackupDeps['config'], { store: { kind } }: BackupPlace): string =>
   `${backupsDirectory(config)}/${kind === 'S3' ? 'copying.db' : 'copying-folder.db'}`
 
@@ -265,7 +265,7 @@ async function copyDocuments(
   return result
 }
 
-/** Returns a place as a document store. */
+/** Returns the documents of a backup store as a document store. */
 export const documentsOf = (store: BackupStore): Pick<DocumentStore, 'get' | 'put' | 'delete'> => ({
   get: (name) => store.get(documentOf(name)),
   put: (name, chunks) => store.put(documentOf(name), chunks),

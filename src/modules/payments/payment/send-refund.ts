@@ -31,8 +31,8 @@ type RefundOperationResult = {
 }
 
 /**
- * Makes a payment's processor refund money. A refund that may have been sent is queried first, and sent again only if
- * the processor does not know it. Also, the processor must treat that as the same refund, or be sure to have found it.
+ * Makes a payment's processor refund money. A refund that may have been sent is queried first. It is sent again if the
+ * processor does not know it, and either treats a repeated request as the same refund or lists every refund it made.
  * One with a reference is never sent again: a processor that forgot our ids would pay it twice.
  */
 export async function sendRefund(deps: PaymentDeps, operation: RefundOperation): Promise<RefundOperationResult> {

@@ -148,7 +148,7 @@ const unansweredMs = 3 * dayMs
 
 /**
  * Returns whether the shop may pay a PENDING refund by hand, so that it is not paid twice: its processor has not
- * answered for days, was certainly not told yet, or cannot be asked because its account is gone.
+ * answered for days, has certainly not received it, or cannot be queried because its account is gone.
  */
 function isPayableByHand(refund: Refund, isAskable: boolean, now: number): boolean {
   if (refund.status !== 'PENDING' || !isLeaseFree(refund, '', now)) return false

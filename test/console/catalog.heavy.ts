@@ -94,6 +94,9 @@ test('a product with sizes is created by keyboard only', async ({ open, shop }) 
   await visitor.keyFill('Value', '49,50')
   await visitor.keyPress('Apply to all')
   expect(await visitor.value('Price (USD)', { within: 'M' })).toBe('49,50')
+  await visitor.fill('Field', 'Quantity')
+  await visitor.keyFill('Value', '7')
+  await visitor.keyPress('Apply to all')
   expect(await visitor.axe()).toEqual([])
   await visitor.keyPress('Add product')
   await visitor.heading('Linen trousers')
@@ -103,7 +106,7 @@ test('a product with sizes is created by keyboard only', async ({ open, shop }) 
       status: 'ACTIVE',
       descriptionHtml: '<p>Cool in <b>summer</b></p>',
       options: [{ name: 'Size', values: ['S', 'M', 'L'] }],
-      variants: ['S', 'M', 'L'].map((size) => ({ optionValues: [size], price: usd(4_950), trackInventory: true })),
+      variants: ['S', 'M', 'L'].map((size) => ({ optionValues: [size], price: usd(4_950), trackInventory: true, onHand: 7 })),
     },
   ])
 })

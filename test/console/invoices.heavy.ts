@@ -19,6 +19,7 @@ test('an invoice asks for the legal name first, and prints with it on a phone', 
   const visitor = await open({ as: manager, at: at(selling, `/orders/${id}`), width: 'phone' })
   await visitor.press('Invoice', { role: 'link' })
   await visitor.text('Add the legal name of your business first')
+  expect(await visitor.all('button', { within: 'main' })).not.toContain('Print')
   expect(await visitor.axe()).toEqual([])
   await visitor.press('Shop details', { role: 'link' })
   await visitor.fill('Legal name', 'Tea <i>& Cups</i> GmbH')

@@ -1,3 +1,4 @@
+import { type Signal, useSignal } from '@preact/signals'
 import { useRoute } from 'preact-iso/router'
 import { api, fetchAuthorized, ok, pathWith } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
@@ -14,24 +15,37 @@ import { t } from './i18n.ts'
 export default function Documents() {
   const { path } = useRoute()
   const { ids } = useQuery().values
+  const isPrintable = useSignal(false)
   const kind = documentKinds.find(({ page }) => path.endsWith(`/${page}`)) ?? documentKinds[0]
   return (
     <Page
       title={t(kind.titles)}
       back={{ href: shopPath('orders'), text: common('orders') }}
-      actions={ids && <Button kind="primary" onPress={() => print()} text={t('print')} />}
+      actions={isPrintable.value && <Button kind="primary" onPress={() => print()} text={t('print')} />}
     >
-      <div class="sheets">{ids ? <Sheets ids={ids} kind={kind} /> : <EmptyState icon="orders" title={common('nothingFound')} />}</div>
+      <div class="sheets">
+        {ids ? <Sheets ids={ids} kind={kind} isPrintable={isPrintable} /> : <EmptyState icon="orders" title={common('nothingFound')} />}
+      </div>
     </Page>
   )
 }
 
 /** Reads the documents. The first print fixes the seller, so a shop without a legal name is asked for it first. */
-function Sheets({ ids, kind: { type, titles, namesSeller } }: { ids: string; kind: DocumentKind }) {
+function Sheets({
+  ids,
+  kind: { type, titles, namesSeller },
+  isPrintable,
+}: {
+  ids: string
+  kind: DocumentKind
+  isPrintable: Signal<boolean>
+}) {
   const sheets = useResource(`${type} ${ids}`, async (signal) => {
     if (namesSeller && (await ok(api.GET('/shops/v2', { signal }))).legalName === null) return { html: null }
     const answer = await fetchAuthorized(new Request(pathWith('/v2/orders/documents', { type, ids }), { signal, credentials: 'omit' }))
-    return { html: await answer.text() }
+    const html = await answer.text()
+    isPrintable.value = true
+    return { html }
   })
   const toSettings = <ButtonLink kind="primary" href={shopPath('settings')} text={t('sellerSettings')} />
   return (

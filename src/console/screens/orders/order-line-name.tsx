@@ -7,7 +7,7 @@ export const OrderLineName = ({ line: { title, variantTitle, sku } }: { line: Pi
     <bdi>{title}</bdi>
     {[variantTitleText(variantTitle), sku].filter(Boolean).map((text, index) => (
       <small key={index} class="faint">
-        {' '}
+        {index === 0 ? ' ' : ' · '}
         <bdi>{text}</bdi>
       </small>
     ))}

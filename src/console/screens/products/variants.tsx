@@ -60,11 +60,19 @@ function MainVariantFields({ row, editor, currency, figures, productId }: Varian
   const { draft, id, key } = row
   const errorOf = (field: string) => fieldErrorText(editor, `rows.${key}.${field}`, currency)
   const stock = id === undefined ? undefined : figures.value.get(id)
+  // The hint is shown once, not on each of many new variants.
+  const isFirstNew = editor.rows.value.find((one) => one.id === undefined)?.key === key
   return (
     <div class="fields">
       <MoneyField label={common('price')} currency={currency} bind={draft.price} max={20} required error={errorOf('price')} />
       {id === undefined ? (
-        <NumberField label={t('firstStock')} bind={draft.onHand} max={10} error={errorOf('onHand')} hint={t('firstStockHint')} />
+        <NumberField
+          label={t('firstStock')}
+          bind={draft.onHand}
+          max={10}
+          error={errorOf('onHand')}
+          hint={isFirstNew ? t('firstStockHint') : undefined}
+        />
       ) : (
         <div class="field">
           <span>{t('onHand')}</span>
@@ -117,11 +125,17 @@ function VariantRowFields(props: VariantsProps & { row: VariantRow }) {
 }
 
 const bulkFields = ['price', 'compareAt', 'cost', 'weight', 'taxClass', 'lowStockAt'] as const
+type BulkField = (typeof bulkFields)[number] | 'onHand'
 
-/** Sets a field of every variant. */
+/** Sets a field of every variant. The quantity is a field of new variants; later it changes by stock adjustments. */
 function BulkEdit({ editor }: VariantsProps) {
-  const field = useSignal<(typeof bulkFields)[number]>('price')
+  const field = useSignal<BulkField>('price')
   const text = useSignal('')
+  const isNew = editor.rows.value.every(({ id }) => id === undefined)
+  const [firstField, ...furtherFields] = bulkFields
+  const fields: readonly BulkField[] = isNew ? [firstField, 'onHand', ...furtherFields] : bulkFields
+  const labelOf = (bulkField: BulkField) =>
+    bulkField === 'price' ? common('price') : bulkField === 'onHand' ? t('firstStock') : t(bulkField)
   function apply(): void {
     for (const { draft } of editor.rows.value) draft[field.value].value = text.value
   }
@@ -136,11 +150,7 @@ function BulkEdit({ editor }: VariantsProps) {
       }}
     >
       <legend>{t('forAll')}</legend>
-      <SelectField
-        label={t('field')}
-        bind={field}
-        options={bulkFields.map((field) => [field, field === 'price' ? common('price') : t(field)] as const)}
-      />
+      <SelectField label={t('field')} bind={field} options={fields.map((bulkField) => [bulkField, labelOf(bulkField)] as const)} />
       <TextField label={common('value')} bind={text} max={40} code />
       <Button onPress={apply} text={t('apply')} />
     </fieldset>

@@ -20,7 +20,7 @@ export default {
   inclusiveHint: 'Otherwise tax is added at checkout',
   alsoShipping: 'also on shipping',
   isForShipping: 'Also charge this rate on shipping',
-  shippingHint: 'If several rates apply to shipping, the standard rate counts',
+  shippingHint: 'If several rates apply to shipping, the standard rate is used',
   duplicate: 'A rate for {name} already exists ({rate}). Edit it instead.',
   removed: '{name} removed',
 } as const

@@ -7,7 +7,7 @@ export default {
   send: 'Submit for review',
   sent: 'Submitted for review',
   fileHintOwn:
-    'You are also the administrator of this installation: they are approved when you save them. They apply to all of your shops.',
+    'You are also the administrator of this installation, so your business details are approved when you save them. They apply to all of your shops.',
   sendOwn: 'Save and approve',
   approvedNow: 'Business details approved',
   pendingOwn: 'In review: not approved yet.',

@@ -72,7 +72,9 @@ export function KybForm({ rejected, onFiled }: { rejected: Record | undefined; o
           />
         ))}
         {owners.value.length < ownersMax && (
-          <Button icon="plus" onPress={() => (owners.value = [...owners.value, { name: '', share: '' }])} text={t('addOwner')} />
+          <div class="row">
+            <Button icon="plus" onPress={() => (owners.value = [...owners.value, { name: '', share: '' }])} text={t('addOwner')} />
+          </div>
         )}
       </Form>
     </Section>

@@ -37,8 +37,8 @@ export default {
   showQuantityHint: 'The storefront API returns the exact quantity instead of in stock / sold out.',
   strictProvinces: 'Reject unknown states / provinces',
   strictProvincesHint: 'If taxes or shipping depend on the state or province, carts reject an address with an unknown one.',
-  returnDays: 'Days for returns',
-  returnDaysHint: 'Customers can request returns for this many days after an item was sent. With 0, only you can.',
+  returnDays: 'Return window (days)',
+  returnDaysHint: 'Customers can request returns for this many days after an item is sent. With 0, only staff can.',
   pages: 'Pages of your storefront',
   pagesHint:
     'Emails link to these pages. Leave empty to use souk’s pages. The console opens the product page with ?handle= and the product’s handle.',

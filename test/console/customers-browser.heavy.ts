@@ -113,7 +113,7 @@ test('an import of customers shows a preview, then the result with every refused
   )
   const visitor = await open({ as: selling, at: at(selling, 'customers/import') })
   await visitor.heading('Import customers')
-  await visitor.upload(/^CSV file/, [file])
+  await visitor.upload(/^Choose CSV file/, [file])
   await visitor.press('Preview import')
   await visitor.there('Preview', { role: 'region' })
   await visitor.there('Errors', { role: 'region' })

@@ -62,7 +62,7 @@ test('tracking numbers of a CSV file are previewed and then saved', async ({ ope
   writeFileSync(file, `Order number;Tracking number;Carrier\n#${one.number};T-1;Post\n${two.number};<b>T-2</b>;\n9999;T-3;\nx;T-4;\n`)
   const visitor = await open({ as: selling, at: at(selling, '/orders/tracking'), width: 'phone' })
   await visitor.heading('Tracking numbers from CSV')
-  await visitor.upload(/^CSV file/, [file])
+  await visitor.upload(/^Choose CSV file/, [file])
   await visitor.text('No such orders: #9999')
   await visitor.text('Row 5 is skipped: it has no order number.')
   await visitor.text('<b>T-2</b>')

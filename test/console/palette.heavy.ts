@@ -95,6 +95,9 @@ test('pages, actions and settings are found by their synonyms', async ({ open, d
   for (const [typed, entry] of [
     ['domain', 'Pages Domains'],
     ['vat', 'Pages Taxes'],
+    ['timezone', 'Pages Shop details'],
+    ['bank transfer', 'Pages Payments'],
+    ['reports', 'Pages Home'],
     ['2FA', 'Account Two-factor authentication'],
     ['password', 'Account Change password'],
     ['import prod', 'Actions Import products'],

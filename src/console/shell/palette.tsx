@@ -76,8 +76,12 @@ function findPages(input: string): readonly PaletteEntry[] {
 /** Records found by a search text. */
 type RecordSearch = { readonly words: string; readonly found: readonly PaletteEntry[]; readonly error?: unknown }
 
-/** Returns the search text; empty if it is too short or there are no records to search. */
-const searchTerms = (input: string): string => ((shop.value || isOperator.value) && input.trim().length >= 2 ? input.trim() : '')
+/** Returns the search text; empty if it is too short or there are no records to search. A digit is an order number. */
+function searchTerms(input: string): string {
+  const text = input.trim()
+  if (!shop.value && !isOperator.value) return ''
+  return text.length >= 2 ? text : /^\d$/.test(text) ? `#${text}` : ''
+}
 const noRecords: RecordSearch = { words: '', found: [] }
 
 async function findShopEntries(words: string, signal: AbortSignal): Promise<RecordSearch> {

@@ -54,7 +54,7 @@ export default {
   trackingFile: 'أرقام التتبع من CSV',
   trackingFileHint:
     'الأعمدة: رقم الطلب ورقم التتبع وشركة الشحن. تُوضع علامة منفَّذ على كل طلب في الملف، ويتلقى العملاء رسالة شحن إذا كان البريد الإلكتروني مُعدًّا.',
-  trackingChoose: 'ملف CSV',
+  trackingChoose: 'اختر ملف CSV',
   trackingTooLarge: 'اختر ملف CSV لا يتجاوز 1 ميغابايت و{n} طلب.',
   trackingNoColumn: 'لا يحتوي الملف على عمود لأرقام الطلبات. سمِّ أحد الأعمدة «Order number».',
   trackingMissing: 'طلبات غير موجودة: {list}',

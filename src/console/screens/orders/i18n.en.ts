@@ -45,7 +45,7 @@ export default {
   trackingFile: 'Tracking numbers from CSV',
   trackingFileHint:
     'Columns: order number, tracking number and carrier. Each order in the file is marked as fulfilled, and customers get a shipping email, if email is set up.',
-  trackingChoose: 'CSV file',
+  trackingChoose: 'Choose CSV file',
   trackingTooLarge: 'Choose a CSV file of at most 1 MB and {n} orders.',
   trackingNoColumn: 'The file has no column of order numbers. Name one “Order number”.',
   trackingMissing: 'No such orders: {list}',

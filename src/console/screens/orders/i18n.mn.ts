@@ -49,7 +49,7 @@ export default {
   trackingFile: 'CSV-ээс хяналтын дугаар',
   trackingFileHint:
     'Багана: захиалгын дугаар, хяналтын дугаар, тээвэрлэгч. Файл дахь захиалга бүрийг биелүүлсэн гэж тэмдэглэнэ. Имэйл тохируулсан бол худалдан авагчид хүргэлтийн имэйл очно.',
-  trackingChoose: 'CSV файл',
+  trackingChoose: 'CSV файл сонгох',
   trackingTooLarge: '1 МБ, {n} захиалгаас ихгүй CSV файл сонгоно уу.',
   trackingNoColumn: 'Файлд захиалгын дугаарын багана алга. Баганыг “Order number” гэж нэрлэнэ үү.',
   trackingMissing: 'Ийм захиалга алга: {list}',

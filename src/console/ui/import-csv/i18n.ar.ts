@@ -2,7 +2,7 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  file: 'ملف CSV',
+  file: 'اختر ملف CSV',
   chosen: 'الملف: {name}، {size}',
   another: 'اختيار ملف آخر',
   check: 'معاينة الاستيراد',

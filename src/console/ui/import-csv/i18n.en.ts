@@ -1,5 +1,5 @@
 export default {
-  file: 'CSV file',
+  file: 'Choose CSV file',
   chosen: 'File: {name}, {size}',
   another: 'Choose another file',
   check: 'Preview import',

@@ -2,7 +2,7 @@ import type { Translation } from '../../lib/i18n/catalog.ts'
 import type en from './i18n.en.ts'
 
 export default {
-  file: 'CSV файл',
+  file: 'CSV файл сонгох',
   chosen: 'Файл: {name}, {size}',
   another: 'Өөр файл сонгох',
   check: 'Импортыг урьдчилан харах',

@@ -180,7 +180,7 @@ export function ImportCsv<Report extends ImportReport>({
             )}
           </div>
         )}
-        {!checked && !progress.value && <p class="hint">{t('checkHint')}</p>}
+        {!response.value && !failure.value && !progress.value && <p class="hint">{t('checkHint')}</p>}
         {progress.value && <ImportProgressView progress={progress.value} onStop={() => controllerRef.current?.abort()} />}
       </Section>
       <div ref={result} tabIndex={-1} class="form-problem loaded">

@@ -138,7 +138,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </div>
           <div class="pair">
             <LanguageSelect onChange={changeLanguage} />
-            <Button icon="out" onPress={confirmLogOut} text={t('logout')} />
+            <Button onPress={confirmLogOut} text={t('logout')} />
           </div>
           <label>
             <span class="unseen">{t('scheme')}</span>

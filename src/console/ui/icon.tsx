@@ -28,7 +28,6 @@ const paths = {
   upload: 'M10 13V4m-4 4 4-4 4 4M3 16h14',
   download: 'M10 4v9m-4-4 4 4 4-4M3 16h14',
   copy: 'M7 7h9v9H7zM4 13V4h9',
-  out: 'M8 4H4v12h4M12 6l4 4-4 4M16 10H8',
   truck: 'M2 5h10v9H2zM12 8h3.5L18 11v3h-6zM5.5 16.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM14.5 16.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z',
   grip: 'M7 5h.01M7 10h.01M7 15h.01M13 5h.01M13 10h.01M13 15h.01',
   bell: 'M5 14V9a5 5 0 0 1 10 0v5l1 1H4zM8.5 17h3',
@@ -37,7 +36,7 @@ const paths = {
 export type IconName = keyof typeof paths
 
 export const Icon = ({ name }: { name: IconName }) => (
-  <svg class={`icon${name === 'left' || name === 'right' || name === 'out' ? ' mirrored' : ''}`} viewBox="0 0 20 20" aria-hidden="true">
+  <svg class={`icon${name === 'left' || name === 'right' ? ' mirrored' : ''}`} viewBox="0 0 20 20" aria-hidden="true">
     <path d={paths[name]} />
   </svg>
 )

@@ -49,8 +49,10 @@ export default {
   'words.giftCards': 'vouchers قسائم',
   'words.affiliates': 'referral partners commission عمولة إحالة',
   'words.blog': 'posts articles news content مقالات أخبار',
-  'words.settings': 'shop name logo address currency time zone contact storefront cors اسم شعار عنوان عملة منطقة زمنية timezone legal invoice return policy window فاتورة إرجاع',
-  'words.payments': 'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider بطاقة معالج دفع bank transfer cash on delivery manual تحويل بنكي نقدا',
+  'words.settings':
+    'shop name logo address currency time zone contact storefront cors اسم شعار عنوان عملة منطقة زمنية timezone legal invoice return policy window فاتورة إرجاع',
+  'words.payments':
+    'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider بطاقة معالج دفع bank transfer cash on delivery manual تحويل بنكي نقدا',
   'words.shipping': 'delivery zones rates postage carriers توصيل مناطق',
   'words.taxes': 'vat gst sales tax rates ضريبة القيمة المضافة',
   'words.mail': 'notifications sender smtp templates reply messages إشعارات بريد قوالب',

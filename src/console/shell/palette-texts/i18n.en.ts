@@ -48,7 +48,8 @@ export default {
   'words.affiliates': 'referral partners commission',
   'words.blog': 'posts articles news content',
   'words.settings': 'shop name logo address currency time zone contact storefront cors timezone legal invoice return policy window',
-  'words.payments': 'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider bank transfer cash on delivery manual',
+  'words.payments':
+    'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider bank transfer cash on delivery manual',
   'words.shipping': 'delivery zones rates postage carriers',
   'words.taxes': 'vat gst sales tax rates',
   'words.mail': 'notifications sender smtp templates reply messages',

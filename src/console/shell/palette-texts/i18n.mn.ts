@@ -49,8 +49,10 @@ export default {
   'words.giftCards': 'vouchers ваучер',
   'words.affiliates': 'referral partners commission шимтгэл',
   'words.blog': 'posts articles news content нийтлэл мэдээ',
-  'words.settings': 'shop name logo address currency time zone contact storefront cors нэр лого хаяг валют цагийн бүс timezone legal invoice return policy window нэхэмжлэх буцаах',
-  'words.payments': 'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider карт боловсруулагч bank transfer cash on delivery manual банк бэлэн',
+  'words.settings':
+    'shop name logo address currency time zone contact storefront cors нэр лого хаяг валют цагийн бүс timezone legal invoice return policy window нэхэмжлэх буцаах',
+  'words.payments':
+    'stripe paypal tap qpay checkout btcpay bitcoin crypto card apple google pay processor provider карт боловсруулагч bank transfer cash on delivery manual банк бэлэн',
   'words.shipping': 'delivery zones rates postage carriers бүс',
   'words.taxes': 'vat gst sales tax rates НӨАТ татвар',
   'words.mail': 'notifications sender smtp templates reply messages мэдэгдэл загвар',

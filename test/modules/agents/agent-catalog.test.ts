@@ -1,7 +1,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { publicAnswerBytesMax } from '../../../src/lib/shorten-texts.ts'
 import { UcpError } from '../../../src/lib/ucp/errors.ts'
 import { type Capability, newestRelease } from '../../../src/lib/ucp/releases.ts'
 import { getProduct, lookupCatalog, searchCatalog } from '../../../src/modules/agents/agent-catalog/index.ts'
+import { agentApp, enableAgents, restCall, toolCall } from '../../support/agents.ts'
 import { type Answer, type TestApp, testApp } from '../../support/app.ts'
 import { shopIn, usd } from '../../support/catalog.ts'
 import { longTestMs } from '../../support/timeouts.ts'
@@ -214,4 +216,51 @@ test('a text that looks like an instruction appears once, in its own string, wit
   expect(Object.keys(description)).toEqual(['plain'])
   expect(description.plain).toStartWith('{"tool":"x"} [link](javascript:1) <script> long')
   expect(description.plain.length).toBeLessThanOrEqual(1_000)
+})
+
+test('answers about the largest products stay within 1 MB over both transports, and omit no product', async () => {
+  await using app = await agentApp()
+  const shop = await shopIn(app)
+  await enableAgents(app, shop.shop.id)
+  const range = (count: number) => Array.from({ length: count }, (_, nth) => nth)
+  const wideText = (nth: number) => `${nth} ${'界'.repeat(200)}`
+  const values = range(60).map(wideText)
+  const largeProduct = (nth: number) => ({
+    title: `Lamp ${wideText(nth)}`,
+    descriptionHtml: `<p>${'"'.repeat(10_000)}</p>`,
+    tags: range(60).map(wideText),
+    options: [{ name: 'Size', values }],
+    variants: values.map((value, at) => ({ optionValues: [value], sku: at < 40 ? 'SAME' : wideText(at), price: usd(100) })),
+    images: range(10).map((image) => ({ url: `https://images.example.com/${'x'.repeat(1_900)}${image}`, alt: wideText(image) })),
+  })
+  for (const nth of range(50)) await shop.add(largeProduct(nth))
+  const { name } = shop.shop
+  const ask = async (tool: string, body: object) => {
+    const rest = await restCall(app, name, tool, undefined, { body })
+    const mcp = await toolCall(app, name, tool, { catalog: body })
+    expect([tool, mcp.content]).toEqual([tool, rest.body])
+    for (const { text } of [rest, mcp]) expect([tool, Buffer.byteLength(text) <= publicAnswerBytesMax]).toEqual([tool, true])
+    return rest.body
+  }
+  const { products } = await ask('search_catalog', { query: 'lamp', pagination: { limit: 50 } })
+  expect(products).toHaveLength(50)
+  for (const product of products) expect(product).toMatchObject({ title: expect.stringContaining('Lamp'), variants: [{ price: usd(100) }] })
+  const ids = products.map(({ id }: Json) => id)
+  expect((await ask('lookup_catalog', { ids })).products.map(({ id }: Json) => id)).toEqual(ids)
+  expect((await ask('lookup_catalog', { ids: ['SAME'] })).products.length).toBeGreaterThan(0)
+  expect((await ask('get_product', { id: ids[0] })).product.variants.length).toBeGreaterThan(0)
+})
+
+test('a product shows all of its 250 variants and option values', async () => {
+  await using app = await testApp()
+  const shop = await createCatalogShop(app)
+  const values = Array.from({ length: 250 }, (_, nth) => `Size ${nth}`)
+  const { id } = await shop.add({
+    title: 'Screw',
+    options: [{ name: 'Size', values }],
+    variants: values.map((value) => ({ optionValues: [value], price: usd(100) })),
+  })
+  const { product } = await shop.product({ id })
+  expect(product.variants).toHaveLength(250)
+  expect(product.options[0].values.map(({ label }: Json) => label)).toEqual(values)
 })

@@ -1,6 +1,8 @@
 /** Products as the Universal Commerce Protocol shows them. Each text of the shop enters once, as plain text. */
 import { plainText, plainTextOfHtml } from '../../../lib/plain-text.ts'
+import { bytesOf } from '../../../lib/shorten-texts.ts'
 import { type InfoCode, infoMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { variantsMax } from '../../catalog/products/domain.ts'
 import type { PublicProduct } from '../../catalog/products/index.ts'
 
 export type PublicVariant = PublicProduct['variants'][number]
@@ -18,8 +20,11 @@ const tagsMax = 50
 const imagesMax = 20
 /** Maximum characters of a description in a list, and of a single product. */
 export const descriptionMax = { list: 1_000, detail: 10_000 } as const
-/** A product's record can have thousands of variants. */
-export const variantsMax = 100
+/**
+ * Maximum bytes of the products of one answer. MCP sends an answer twice, once as a quoted text of at most twice the
+ * bytes, and the result stays within the 1 MB of a public response.
+ */
+const productsBytesMax = 320_000
 
 /** @param inputs the ids of the request that found the variant; undefined in a search */
 export function variantView({ options, images }: PublicProduct, variant: PublicVariant, inputs?: readonly LookupMatch[]) {
@@ -84,6 +89,42 @@ export function productView(product: PublicProduct, variants: readonly VariantVi
 }
 
 export type ProductView = ReturnType<typeof productView>
+
+/** Limits of the shorter forms of a product, from the mildest to the shortest. Their variants have no media. */
+const shorterForms = [
+  { media: 3, tags: 20, description: descriptionMax.detail, values: variantsMax, variants: variantsMax },
+  { media: 0, tags: 0, description: 200, values: 20, variants: 20 },
+  { media: 0, tags: 0, description: 0, values: 1, variants: 1 },
+] as const
+
+const shortened = <View extends ProductView>(view: View, limits: (typeof shorterForms)[number]): View => ({
+  ...view,
+  description: { plain: plainText(view.description.plain, limits.description) },
+  ...(view.media ? { media: view.media.slice(0, limits.media) } : {}),
+  ...(view.options ? { options: view.options.map((option) => ({ ...option, values: option.values.slice(0, limits.values) })) } : {}),
+  variants: view.variants.slice(0, limits.variants).map(({ media: _, ...variant }) => variant),
+  ...(view.tags ? { tags: view.tags.slice(0, limits.tags) } : {}),
+})
+
+const jsonBytesOf = (value: object): number => bytesOf(JSON.stringify(value))
+const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
+
+/** Shortens the largest products of an answer so that all fit into one response, and drops the last if they do not. */
+export function fitProducts<View extends ProductView>(views: readonly View[]): View[] {
+  const sizes = views.map(jsonBytesOf)
+  if (sumOf(sizes) <= productsBytesMax) return [...views]
+  const share = Math.floor(productsBytesMax / views.length)
+  const fitting = views.map((view) => {
+    let short = view
+    for (const limits of shorterForms) {
+      if (jsonBytesOf(short) <= share) break
+      short = shortened(view, limits)
+    }
+    return short
+  })
+  while (sumOf(fitting.map(jsonBytesOf)) > productsBytesMax) fitting.pop()
+  return fitting
+}
 
 /** An id of a request, and whether it names the variant or its product. */
 export type LookupMatch = { id: string; match: 'exact' | 'featured' }

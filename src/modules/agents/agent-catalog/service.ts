@@ -4,6 +4,7 @@ import { sha256 } from '../../../lib/seal.ts'
 import { envelopeOf, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { notFoundMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { variantsMax } from '../../catalog/products/domain.ts'
 import {
   type CatalogDeps,
   findPublicProductIds,
@@ -19,6 +20,7 @@ import {
   detailOptions,
   type FilterInput,
   featuredVariant,
+  fitProducts,
   idMessage,
   type LookupInput,
   type LookupMatch,
@@ -30,7 +32,6 @@ import {
   productView,
   type SearchInput,
   selectVariants,
-  variantsMax,
   variantView,
 } from './product-view.ts'
 import type { AgentCatalogDeps } from './providers.ts'
@@ -116,7 +117,7 @@ async function search(
   const next = offset + limit
   return {
     ucp: envelopeOf(call.platform, 'search'),
-    products: found.filter((product) => product !== undefined),
+    products: fitProducts(found.filter((product) => product !== undefined)),
     pagination: {
       ...(next < total ? { cursor: `${next.toString(36)}.${searchDigest(body)}` } : {}),
       has_next_page: next < total,
@@ -188,11 +189,13 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
   }
   return {
     ucp: envelopeOf(call.platform, 'lookup'),
-    products: [...products.values()].map(({ product, inputs }) =>
-      productView(
-        product,
-        [...inputs].map(([variant, of]) => variantView(product, variant, of)),
-        descriptionMax.list,
+    products: fitProducts(
+      [...products.values()].map(({ product, inputs }) =>
+        productView(
+          product,
+          [...inputs].map(([variant, of]) => variantView(product, variant, of)),
+          descriptionMax.list,
+        ),
       ),
     ),
     ...messagesOf(messages),
@@ -216,8 +219,6 @@ export async function getProduct(deps: CatalogDeps, call: Call, { body }: { body
     descriptionMax.detail,
   )
   const options = detailOptions(product, selected)
-  return {
-    ucp: envelopeOf(call.platform, 'lookup'),
-    product: { ...view, ...(options.length > 0 ? { options } : {}), ...(selected.length > 0 ? { selected } : {}) },
-  }
+  const [shown] = fitProducts([{ ...view, ...(options.length > 0 ? { options } : {}), ...(selected.length > 0 ? { selected } : {}) }])
+  return { ucp: envelopeOf(call.platform, 'lookup'), product: shown }
 }

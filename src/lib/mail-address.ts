@@ -61,6 +61,20 @@ export function normalMailAddress(text: string): string {
   return normalOf(trimmed) ?? trimmed.normalize('NFC').toLowerCase()
 }
 
+const gmailDomains: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.com'])
+
+/**
+ * Returns the mailbox that receives mail to an address, as far as its spelling tells: without a tag (`ann+shop@`), and
+ * at Gmail without dots. For counting only: some servers deliver these spellings to different mailboxes.
+ */
+export function mailboxOf(address: string): string {
+  const normal = normalMailAddress(address)
+  const at = normal.lastIndexOf('@')
+  const [local, domain] = [normal.slice(0, Math.max(at, 0)), normal.slice(at + 1)]
+  const untagged = local.replace(/(?<=.)\+.*$/s, '')
+  return gmailDomains.has(domain) ? `${untagged.replaceAll('.', '')}@gmail.com` : `${untagged}@${domain}`
+}
+
 /**
  * Returns the stored form: ASCII addresses as typed, international ones normalised, because SQL `lower()` handles ASCII
  * only.

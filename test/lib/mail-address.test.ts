@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { isMailAddress, needsSmtpUtf8, normalMailAddress, senderOf, storedMailAddress } from '../../src/lib/mail-address.ts'
+import { isMailAddress, mailboxOf, needsSmtpUtf8, normalMailAddress, senderOf, storedMailAddress } from '../../src/lib/mail-address.ts'
 import { growthOf, linearMax } from '../support/growth.ts'
 import { longTestMs } from '../support/timeouts.ts'
 
@@ -28,6 +28,19 @@ test('an ASCII address keeps its case and compares without it; an international 
   expect(normalMailAddress(' Ann@Example.COM ')).toBe('ann@example.com')
   expect([storedMailAddress('Ann@Example.COM'), storedMailAddress('Ann@Exämple.de')]).toEqual(['Ann@Example.COM', 'ann@xn--exmple-cua.de'])
   expect(['ann@example.com', 'ann@xn--exmple-cua.de', 'ж@example.com'].map(needsSmtpUtf8)).toEqual([false, false, true])
+})
+
+test('tags, and dots at Gmail, do not change the mailbox of an address', () => {
+  for (const [address, mailbox] of [
+    ['Ann+shop@Example.com', 'ann@example.com'],
+    ['ann+a+b@exämple.de', 'ann@xn--exmple-cua.de'],
+    ['a.n.n@example.com', 'a.n.n@example.com'],
+    ['A.n.n+x@gmail.com', 'ann@gmail.com'],
+    ['ann@GoogleMail.com', 'ann@gmail.com'],
+    ['+ann@example.com', '+ann@example.com'],
+    ['no address', '@no address'],
+  ] as const)
+    expect([address, mailboxOf(address)]).toEqual([address, mailbox])
 })
 
 test('an address that could end a header or command, or that no server accepts, is refused', () => {

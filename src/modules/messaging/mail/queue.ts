@@ -1,5 +1,5 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { normalMailAddress, storedMailAddress } from '../../../lib/mail-address.ts'
+import { mailboxOf, storedMailAddress } from '../../../lib/mail-address.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { isErasedEmail } from '../../customers/erasure/domain.ts'
 import { laneOf, type MailData, type MailLanguage, type MailTemplate, mailSeal, mailTemplates } from './domain.ts'
@@ -65,6 +65,6 @@ export async function queueMail<Template extends MailTemplate>(
   })
 }
 
-/** Returns the key of recipient quotas: a hash, so that no address is stored. */
-const recipientOf = (to: string): string => quotaHashOf(`recipient ${normalMailAddress(to)}`)
+/** Returns the key of recipient quotas, one for each mailbox: a hash, so that no address is stored. */
+const recipientOf = (to: string): string => quotaHashOf(`recipient ${mailboxOf(to)}`)
 const quotaHashOf = (text: string): string => sha256(`mail ${text}`).slice(0, 32)

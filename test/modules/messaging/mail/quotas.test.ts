@@ -134,6 +134,20 @@ test('above the quota of a recipient, order mail is delayed and requested mail i
   expect(server.received).toHaveLength(6)
 })
 
+test('all spellings of one mailbox share the quota of its recipient', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '2' })
+  const { shop } = await app.merchant()
+  const mailboxes = [
+    ['ann@example.com', 'Ann+1@example.com', 'ann+2+3@EXAMPLE.com', 'ann+ж@example.com'],
+    ['bob.lee@gmail.com', 'boblee@gmail.com', 'b.o.b.lee+shop@googlemail.com'],
+    ['eva@exämple.de', 'EVA+1@xn--exmple-cua.de', 'eva+2@exämple.de'],
+  ]
+  for (const [nth, to] of mailboxes.flat().entries()) await queueNotice(app, shop.id, `key-${nth}`, to)
+  await sendMails(app)
+  expect(server.received).toHaveLength(2 * mailboxes.length)
+})
+
 test('password resets arrive above the quota of a recipient, and those of unknown accounts do not count', async () => {
   await using server = await mailServer()
   await using app = await testApp({ ...server.settings, MAIL_PER_RECIPIENT_HOUR: '3' })

@@ -146,6 +146,17 @@ test('a lookup finds variants, products, handles and SKUs, and lists the ids tha
   expect(cheap.messages).toMatchObject([{ path: '$.ids[0]' }])
 })
 
+test('a lookup finds a handle and a SKU in either Unicode normal form', async () => {
+  await using app = await testApp()
+  const shop = await createCatalogShop(app)
+  const { variants } = await shop.add({ title: 'Tree', handle: 'ёлка', variants: [{ sku: 'ЁЛ-1', price: usd(1) }] })
+  const ids = ['ёлка', 'ЁЛ-1', 'ёл-1'].flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')])
+  const { products, messages } = await shop.lookup({ ids })
+  expect(messages).toBeUndefined()
+  expect(products).toMatchObject([{ variants: [{ id: variants[0]?.id }] }])
+  expect(products[0].variants[0].inputs).toHaveLength(ids.length)
+})
+
 test('selected options narrow a product, and the least preferred ones are dropped if no variant has all', async () => {
   await using app = await testApp()
   const shop = await createCatalogShop(app)

@@ -139,8 +139,9 @@ async function listedProduct(deps: AgentCatalogDeps, shopId: string, id: string)
   return view
 }
 
-/** SKUs are compared without case. A shop may use one SKU for several variants. */
-const isSku = ({ sku }: PublicVariant, id: string): boolean => sku?.toLowerCase() === id.toLowerCase()
+const skuKeyOf = (sku: string): string => sku.normalize('NFC').toLowerCase()
+/** SKUs are compared in NFC and without case. A shop may use one SKU for several variants. */
+const isSku = ({ sku }: PublicVariant, id: string): boolean => sku !== null && skuKeyOf(sku) === skuKeyOf(id)
 const skuProductsMax = 5
 
 type Match = { product: PublicProduct; variant: PublicVariant; match: LookupMatch['match'] }
@@ -152,7 +153,7 @@ async function matchesOf(deps: CatalogDeps, { shop }: Call, id: string): Promise
   if (product) return pick(product, sellable && (({ id: variantId }) => variantId === id))
   const named = await parsed(shop.id, readPublicProductByHandle(deps, shop, id))
   if (named) return pick(named, undefined)
-  const { data } = await listProducts(deps, shop, { sku: id }, { page: 1, limit: skuProductsMax, offset: 0 })
+  const { data } = await listProducts(deps, shop, { sku: id.normalize('NFC') }, { page: 1, limit: skuProductsMax, offset: 0 })
   const bySku = await Promise.all(data.map((one) => parsed(shop.id, readPublicProduct(deps, one.id))))
   return bySku.flatMap((one) => (one ? pick(one, (variant) => isSku(variant, id)) : []))
 }

@@ -7,8 +7,8 @@ import { figure, median, print, quick, reportRatios, reportSingle, start, work }
 import { seed } from './seed.ts'
 
 /** `--products=N` for another number. */
-const named = Bun.argv.find((argument) => argument.startsWith('--products='))?.slice('--products='.length)
-const products = Number(named ?? (quick ? 100_000 : 1_000_000))
+const productsArgument = Bun.argv.find((argument) => argument.startsWith('--products='))?.slice('--products='.length)
+const products = Number(productsArgument ?? (quick ? 100_000 : 1_000_000))
 const repetitions = quick ? 5 : 20
 
 /** Runs in the page from its start. Stores when the rows are shown. */

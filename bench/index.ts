@@ -30,8 +30,8 @@ import { measureSoak } from './soak.ts'
 import { measureStart } from './start.ts'
 import { measureTrust } from './trust.ts'
 
-const named = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
-const isWanted = (part: string) => named.length === 0 || named.includes(part)
+const names = Bun.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+const isWanted = (part: string) => names.length === 0 || names.includes(part)
 
 try {
   print(`souk against the floor, ${rounds} rounds in turn of ${readLoad.seconds} s, ${readLoad.connections} connections`)
@@ -57,7 +57,7 @@ try {
   if (isWanted('backup')) await measureBackup()
   if (isWanted('failover')) await measureFailover()
   // Not part of a full run: it takes up to an hour.
-  if (named.includes('soak')) await measureSoak()
+  if (names.includes('soak')) await measureSoak()
   process.stdout.write(`${table()}\n`)
 } finally {
   for (const child of children) child.kill('SIGKILL')

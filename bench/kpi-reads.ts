@@ -95,7 +95,7 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
   const first = Math.floor(deps.clock.now() / dayMs) - days + 1
   const isSqlite = engine === 'sqlite'
   const id = (what: string, nth: string) => (isSqlite ? `printf('${what}_%026d', ${nth})` : `'${what}_' || lpad((${nth})::text, 26, '0')`)
-  const place = `cast(floor(power(${productsCount}, ((n * 7919) % 100003) / 100003.0)) as integer) - 1`
+  const productIndex = `cast(floor(power(${productsCount}, ((n * 7919) % 100003) / 100003.0)) as integer) - 1`
   const processor = `case n % ${processorNames.length} ${processorNames.map((name, nth) => `when ${nth} then '${name}'`).join(' ')} end`
   const numbers = isSqlite
     ? `(with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n + 1 < ${orders}) select n from numbers)`
@@ -105,11 +105,11 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
     isSqlite ? deps.db.write((tx) => tx.rows(sql.raw(text))) : administer(deps.config.databaseUrl, text)
   await run(
     `create table bench_sales as
-    select ${first} + (n * ${days}) / ${orders} as day, ${processor} as processor, ${place} as place, 1 + n % 3 as units,
+    select ${first} + (n * ${days}) / ${orders} as day, ${processor} as processor, ${productIndex} as product_index, 1 + n % 3 as units,
       1000 + (n * 97) % 90000 as cents, n % ${partnersEvery} = 0 as brought, n % ${signUpsEvery} = 0 as is_new
     from ${numbers} as numbered(n)`.replace(isSqlite ? ' as numbered(n)' : '', ''),
   )
-  const shop = id('shop', `place % ${shopsCount}`)
+  const shop = id('shop', `product_index % ${shopsCount}`)
   for (const [kpi, key, value, which] of [
     ['ORDERS', 'processor', 'count(*)', 'true'],
     ['GMV', 'processor', 'sum(cents - 100)', 'true'],
@@ -119,8 +119,8 @@ async function seedFigures({ deps }: Instance, transactions: number): Promise<vo
     ['USERS', "'CUSTOMER'", 'count(*)', 'is_new'],
     ['MERCHANT_CENTS', shop, 'sum(cents)', 'brought'],
     ['MERCHANT_ORDERS', shop, 'count(*)', 'brought'],
-    ['PRODUCT_UNITS', id('prod', 'place'), 'sum(units)', 'brought'],
-    ['PRODUCT_CENTS', id('prod', 'place'), 'sum(cents)', 'brought'],
+    ['PRODUCT_UNITS', id('prod', 'product_index'), 'sum(units)', 'brought'],
+    ['PRODUCT_CENTS', id('prod', 'product_index'), 'sum(cents)', 'brought'],
   ] as const)
     await run(`insert into kpi_days select '${kpi}', 1, day, ${key}, ${value} from bench_sales where ${which} group by 3, 4`)
   for (const span of [8, 64])

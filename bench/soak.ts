@@ -14,8 +14,8 @@ import { mailServer } from '../test/support/mail-server.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { figure, print, quick, reportSingle, root, work } from './runs.ts'
 
-const named = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.slice('--minutes='.length)
-const minutesMax = Number(named ?? (quick ? 6 : 60))
+const minutesArgument = Bun.argv.find((argument) => argument.startsWith('--minutes='))?.slice('--minutes='.length)
+const minutesMax = Number(minutesArgument ?? (quick ? 6 : 60))
 const apartMinutes = quick ? 2 : 10
 const steadyShare = 0.02
 const mb = 1024 * 1024

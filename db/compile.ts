@@ -36,7 +36,7 @@ type Row = Record<string, unknown>
 export function compile<Result>(builder: Builder, ending = ''): Compiled<Result> {
   const { config } = builder as unknown as { config: Config }
   const selected = config.fields ? fieldsOf(config.fields) : (config.returning ?? []).map(selectedAs)
-  const ordered = selected.map(({ path, field, alias }) => ({ path, field: named(field, alias) }))
+  const ordered = selected.map(({ path, field, alias }) => ({ path, field: withAlias(field, alias) }))
   if (config.fields) config.fieldsFlat = ordered
   else if (config.returning) config.returning = ordered
   if (selected.some(({ path }) => path.length > 1) && config.joins?.some(({ joinType }) => joinType !== 'inner')) {
@@ -83,7 +83,7 @@ function selectedAs({ path, field }: { path: string[]; field: Field }): Selected
   return { path, field, alias }
 }
 
-function named(field: Field, alias: string): SQL.Aliased {
+function withAlias(field: Field, alias: string): SQL.Aliased {
   if (is(field, SQL.Aliased)) return field
   return is(field, SQL) ? (field.as(alias) as SQL.Aliased) : sql`${field}`.as(alias)
 }

@@ -175,9 +175,9 @@ export type DatabaseFile = {
   createReserve(): void
   /**
    * Starts following all commits.
-   * @param kept continues after this position if possible
+   * @param shipped continues after this position if possible
    */
-  followLog(kept?: ShippedLog): Promise<CommitLog>
+  followLog(shipped?: ShippedLog): Promise<CommitLog>
 }
 
 /** Cumulative checksum of a write-ahead log. */

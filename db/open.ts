@@ -107,10 +107,10 @@ function openFile(
 
 /** Deletes unfinished files: all in the data directory, elsewhere only those of the database file. */
 function removeOwnRemains(file: string, dataDir: string, directories: readonly string[]): void {
-  const own = [resolve(dataDir), join(resolve(dataDir), 'backups')]
-  for (const folder of own) removeAbandoned(folder, () => true)
+  const ownFolders = [resolve(dataDir), join(resolve(dataDir), 'backups')]
+  for (const folder of ownFolders) removeAbandoned(folder, () => true)
   const names = isThere(file) ? [basename(file), basename(realpathSync(file))] : [basename(file)]
-  for (const folder of directories) if (!own.includes(folder)) removeAbandoned(folder, (target) => names.includes(target))
+  for (const folder of directories) if (!ownFolders.includes(folder)) removeAbandoned(folder, (target) => names.includes(target))
 }
 
 /** Returns the path of a `file:` URL: `file:/srv/shop.db`, `file:./shop.db`, `file:///srv/shop.db`. */

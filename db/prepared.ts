@@ -169,10 +169,10 @@ export const lockedRowsOf = <Table extends SQLiteTable>(
 export function lockAsKnownOf<Table extends SQLiteTable>(
   table: Table,
   which: keyof Row<Table> & string,
-  known: readonly (keyof Row<Table> & string)[],
+  expectedColumns: readonly (keyof Row<Table> & string)[],
 ): (tx: Writer, row: Row<Table>) => MaybePromise<void> {
   const columns: Record<string, SQLiteColumn> = getTableColumns(table)
-  const same = known.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
+  const same = expectedColumns.map((name) => sql`${columns[name]} is not distinct from ${sql.placeholder(name)}`)
   const lock = prepareSure(
     (queries) =>
       queries
@@ -342,7 +342,7 @@ export function updateOfVersion<Table extends SQLiteTable & { readonly id: SQLit
   table: Table,
 ): (
   tx: Writer,
-  known: { readonly id: string; readonly version: number },
+  expected: { readonly id: string; readonly version: number },
   change: { [Name in keyof Row<Table>]?: Row<Table>[Name] | undefined },
 ) => Promise<Row<Table> | undefined> {
   const update = updateOf<SQLiteTable>(table, and(eq(table.id, sql.placeholder('which')), eq(table.version, sql.placeholder('was'))))

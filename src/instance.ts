@@ -242,13 +242,13 @@ const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: f
 
 /** Wraps the database to report once when its file is missing, and once when it is back. */
 function tellingOfPlace(db: Database, tell: (isInPlace: boolean) => void): Database {
-  let told = true
+  let wasInPlace = true
   return {
     ...db,
     isInPlace() {
       const isInPlace = db.isInPlace()
-      if (isInPlace !== told) tell(isInPlace)
-      told = isInPlace
+      if (isInPlace !== wasInPlace) tell(isInPlace)
+      wasInPlace = isInPlace
       return isInPlace
     },
   }

@@ -59,12 +59,12 @@ function createKeyFile(file: string, secrets: Secrets): void {
 }
 
 /** Writes a private file under a temporary name, lets `place` rename it, and syncs. */
-export function writePrivateFile(file: string, text: string, place: (temporary: string, file: string) => void = renameSync): void {
+export function writePrivateFile(file: string, text: string, moveIntoPlace: (temporary: string, file: string) => void = renameSync): void {
   // Created anew, because an existing file would keep its owner and mode.
   const temporary = newTemporary(file)
   try {
     writeFileSync(temporary, text, { mode: 0o600, flush: true, flag: 'wx' })
-    place(temporary, file)
+    moveIntoPlace(temporary, file)
   } finally {
     rmSync(temporary, { force: true })
   }
@@ -82,8 +82,8 @@ export function writePrivateFile(file: string, text: string, place: (temporary: 
  */
 export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
   const embedded = config.databaseUrl.startsWith('file:')
-  const given = { jwt: config.jwtSecrets, encryption: config.encryptionKeys }
-  const complete = given.jwt.length > 0 && given.encryption.length > 0 && config.integrationApiKey !== undefined
+  const configured = { jwt: config.jwtSecrets, encryption: config.encryptionKeys }
+  const complete = configured.jwt.length > 0 && configured.encryption.length > 0 && config.integrationApiKey !== undefined
   const file = keyFile(config)
   let stored = embedded ? readKeyFile(file) : undefined
   if (embedded && !stored && !complete) {
@@ -96,8 +96,8 @@ export function loadSecrets(config: Config, mayCreate: boolean): Secrets {
     stored = readKeyFile(file)
   }
   return {
-    jwt: given.jwt.length > 0 ? [...given.jwt] : (stored?.jwt ?? []),
-    encryption: given.encryption.length > 0 ? [...given.encryption] : (stored?.encryption ?? []),
+    jwt: configured.jwt.length > 0 ? [...configured.jwt] : (stored?.jwt ?? []),
+    encryption: configured.encryption.length > 0 ? [...configured.encryption] : (stored?.encryption ?? []),
     integrationApiKey: config.integrationApiKey ?? stored?.integrationApiKey ?? '',
   }
 }

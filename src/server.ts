@@ -61,25 +61,25 @@ function watchLoop(lag: LoopLag) {
  * @throws if the port is taken
  */
 export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, port }: { host: string; port: number }): RunningServer {
-  let asked = 0
+  let requests = 0
   /**
    * The binary starts with a delayed JIT (build.ts). The first request resets it, so that idle servers do not compile.
    */
   function count(): void {
-    if (asked++ === 0) Bun.unsafe.setJITPolicy(1)
+    if (requests++ === 0) Bun.unsafe.setJITPolicy(1)
   }
 
   /** Waits until no new requests arrive: every busy client waits for a response then. */
   async function gather(deadline: number): Promise<void> {
-    let seen = asked
+    let lastRequests = requests
     let needed = quietLooks.atFirst
     // Counts checks besides time, because a stalled process reads nothing.
     for (let quiet = 0, looks = 0; quiet < needed && looks < gatherLooksMax && performance.now() < deadline; quiet++, looks++) {
       await Bun.sleep(drainLookMs)
       // Lets the server read requests that have arrived.
       await new Promise<void>((resume) => setImmediate(resume))
-      if (asked === seen) continue
-      seen = asked
+      if (requests === lastRequests) continue
+      lastRequests = requests
       needed = quietLooks.afterRequests
       quiet = 0
     }

@@ -186,8 +186,8 @@ async function differences(source: Source, target: Target, { table, columns }: P
   const { name } = table
   const sent = target.reached(name)
   const integers = columns.filter(({ kind }) => kind === 'integer').map((column) => column.name)
-  const ours = source.figures(name, integers)
-  const theirs = await target.figures(name, integers)
+  const sourceFigures = source.figures(name, integers)
+  const targetFigures = await target.figures(name, integers)
   let [rows, sum] = [0, 0n]
   await target.lines(
     name,
@@ -199,7 +199,7 @@ async function differences(source: Source, target: Target, { table, columns }: P
   )
   count(table.rows, name)
   if (sent.rows !== table.rows || rows !== table.rows) return [`${name}: ${rows} rows of ${table.rows}`]
-  if (ours.join() !== theirs.join()) return [`${name}: the sums of its numbers differ`]
+  if (sourceFigures.join() !== targetFigures.join()) return [`${name}: the sums of its numbers differ`]
   return sum === sent.sum ? [] : [`${name}: a row is not as it was sent`]
 }
 

@@ -69,9 +69,9 @@ const concurrentMove = 'another `souk move` is at work on the target'
  */
 export const withTarget = <T>(
   url: string,
-  given: { fingerprint: string; migrations: readonly Migration[]; now: number },
+  options: { fingerprint: string; migrations: readonly Migration[]; now: number },
   use: (target: Target) => Promise<T>,
-): Promise<T> => withClient(url, async (client) => use(await openTarget(client, given)))
+): Promise<T> => withClient(url, async (client) => use(await openTarget(client, options)))
 
 async function openTarget(
   client: pg.Client,

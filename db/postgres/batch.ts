@@ -10,7 +10,7 @@ import type { Statement } from './pool.ts'
 type RecordedStatement = { readonly compiled: Compiled<unknown>; readonly values: Values }
 /** The position of a statement in the lock order: after the last row that its work locked. */
 type LockPosition = { readonly rank: number; readonly row: string }
-type OrderedStatement = RecordedStatement & { readonly place: LockPosition }
+type OrderedStatement = RecordedStatement & { readonly position: LockPosition }
 
 /** A write that ran without sending its statements. */
 export type RecordedWork = {
@@ -67,9 +67,9 @@ function lockPositionsOf(
 ): { taking: OrderedStatement[]; inserting: RecordedStatement[] } | undefined {
   const taking: OrderedStatement[] = []
   const inserting: RecordedStatement[] = []
-  const taken = new Set<string>()
+  const lockedRows = new Set<string>()
   const insertedInto = new Set<string>()
-  let place: LockPosition = { rank: -1, row: '' }
+  let lastPosition: LockPosition = { rank: -1, row: '' }
   for (const one of statements) {
     const { placement } = one.compiled
     if (!placement) return undefined
@@ -84,13 +84,13 @@ function lockPositionsOf(
       if (insertedInto.has(table)) return undefined
       const row = `${table} ${one.values[by]}`
       const next = { rank: lockRankOf(table), row }
-      if (!taken.has(row)) {
-        if (isBefore(next, place)) return undefined
-        taken.add(row)
-        place = next
+      if (!lockedRows.has(row)) {
+        if (isBefore(next, lastPosition)) return undefined
+        lockedRows.add(row)
+        lastPosition = next
       }
     }
-    taking.push({ ...one, place })
+    taking.push({ ...one, position: lastPosition })
   }
   return { taking, inserting }
 }
@@ -116,17 +116,17 @@ export function arrangeBatch<One extends RecordedWork>(all: readonly One[]): { f
   const taking: OrderedStatement[] = []
   const inserting = new Map<string, { many: Compiled<never>; rows: unknown[] }>()
   for (const one of all) {
-    const places = one.ended && lockPositionsOf(one.statements)
-    if (!places) {
+    const positions = one.ended && lockPositionsOf(one.statements)
+    if (!positions) {
       unfit.push(one)
       continue
     }
     fit.push(one)
-    taking.push(...places.taking)
-    for (const insert of places.inserting) mergeInsert(inserting, insert)
+    taking.push(...positions.taking)
+    for (const insert of positions.inserting) mergeInsert(inserting, insert)
   }
   // The sort is stable: statements at one position keep the order of the writes.
-  taking.sort((a, b) => (isBefore(a.place, b.place) ? -1 : isBefore(b.place, a.place) ? 1 : 0))
+  taking.sort((a, b) => (isBefore(a.position, b.position) ? -1 : isBefore(b.position, a.position) ? 1 : 0))
   const statementOf = ({ name, text, bind }: Compiled<unknown>, values: Values) => ({ name, text, values: bind(values) })
   const sending = [
     ...taking.map(({ compiled, values }) => statementOf(compiled, values)),

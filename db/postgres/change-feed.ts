@@ -27,8 +27,8 @@ const numberIn = (text: string): bigint => [...text].reduce((sum, digit) => sum 
 /** Maximum number of open transactions in a cursor. A server has fewer connections. */
 const openMax = 5_000
 
-function snapshotIn(place: string): Snapshot | undefined {
-  const parts = place.split('.')
+function snapshotIn(cursor: string): Snapshot | undefined {
+  const parts = cursor.split('.')
   if (parts.length > openMax || !parts.every((part) => digits.test(part))) return undefined
   const [next = 0n, ...below] = parts.map(numberIn)
   const open = below.map((distance) => next - distance).sort(byNumber)
@@ -77,9 +77,9 @@ export const postgresChangeFeed: ChangeFeed = {
     const found = await read.rows<Found>(
       sql`select 'now'::text as kind, ''::text as id, pg_current_snapshot()::text as value${sql.join(changeFeedTables.map(ofTable), sql``)}`,
     )
-    const seen = snapshotOf(found.find(({ kind }) => kind === 'now')?.value ?? '1:1:')
+    const snapshot = snapshotOf(found.find(({ kind }) => kind === 'now')?.value ?? '1:1:')
     // A server that was restored from a dump starts with lower transaction numbers.
-    if (before.next > seen.next) return undefined
+    if (before.next > snapshot.next) return undefined
     const rows = found.flatMap(({ kind, id, value }) => (kind === 'now' ? [] : [{ table: kind, id, transaction: BigInt(value) }]))
     // If a table reached the limit, its last transaction may be incomplete.
     const cut = changeFeedTables.flatMap((table) => {
@@ -90,14 +90,14 @@ export const postgresChangeFeed: ChangeFeed = {
     const groups = groupsOf(
       rows.filter(({ transaction }) => end === undefined || transaction < end),
       before,
-      last ?? seen,
+      last ?? snapshot,
     )
-    if (end === undefined) return { groups, cursor: cursorOf(last ?? seen), isWhole: true }
+    if (end === undefined) return { groups, cursor: cursorOf(last ?? snapshot), isWhole: true }
     // A single transaction has more rows than the limit.
-    const place = groups.at(-1)?.cursor
-    return place === undefined
+    const cursor = groups.at(-1)?.cursor
+    return cursor === undefined
       ? postgresChangeFeed.since(read, from, { until, limit: limit * 8, notBefore })
-      : { groups, cursor: place, isWhole: false }
+      : { groups, cursor, isWhole: false }
   },
 }
 

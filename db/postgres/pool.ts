@@ -97,8 +97,8 @@ type PoolOptions = {
 }
 
 /** Creates a pool. It opens no connection before the first `session`. */
-export function openPool({ servers, max, timeouts: given, changesNeedBegin = false }: PoolOptions): Pool {
-  const timeouts = { ...defaults, ...given }
+export function openPool({ servers, max, timeouts: configuredTimeouts, changesNeedBegin = false }: PoolOptions): Pool {
+  const timeouts = { ...defaults, ...configuredTimeouts }
   const limits = {
     statement_timeout: timeouts.statement,
     lock_timeout: timeouts.lock,

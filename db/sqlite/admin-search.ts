@@ -36,8 +36,8 @@ const insertOrder = prepare((queries) =>
 const removeOrder = prepare((queries) => queries.delete(orderWords).where(sql`rowid = ${orderRow}`))
 
 async function serialFor(tx: Writer, shopId: string): Promise<number> {
-  const known = await tx.first(serialOf, { shopId })
-  if (known?.serial != null) return known.serial
+  const shopRow = await tx.first(serialOf, { shopId })
+  if (shopRow?.serial != null) return shopRow.serial
   await tx.run(addShop, { shopId })
   return serialFor(tx, shopId)
 }

@@ -345,7 +345,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
       return prepare(text)
     }
     const writerOf = {
-      select: (...given: []) => builders().select(...given),
+      select: (...columns: []) => builders().select(...columns),
       insert: (table: never) => builders().insert(table),
       update: (table: never) => builders().update(table),
       delete: (table: never) => builders().delete(table),

@@ -37,8 +37,8 @@ export function openUnderAnotherName(file: string, table: LockTable = linux): nu
 
 /** Returns the process that locks the file but not the `-shm` of our name. */
 function strangerIn(locks: readonly Lock[], real: string): number | undefined {
-  const ours = holders(locks, `${real}-shm`)
-  for (const pid of holders(locks, real)) if (pid !== process.pid && !ours.has(pid)) return pid
+  const ownHolders = holders(locks, `${real}-shm`)
+  for (const pid of holders(locks, real)) if (pid !== process.pid && !ownHolders.has(pid)) return pid
   return undefined
 }
 

@@ -22,7 +22,7 @@ export function databaseFileAt(file: string): DatabaseFile {
     ...atRest(file),
     holdLog,
     releaseLog: releaseLog,
-    followLog: (kept) => followLog(file, kept && { ...kept, markWhenHeld }).finally(releaseLog),
+    followLog: (shipped) => followLog(file, shipped && { ...shipped, markWhenHeld }).finally(releaseLog),
   }
 
   function holdLog(): void {

@@ -29,10 +29,10 @@ export function openPages(file: string) {
       const size = frameHeaderBytes + header.pageSize
       let [sum, endsCommit] = [before, false]
       for (let at = 0; at < frames.length; at += size) {
-        const whole = frames.subarray(at, at + size)
-        const frame = whole.length === size ? frameOf(whole, header, sum) : undefined
+        const frameBytes = frames.subarray(at, at + size)
+        const frame = frameBytes.length === size ? frameOf(frameBytes, header, sum) : undefined
         if (!frame) return undefined
-        writeAll(pages, whole.subarray(frameHeaderBytes), (frame.page - 1) * header.pageSize)
+        writeAll(pages, frameBytes.subarray(frameHeaderBytes), (frame.page - 1) * header.pageSize)
         sum = frame.sum
         endsCommit = frame.pagesAfter > 0
         if (endsCommit) bytes = frame.pagesAfter * header.pageSize

@@ -3,12 +3,12 @@ import { resolve } from 'node:path'
 import { type CommitLog, LogBroken, type LogLengths, type LogRange, type ShippedLog } from '../engine.ts'
 import { startWorker } from './worker.ts'
 
-/** A call for the log thread. `open` comes first; `kept` is its argument. */
+/** A call for the log thread. `open` comes first; `shipped` is its argument. */
 export type LogRequest = {
   id: number
   ask: 'open' | 'read' | 'next' | 'piece' | 'markShipped' | 'checkpointLong' | 'finish' | 'discard' | 'close'
   file: string
-  kept?: ShippedLog | undefined
+  shipped?: ShippedLog | undefined
 }
 /** Results of all calls. */
 export type LogValue = LogRange | LogLengths | Uint8Array | number | string | boolean | undefined
@@ -17,9 +17,9 @@ export type LogResponse = { id: number; value: LogValue } | { id: number; failed
 
 /**
  * Starts following the log of a file that this process has open.
- * @param kept the shipped part
+ * @param shipped the shipped part
  */
-export async function followLog(file: string, kept?: ShippedLog): Promise<CommitLog> {
+export async function followLog(file: string, shipped?: ShippedLog): Promise<CommitLog> {
   const worker = startWorker('log-worker')
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   const copies = new Set<{ kill(): void }>()
@@ -47,7 +47,7 @@ export async function followLog(file: string, kept?: ShippedLog): Promise<Commit
       if (ended) return reject(ended)
       const id = nextId++
       waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, ask: what, file, kept } satisfies LogRequest)
+      worker.postMessage({ id, ask: what, file, shipped } satisfies LogRequest)
     })
 
   let closing: Promise<void> | undefined

@@ -83,11 +83,11 @@ export function openSpool(file: string) {
       const path = join(folder, String(next++).padStart(9, '0'))
       const temporary = `${path}.tmp`
       const descriptor = openSync(temporary, 'w', 0o600)
-      const places: PieceRange[] = []
+      const ranges: PieceRange[] = []
       try {
         let at = writeAll(descriptor, Buffer.from(`${JSON.stringify({ format: 1, range, after })}\n`))
         for (const piece of pieces) {
-          places.push({ at, length: piece.length })
+          ranges.push({ at, length: piece.length })
           at += writeAll(descriptor, piece)
         }
         fsyncSync(descriptor)
@@ -99,7 +99,7 @@ export function openSpool(file: string) {
         closeSync(descriptor)
       }
       syncPath(folder)
-      return segmentAt(path, range, after, places)
+      return segmentAt(path, range, after, ranges)
     },
     /** Loads the ranges that follow `end` without a gap, and deletes others. */
     load(end: LogEnd | null): Segment[] {
@@ -123,11 +123,11 @@ export function openSpool(file: string) {
 
 type PieceRange = { readonly at: number; readonly length: number }
 
-const segmentAt = (path: string, range: LogRange, after: LogEnd | null, places: readonly PieceRange[]): Segment => ({
+const segmentAt = (path: string, range: LogRange, after: LogEnd | null, ranges: readonly PieceRange[]): Segment => ({
   range,
   after,
-  pieces: places.map((place) => () => readAt(path, place)),
-  bytes: places.reduce((sum, { length }) => sum + length, 0),
+  pieces: ranges.map((pieceRange) => () => readAt(path, pieceRange)),
+  bytes: ranges.reduce((sum, { length }) => sum + length, 0),
   drop: () => rmSync(path, { force: true }),
 })
 
@@ -148,15 +148,15 @@ function segmentIn(path: string): Segment | undefined {
   const end = bytes.subarray(0, headMaxBytes).indexOf(newline)
   const head = end < 0 ? undefined : headOf(bytes.toString('utf8', 0, end))
   if (!head) return undefined
-  const places: PieceRange[] = []
+  const ranges: PieceRange[] = []
   for (let at = end + 1; at < bytes.length; ) {
     if (at + lengthBytes > bytes.length) return undefined
     const length = lengthBytes + bytes.readUInt32BE(at)
     if (at + length > bytes.length) return undefined
-    places.push({ at, length })
+    ranges.push({ at, length })
     at += length
   }
-  return segmentAt(path, head.range, head.after, places)
+  return segmentAt(path, head.range, head.after, ranges)
 }
 
 function headOf(text: string): Pick<Segment, 'range' | 'after'> | undefined {

@@ -11,7 +11,7 @@ export type LogTail = ReturnType<typeof openLogTail>
 
 type TailOptions = {
   /** The shipped part. */
-  kept?: ShippedLog | undefined
+  shipped?: ShippedLog | undefined
   /** Number of frames from which the log is restarted. */
   foldFrames?: number
   /** Approximate maximum size of a range. */
@@ -45,7 +45,7 @@ const [unsettledMax, unsettledMs] = [100, 5]
 export function openLogTail(
   file: string,
   {
-    kept,
+    shipped,
     foldFrames = foldFramesByDefault,
     rangeMaxBytes = 32 * megabyte,
     lockedMaxBytes = 4 * megabyte,
@@ -104,11 +104,11 @@ export function openLogTail(
       return rangeNow(waits - 1)
     }
     if (!header) return undefined
-    const known = position.header
-    if (known && isSameLog(header, known)) return rangeTo(position, header, now.frames)
+    const lastHeader = position.header
+    if (lastHeader && isSameLog(header, lastHeader)) return rangeTo(position, header, now.frames)
     // The log restarted after its last frames were read. After a crash in the first transaction of a restarted log,
     // SQLite picks new salts. Nothing is missing if the database file has not changed since.
-    if (known && !follows(header, known) && markOfLife(file, lastEnd) !== markOf(file))
+    if (lastHeader && !follows(header, lastHeader) && markOfLife(file, lastEnd) !== markOf(file))
       throw new LogBroken('the log restarted more than once')
     return rangeTo({ header, frame: 0, sum: header.sum }, header, now.frames)
   }
@@ -256,12 +256,12 @@ export function openLogTail(
    * if the log still contains those frames, or if the file has not changed since it contained all of them. Reads under
    * the write lock: a log that is wholly in the file could restart with the next write.
    */
-  function continueAfter(given: ShippedLog): boolean {
-    const waiting = spool.load(endAt(given))
+  function continueAfter(shipped: ShippedLog): boolean {
+    const waiting = spool.load(endAt(shipped))
     const last = waiting.at(-1)?.range
-    const { header, frame, sum } = last ? { header: last.header, frame: last.to, sum: last.end } : given
+    const { header, frame, sum } = last ? { header: last.header, frame: last.to, sum: last.end } : shipped
     const end = endAt({ header, frame, sum })
-    const mark = (last ? undefined : given.mark) ?? markOfLife(file, end)
+    const mark = (last ? undefined : shipped.mark) ?? markOfLife(file, end)
     // With many writers, the lock may need several tries.
     if (!Array.from({ length: lockTriesMax }).some(() => isLocked(locker, lock))) return false
     const before = position
@@ -272,7 +272,7 @@ export function openLogTail(
         if (now.frames < frame || !isSameSum(sumAt(`${file}-wal`, now.header, frame), sum)) return false
         position = { header: now.header, frame, sum }
       } else {
-        if (mark === undefined || (mark !== markOf(file) && mark !== given.markWhenHeld)) return false
+        if (mark === undefined || (mark !== markOf(file) && mark !== shipped.markWhenHeld)) return false
         position = { header: now.header, frame: 0, sum: now.header?.sum ?? [0, 0] }
       }
       lastEnd = end
@@ -299,7 +299,7 @@ export function openLogTail(
   }
 
   pinned = look() ?? pinned
-  const continues = kept !== undefined && continueAfter(kept)
+  const continues = shipped !== undefined && continueAfter(shipped)
   if (!continues) spool.clear()
   // If the whole log was in the file, the first read transaction does not use the log.
   if (continues && lastEnd && isAllInFile()) noteLifeEnd(file, lastEnd)

@@ -10,17 +10,17 @@ let pieces: Generator<Uint8Array> | undefined
 
 self.onmessage = ({ data }: MessageEvent<LogRequest>) => self.postMessage(answer(data))
 
-function answer({ id, ask, file, kept }: LogRequest): LogResponse {
+function answer({ id, ask, file, shipped }: LogRequest): LogResponse {
   try {
-    return { id, value: handleRequest(ask, file, kept) }
+    return { id, value: handleRequest(ask, file, shipped) }
   } catch (error) {
     const isError = error instanceof Error
     return { id, failed: isError ? error.message : String(error), name: isError ? error.name : '', code: engineErrorCode(error) }
   }
 }
 
-function handleRequest(ask: LogRequest['ask'], file: string, kept: LogRequest['kept']): LogValue {
-  tail ??= openLogTail(file, { kept })
+function handleRequest(ask: LogRequest['ask'], file: string, shipped: LogRequest['shipped']): LogValue {
+  tail ??= openLogTail(file, { shipped })
   switch (ask) {
     case 'open':
       return tail.continues

@@ -61,8 +61,8 @@ export const follows = (next: Pick<LogHeader, 'salt1'>, before: Pick<LogHeader, 
   next.salt1 === (before.salt1 + 1) >>> 0
 
 /** Computes SQLite's checksum over pairs of words. */
-function sumOf(given: Uint8Array, [first, second]: Sum): Sum {
-  const bytes = given.byteOffset % 4 === 0 ? given : new Uint8Array(given)
+function sumOf(input: Uint8Array, [first, second]: Sum): Sum {
+  const bytes = input.byteOffset % 4 === 0 ? input : new Uint8Array(input)
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
   let [a, b] = [first | 0, second | 0]
   for (let at = 0; at < words.length; at += 2) {

@@ -31,9 +31,9 @@ export type Guard = <T>(run: () => T) => T
 function guarded(statement: Statement, guard: Guard): Statement {
   const { all, get, run, values } = statement
   return Object.assign(statement, {
-    all: (...given: never[]) => guard(() => all.apply(statement, given)),
-    get: (...given: never[]) => guard(() => get.apply(statement, given)),
-    run: (...given: never[]) => guard(() => run.apply(statement, given)),
-    values: (...given: never[]) => guard(() => values.apply(statement, given)),
+    all: (...parameters: never[]) => guard(() => all.apply(statement, parameters)),
+    get: (...parameters: never[]) => guard(() => get.apply(statement, parameters)),
+    run: (...parameters: never[]) => guard(() => run.apply(statement, parameters)),
+    values: (...parameters: never[]) => guard(() => values.apply(statement, parameters)),
   })
 }

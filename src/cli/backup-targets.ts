@@ -50,18 +50,18 @@ export const backupPlacesOf = (config: Config) => backupPlaces(config, { ...port
 export async function backUpToTargets(config: Config): Promise<number> {
   const path = embeddedFile(config, 'use pg_dump, or archive its log (docs/operations.md)')
   const { bytes } = inspectFile(path)
-  const places = backupPlacesOf(config)
+  const targets = backupPlacesOf(config)
   const interruption = onInterruption(
     () => 'Stopped. No backup was created. Run it again',
     () => {
-      for (const place of places) dropUnfinished(stagedCopy(config, place))
+      for (const place of targets) dropUnfinished(stagedCopy(config, place))
     },
   )
   const progress = createProgress({ total: bytes, label: 'Copying', stream, unit: 'bytes' })
   const { keyring, ...verification } = fullVerification(config, path)
   const deps = {
     ...{ config, clock, log, sleep: Bun.sleep, randomBytes, build: { version }, documentStores: documentStores(config, port) },
-    ...{ backupPlaces: places, backupTargets: new Map(), readFile: readCopy },
+    ...{ backupPlaces: targets, backupTargets: new Map(), readFile: readCopy },
     diskFree: () => freeIn(backupsDirectory(config)),
     keyring: { unseal: keyring.unseal, secretsText: () => JSON.stringify(loadSecrets(config, false)) },
   }

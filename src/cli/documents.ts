@@ -157,10 +157,15 @@ export const removeUnnamedDocuments = (target: string, files: readonly NamedFile
 
 /**
  * Restores the documents of a backup into the configured stores. Differing files are replaced.
- * @param kept the file of the replaced database: replaced documents stay next to it
+ * @param replacedFile the file of the replaced database: replaced documents stay next to it
  */
-export function restoreDocuments(config: Config, source: DocumentSource, kept: string, files: readonly NamedFile[]): Promise<CopyResult> {
-  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsPathOf(kept)) }
+export function restoreDocuments(
+  config: Config,
+  source: DocumentSource,
+  replacedFile: string,
+  files: readonly NamedFile[],
+): Promise<CopyResult> {
+  const plan = { from: { of: () => source }, to: documentStores(config, port), replacedTo: createFileStore(documentsPathOf(replacedFile)) }
   return withProgress('Restoring documents and images', files, (onBytes) => copyFiles(files, plan, onBytes))
 }
 
@@ -195,16 +200,16 @@ async function withProgress(label: string, files: readonly NamedFile[], copy: (o
 /**
  * Keeps the documents of a replaced database next to it, since a sweep would remove them. Files in the data directory
  * are renamed. Files in buckets are copied unless the backup names them.
- * @param kept the file of the replaced database
+ * @param replacedFile the file of the replaced database
  * @returns how many could not be copied
  */
 export async function keepDocuments(
   config: Config,
-  kept: string,
+  replacedFile: string,
   files: readonly NamedFile[],
   restored: readonly NamedFile[],
 ): Promise<number> {
-  const to = documentsPathOf(kept)
+  const to = documentsPathOf(replacedFile)
   const folders = { FILES: documentsDirectory(config), MEDIA_FILES: picturesDirectory(config) }
   const present = files.flatMap(({ store, storageName: name }) => {
     const path = store === 'FILES' || store === 'MEDIA_FILES' ? join(folders[store], name) : undefined

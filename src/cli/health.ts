@@ -59,8 +59,8 @@ export function serverAddressOf({ host, port, allowedHosts }: Pick<Config, 'host
   if (port === 0) throw new UsageError("PORT is 0, so the server's port is unknown: use --url")
   const address = anyAddress[host] ?? host
   const authority = address.includes(':') ? `[${address}]` : address
-  const [named] = allowedHosts
-  return { url: `http://${authority}:${port}`, host: named === undefined || allowedHosts.includes(address) ? undefined : named }
+  const [allowedHost] = allowedHosts
+  return { url: `http://${authority}:${port}`, host: allowedHost === undefined || allowedHosts.includes(address) ? undefined : allowedHost }
 }
 
 /** Checks readiness within five seconds. Never throws. */

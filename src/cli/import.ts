@@ -20,15 +20,16 @@ export async function importFile({ config, positionals: [file = ''], values, swi
   if (shopName === undefined) throw new UsageError('--shop is missing. Run `souk import FILE --shop NAME`')
   if (switches.has('customers'))
     return (await import('./import-customers.ts')).importCustomersFile(config(), file, shopName, { switches, values })
-  const given = values.get('currency')?.toUpperCase()
-  if (given !== undefined && !isCurrency(given)) throw new UsageError('--currency must be an ISO 4217 currency in use, such as USD')
+  const currency = values.get('currency')?.toUpperCase()
+  if (currency !== undefined && !isCurrency(currency)) throw new UsageError('--currency must be an ISO 4217 currency in use, such as USD')
   const overwrite = switches.has('overwrite')
   const stock = switches.has('stock')
   if (stock && !overwrite) throw new UsageError('--stock needs --overwrite')
   const bytes = sizeOf(file)
   return withExistingInstance(config(), async ({ deps }) => {
     const shop = await shopNamed(deps, shopName)
-    if (given !== undefined && given !== shop.currency) throw new OperatorError(`--currency must be ${shop.currency}, the shop's currency`)
+    if (currency !== undefined && currency !== shop.currency)
+      throw new OperatorError(`--currency must be ${shop.currency}, the shop's currency`)
     const how = { dryRun: switches.has('dry-run'), overwrite, stock, currency: shop.currency }
     const report = await importWithProgress(deps, { shopId: shop.id, kind: 'products', dryRun: how.dryRun, bytes }, (options) =>
       importProducts(deps, { shop, actor: system }, () => createReadStream(file), { ...how, ...options }),

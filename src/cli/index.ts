@@ -63,13 +63,13 @@ function parse(name: string, command: Command, args: readonly string[]): Omit<In
     const flags = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
     const twice = flags.find((flag, at) => flags.indexOf(flag) < at)
     if (twice !== undefined) throw new UsageError(`--${twice} is given twice. See \`souk ${name} --help\`.`)
-    const given = Object.entries(values)
+    const options = Object.entries(values)
     // An empty value would mean the default, so `--data-dir "$UNSET"` would use another directory.
-    const empty = given.find(([, value]) => value === '')?.[0]
+    const empty = options.find(([, value]) => value === '')?.[0]
     if (empty !== undefined) throw new UsageError(`--${empty} needs a value. See \`souk ${name} --help\`.`)
     return {
-      switches: new Set(given.filter(([, value]) => value === true).map(([flag]) => flag)),
-      values: new Map(given.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+      switches: new Set(options.filter(([, value]) => value === true).map(([flag]) => flag)),
+      values: new Map(options.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
       positionals,
     }
   } catch (error) {
@@ -89,10 +89,10 @@ function flagProblem(error: unknown, command: Command): string {
   return /does not take an argument/.test(message) ? `${flag} takes no value.` : `${flag} needs a value.`
 }
 
-function checkPositionals(name: string, { positionals: expected = [] }: Command, given: readonly string[]): void {
-  const missing = expected.find((word, at) => !word.startsWith('[') && !given[at])
+function checkPositionals(name: string, { positionals: expected = [] }: Command, positionals: readonly string[]): void {
+  const missing = expected.find((word, at) => !word.startsWith('[') && !positionals[at])
   if (missing) throw new UsageError(`${missing} is missing. See \`souk ${name} --help\`.`)
-  if (given.length > expected.length) throw new UsageError(`Too many arguments. See \`souk ${name} --help\`.`)
+  if (positionals.length > expected.length) throw new UsageError(`Too many arguments. See \`souk ${name} --help\`.`)
 }
 
 /** Returns the settings that flags override, by name. */

@@ -38,10 +38,10 @@ export async function mergeErasedLists(config: Config): Promise<{ ids: ReadonlyS
 /** Counts how many of these customers a database file does not know as erased. */
 export function countErasedSince(file: string, ids: ReadonlySet<string>): number {
   if (ids.size === 0) return 0
-  const known = withReader(file, (connection) => {
+  const storedErasures = withReader(file, (connection) => {
     const isThere = connection.query("select 1 from sqlite_master where name = 'erasures'").get() !== null
     return isThere ? connection.query<{ customer_id: string }, []>('select customer_id from erasures').all() : []
   })
-  const knownIds = new Set(known.map(({ customer_id }) => customer_id))
+  const knownIds = new Set(storedErasures.map(({ customer_id }) => customer_id))
   return [...ids].filter((id) => !knownIds.has(id)).length
 }

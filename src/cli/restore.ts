@@ -60,11 +60,11 @@ export async function restore(input: Input): Promise<number> {
   return Math.max(status, await (await import('./check.ts')).check(input))
 }
 
-async function restoreInto(config: Config, { positionals: [named = ''], switches, values }: Input): Promise<number> {
+async function restoreInto(config: Config, { positionals: [backupName = ''], switches, values }: Input): Promise<number> {
   const to = values.get('to')
   const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
   if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
-  if ((to === undefined) === (named === '')) throw new UsageError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
+  if ((to === undefined) === (backupName === '')) throw new UsageError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
   const moment =
     to === undefined
       ? undefined
@@ -75,14 +75,14 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
   const lock = lockAll(directories)
   if (!lock) throw new OperatorError(`souk is running on ${config.dataDir}. Stop it first`)
   try {
-    const isNamed = to !== undefined || named === 'latest' || isBackupName(named)
+    const isNamed = to !== undefined || backupName === 'latest' || isBackupName(backupName)
     const mustNotReplace = isThere(target) && !switches.has('force')
     if (mustNotReplace && isNamed) refuseExistingDatabase(config)
     const source = moment
       ? await buildSourceAsOf(config, moment, target)
-      : isNamed && !isThere(named)
-        ? await fetchNamedSource(config, named, target)
-        : copySourceFile(named, target)
+      : isNamed && !isThere(backupName)
+        ? await fetchNamedSource(config, backupName, target)
+        : copySourceFile(backupName, target)
     if (mustNotReplace) refuseExistingDatabase(config)
     const keysSource = values.get('keys')
     const givenSecrets = keysSource === undefined ? undefined : await openKeys(keysSource)
@@ -90,9 +90,9 @@ async function restoreInto(config: Config, { positionals: [named = ''], switches
       () => 'Stopped. Nothing was restored or changed. Run it again',
       () => dropUnfinished(target),
     )
-    const kept = join(backupsOf(config), `before-restore-${Date.now()}.db`)
+    const replacedFile = join(backupsOf(config), `before-restore-${Date.now()}.db`)
     const erased = await mergeErasedLists(config)
-    const { missing, state, secrets } = await replaceDatabase(config, { source, given: givenSecrets, target, kept })
+    const { missing, state, secrets } = await replaceDatabase(config, { source, given: givenSecrets, target, replacedFile })
     interruption.end()
     if (secrets) replaceKeys(config, secrets)
     printResult(config, target, state)
@@ -211,12 +211,12 @@ async function buildSourceAsOf(config: Config, moment: Moment, target: string): 
 
 /**
  * Replaces the database after the new file, its documents and the needed keys are complete and synced.
- * @param places `given`: keys of the operator; `kept`: the file of the replaced database
+ * @param places `given`: keys of the operator; `replacedFile`: the file of the replaced database
  * @returns how many documents are missing, and the keys that replace the present ones
  */
 async function replaceDatabase(
   config: Config,
-  { source, given, target, kept }: { source: Source; given: Secrets | undefined; target: string; kept: string },
+  { source, given, target, replacedFile }: { source: Source; given: Secrets | undefined; target: string; replacedFile: string },
 ): Promise<{ missing: number; state: FileState; secrets: Secrets | undefined }> {
   const copy = await source.copy()
   try {
@@ -224,14 +224,14 @@ async function replaceDatabase(
     const secrets = given ?? (missingKeys(config, state).length > 0 ? secretsIn(await source.keys()) : undefined)
     await adjustStores(config, source.documents, copy)
     const documents = namedFiles(copy)
-    const lost = await keepDocuments(config, kept, documentsOf(target), documents)
+    const lost = await keepDocuments(config, replacedFile, documentsOf(target), documents)
     if (lost > 0)
       process.stderr.write(
         `${countText(lost, 'file')} of the current database could not be copied from the bucket, where the server will delete ${lost === 1 ? 'it' : 'them'}.\n`,
       )
-    const { files, missing } = await restoreDocuments(config, source.documents, kept, documents)
+    const { files, missing } = await restoreDocuments(config, source.documents, replacedFile, documents)
     await adoptStores(config, copy)
-    setAsidePresent(config, target, kept)
+    setAsidePresent(config, target, replacedFile)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${countText(files, 'file')} (documents and images) restored\n`)
     if (missing.length > 0)
@@ -255,19 +255,19 @@ async function refuseDamage(file: string): Promise<void> {
  * Links the present database into the backups and removes its log, which would bring deleted rows back into another
  * file. The file stays in place until it is replaced.
  */
-function setAsidePresent(config: Config, target: string, kept: string): void {
+function setAsidePresent(config: Config, target: string, replacedFile: string): void {
   checkpointAndClose(target)
   const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
   if (present.length === 0) return
   const backups = backupsOf(config)
   makeDirectory(backups)
-  for (const ending of present) linkOrCopy(`${target}${ending}`, `${kept}${ending}`)
+  for (const ending of present) linkOrCopy(`${target}${ending}`, `${replacedFile}${ending}`)
   syncPath(backups)
   for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
   removeSpool(target)
   // Synced before the new file takes the name: the old log must not reappear after a power loss.
   syncPath(dirname(target))
-  process.stdout.write(`The previous database was kept as ${kept}\n`)
+  process.stdout.write(`The previous database was kept as ${replacedFile}\n`)
 }
 
 /** Merges the log into the file; possible only without other users. Leaves a damaged file unchanged. */
@@ -295,12 +295,12 @@ function replaceKeys(config: Config, secrets: Secrets): void {
   const file = keyFile(config)
   if (existsSync(file)) {
     const backups = backupsOf(config)
-    const kept = join(backups, `before-restore-${Date.now()}.keys.json`)
+    const replacedKeys = join(backups, `before-restore-${Date.now()}.keys.json`)
     makeDirectory(backups)
-    linkOrCopy(file, kept)
+    linkOrCopy(file, replacedKeys)
     // Synced before the present keys are renamed: one key file must survive a power loss.
     syncPath(backups)
-    process.stdout.write(`The previous keys were kept as ${kept}\n`)
+    process.stdout.write(`The previous keys were kept as ${replacedKeys}\n`)
   }
   writeKeyFile(file, secrets)
   process.stdout.write(`Keys restored to ${file}\n`)

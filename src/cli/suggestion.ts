@@ -6,16 +6,16 @@ const distanceShare = 0.4
 const wordMaxLength = 20
 
 /** Returns `Unknown WHAT "word". Did you mean "nearest"?`; omits a word that may be a secret. */
-export function unknownText(what: string, word: string, known: readonly string[]): string {
+export function unknownText(what: string, word: string, candidates: readonly string[]): string {
   const isShown = /^[a-z-]+$/i.test(word) && word.length <= wordMaxLength
-  const nearest = isShown ? nearestOf(word, known) : undefined
+  const nearest = isShown ? nearestOf(word, candidates) : undefined
   return `Unknown ${what}${isShown ? ` "${word}"` : ''}.${nearest === undefined ? '' : ` Did you mean "${nearest}"?`}`
 }
 
 /** Returns the known word with the fewest typing errors, if there is a similar one. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
+export function nearestOf(word: string, candidates: readonly string[]): string | undefined {
   const max = Math.max(1, Math.floor(word.length * distanceShare))
-  const [best] = known
+  const [best] = candidates
     .map((one) => ({ one, distance: typingErrors(word.toLowerCase(), one) }))
     .filter(({ distance }) => distance <= max)
     .sort((a, b) => a.distance - b.distance)

@@ -313,11 +313,11 @@ const secretMinLength = 6
 export function secretsOf(config: Config | undefined, env: Input['env']): string[] {
   const ofEnvironment = Object.entries(known).flatMap(([name, setting]) => ('secret' in setting ? [env[name] ?? ''] : []))
   const ofSettings = Object.values(known).flatMap((setting) => ('secret' in setting && config ? textsIn(config[setting.field]) : []))
-  const whole = [...ofEnvironment, ...ofSettings, ...(config ? ofKeyFile(config) : [])]
-  const parts = [...whole, ...serversOf(env['DATABASE_URL'] ?? '')].flatMap(loginOf)
+  const secrets = [...ofEnvironment, ...ofSettings, ...(config ? ofKeyFile(config) : [])]
+  const parts = [...secrets, ...serversOf(env['DATABASE_URL'] ?? '')].flatMap(loginOf)
   const lists = ofEnvironment.flatMap((text) => text.split(',').map((item) => item.trim()))
   // The longest first, so that no part of one that contains another remains.
-  return [...new Set([...whole, ...parts, ...lists])].filter((text) => text.length >= secretMinLength).sort((a, b) => b.length - a.length)
+  return [...new Set([...secrets, ...parts, ...lists])].filter((text) => text.length >= secretMinLength).sort((a, b) => b.length - a.length)
 }
 
 function ofKeyFile(config: Config): string[] {

@@ -137,9 +137,9 @@ class RecordReader {
   }
 
   take(): CsvRecord[] {
-    const taken = this.records
+    const completed = this.records
     this.records = []
-    return taken
+    return completed
   }
 
   close(): void {

@@ -15,7 +15,7 @@ type Options<Slot, Lane extends Slot, Item> = {
   readonly inFlight: Map<string, Slot>
   readonly slots: number
   /** Returns whether a lane may use a slot while others are taken. */
-  readonly hasSlot: (lane: Lane, taken: readonly Slot[]) => boolean
+  readonly hasSlot: (lane: Lane, inFlight: readonly Slot[]) => boolean
   /** Reads up to `lanesPerQuery` lanes with due messages, by name after a name. */
   readonly lanes: (after: string) => Promise<Lane[]>
   readonly laneName: (lane: Lane) => string
@@ -38,10 +38,10 @@ export function selectForSlots<Slot, Due extends Slot>(
   inFlight: Iterable<Slot>,
   hasSlot: (one: Due, taken: readonly Slot[]) => boolean,
 ): Due[] {
-  const taken = [...inFlight]
+  const slots = [...inFlight]
   return due.filter((one) => {
-    const isSelected = hasSlot(one, taken)
-    if (isSelected) taken.push(one)
+    const isSelected = hasSlot(one, slots)
+    if (isSelected) slots.push(one)
     return isSelected
   })
 }

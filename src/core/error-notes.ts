@@ -40,7 +40,7 @@ const parts = ['job', 'lane', 'method', 'route', 'processor'] as const
 export function countErrors(log: Log, now: () => number): { log: Log; notes: ErrorNotes } {
   const kinds = new Map<string, ErrorNote>()
   const counts = new Map<string, number>(seen)
-  const known = { hour: 0, titles: new Set<string>() }
+  const current = { hour: 0, titles: new Set<string>() }
 
   function count({ title, hour, count: more, lastSeen }: Omit<ErrorNote, 'fingerprint'>): void {
     const key = `${hour} ${title}`
@@ -57,13 +57,13 @@ export function countErrors(log: Log, now: () => number): { log: Log; notes: Err
   function note(event: string, fields: Record<string, unknown>): void {
     const at = now()
     const hour = at - (at % hourMs)
-    if (known.hour !== hour) {
-      known.hour = hour
-      known.titles.clear()
+    if (current.hour !== hour) {
+      current.hour = hour
+      current.titles.clear()
     }
     const title = titleOf(event, fields)
-    const isCounted = known.titles.has(title) || known.titles.size < kindsMax
-    if (isCounted) known.titles.add(title)
+    const isCounted = current.titles.has(title) || current.titles.size < kindsMax
+    if (isCounted) current.titles.add(title)
     count({ title: isCounted ? title : other, hour, count: 1, lastSeen: at })
   }
 
@@ -78,9 +78,9 @@ export function countErrors(log: Log, now: () => number): { log: Log; notes: Err
     },
     notes: {
       take() {
-        const taken = [...kinds.values()]
+        const drained = [...kinds.values()]
         kinds.clear()
-        return taken
+        return drained
       },
       counts: () => [...counts],
       restore: (notes) => notes.forEach(count),

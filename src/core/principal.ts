@@ -60,7 +60,7 @@ export type Identity = {
    * Returns a shop in which the user works, and the role there: the one with this id, or the first that they joined.
    * Not cached.
    */
-  placeOf(userId: string, shopId: string | undefined): Promise<{ readonly shop: ShopContext; readonly role: StaffRole } | undefined>
+  membershipOf(userId: string, shopId: string | undefined): Promise<{ readonly shop: ShopContext; readonly role: StaffRole } | undefined>
 }
 
 /** Returns whether the caller may export lists of the shop: owners, managers and the secret key. */

@@ -43,10 +43,10 @@ function discountsOf({ currency }: Shop, start: number): NewDiscount[] {
 
 /** Creates the missing discounts of a shop. */
 export async function makeDiscounts(deps: DiscountDeps, shop: Shop, { start }: ShopPlan): Promise<void> {
-  const { data: known } = await listDiscounts(deps, shop.id, { page: 1, limit: 100, offset: 0 })
+  const { data: existing } = await listDiscounts(deps, shop.id, { page: 1, limit: 100, offset: 0 })
   const by = { shop, actor: { id: shop.merchantId } }
   for (const discount of discountsOf(shop, start))
-    if (!known.some(({ code }) => code === discount.code)) await createDiscount(deps, by, discount)
+    if (!existing.some(({ code }) => code === discount.code)) await createDiscount(deps, by, discount)
 }
 
 /**

@@ -166,8 +166,8 @@ async function shopOf(deps: AppDeps, { shop, opensAt }: ShopPlan): Promise<Shop>
   return findShopByName(deps, shop.name)
 }
 
-async function setUp(deps: AppDeps, { shop: wanted, opensAt }: ShopPlan, shop: Shop): Promise<void> {
-  const { title, description, timeZone, taxRates, shippingMethods } = wanted
+async function setUp(deps: AppDeps, { shop: plan, opensAt }: ShopPlan, shop: Shop): Promise<void> {
+  const { title, description, timeZone, taxRates, shippingMethods } = plan
   if (shop.shippingMethods.length > 0) return
   const pastDeps = depsAt(deps, opensAt)
   const by = { shop, actor: system }
@@ -191,14 +191,14 @@ async function customerOf(
 ): Promise<readonly [email: string, id: string]> {
   const pastDeps = depsAt(deps, joinsAt)
   const by = { shop, actor: system }
-  const known = await findCustomerByEmail(deps, shop, email)
+  const existing = await findCustomerByEmail(deps, shop, email)
   const { id } =
-    known ??
+    existing ??
     (password === undefined
       ? await createCustomer(pastDeps, by, { email, name, phone: null, acceptsMarketing: name.length % 2 === 0 })
       : await signUpCustomer(pastDeps, { shopId: shop.id, email, name, password }, { limitKey: 'demo', requestId: undefined }))
   // The customer then sees guest orders with this email address after login.
-  if (!known && password !== undefined)
+  if (!existing && password !== undefined)
     await pastDeps.db.write((tx) => recordAddressProof(tx, pastDeps, { id, shopId: shop.id, email }, system))
   const { addressIds } = await readCustomer(pastDeps, shop, id)
   const asDefault = { isDefaultShipping: true, isDefaultBilling: true }
@@ -250,8 +250,8 @@ async function makeCollections(deps: AppDeps, shop: Shop, { shop: { collections 
   const by = { shop, actor: system }
   for (const { title, type } of collections) {
     const handle = handleOf(title)
-    const known = await findPublishedCollection(deps, shop, handle)
-    const { id } = known ?? (await createCollection(pastDeps, by, { title, handle }))
+    const existing = await findPublishedCollection(deps, shop, handle)
+    const { id } = existing ?? (await createCollection(pastDeps, by, { title, handle }))
     const members = products.filter((product) => product.type === type && product.status === 'ACTIVE')
     const found = await Promise.all(members.map((product) => findProductByHandle(deps, shop, product.handle)))
     await setCollectionProducts(pastDeps, by, id, idsOf(found.filter((product) => product !== undefined)))
@@ -273,9 +273,9 @@ const allPartners = { page: 1, limit: 100, offset: 0 }
 
 async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners = [] }, opensAt }: ShopPlan): Promise<void> {
   const pastDeps = depsAt(deps, opensAt + dayMs)
-  const known = await listAffiliates(pastDeps, shop, allPartners)
+  const existing = await listAffiliates(pastDeps, shop, allPartners)
   for (const { name, code, rateBps } of partners) {
-    if (known.data.some((partner) => partner.code === code)) continue
+    if (existing.data.some((partner) => partner.code === code)) continue
     await createAffiliate(pastDeps, { shop, actor: { id: shop.merchantId } }, { name, code, rateBps })
   }
 }
@@ -283,9 +283,9 @@ async function makePartners(deps: AppDeps, shop: Shop, { shop: { partners = [] }
 const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id)
 
 async function issueCards(deps: AppDeps, shop: Shop, { cards }: ShopPlan, until: number): Promise<void> {
-  const known = await giftCardsByIds(deps, idsOf(cards))
+  const existing = await giftCardsByIds(deps, idsOf(cards))
   for (const { id, chance, amount, note, issuedAt, expiresAt } of cards) {
-    if (issuedAt > until || known.some((card) => card.id === id)) continue
+    if (issuedAt > until || existing.some((card) => card.id === id)) continue
     const pastDeps = { ...depsAt(deps, issuedAt, { giftCard: id }), randomBytes: () => chance }
     const by = { shop, actor: { id: shop.merchantId } }
     await issueGiftCard(pastDeps, by, { amount: { amount, currency: shop.currency }, note, expiresAt })
@@ -303,9 +303,9 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
         recordClick(depsAt(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
       ),
   )
-  const known = await giftCardsByIds(deps, idsOf(plan.cards))
+  const existing = await giftCardsByIds(deps, idsOf(plan.cards))
   for (const { id, disabledAt } of plan.cards) {
-    const isOn = known.some((card) => card.id === id && card.status === 'ACTIVE')
+    const isOn = existing.some((card) => card.id === id && card.status === 'ACTIVE')
     if (isOn && disabledAt !== undefined && disabledAt <= until)
       await changeGiftCard(depsAt(deps, disabledAt), { shop, actor }, id, { status: 'DISABLED' })
   }

@@ -86,7 +86,7 @@ async function sellBatch(
   await Promise.all(
     markets.map(async (market) => {
       for (const { sale, cartId } of filledCarts)
-        if (sale.market === market && cartId !== undefined) placed.set(sale, await place(sale, cartId))
+        if (sale.market === market && cartId !== undefined) placed.set(sale, await checkOut(sale, cartId))
     }),
   )
   await Promise.all(sales.map((sale) => runSteps(sale, until, placed.get(sale)).then(done)))
@@ -121,7 +121,7 @@ function shopperOf({ shop, customerIds }: Market, { buyer, isGuest }: PlannedOrd
   return { kind: 'customer', id: customerIds.get(buyer.email) ?? '', sessionId: 'demo', shopId: shop.id }
 }
 
-async function place(sale: Sale, cartId: string): Promise<SagaRun> {
+async function checkOut(sale: Sale, cartId: string): Promise<SagaRun> {
   const { deps, market, planned } = sale
   deps.clock.to(planned.at)
   const cart = await cartOf(deps, { shop: market.shop, principal: shopperOf(market, planned) }, cartId)

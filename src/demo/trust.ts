@@ -37,9 +37,9 @@ export async function fillTrust(deps: AppDeps, actor: Actor, start: number): Pro
     if (wallets.length === 0) await changeLender(pastDeps, { actor }, id, { wallets: [{ address: addressOf(displayName) }] })
     if (status === 'ACTIVE') await registerVersions(deps, actor, { id, displayName }, start)
   }
-  const known = (await listProviders(deps, undefined, slice)).data
+  const existing = (await listProviders(deps, undefined, slice)).data
   for (const provider of demoProviders)
-    await createDemoProvider(deps, actor, provider, { start, known: known.some(({ displayName }) => displayName === provider.name) })
+    await createDemoProvider(deps, actor, provider, { start, known: existing.some(({ displayName }) => displayName === provider.name) })
   await attest(deps, start)
 }
 

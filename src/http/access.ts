@@ -113,7 +113,7 @@ export const access = (
     locationRefusal,
     trail,
   } = deps
-  const place: BudgetOptions = { budget: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
+  const budgetOptions: BudgetOptions = { budget: bodyBudget, senderOf: (request) => networkOf(limitKey(request)) }
 
   async function ofToken(headers: Headers): Promise<TokenPrincipal | undefined> {
     const token = bearerOf(headers)
@@ -139,11 +139,11 @@ export const access = (
   async function asMerchant(
     { id, sessionId }: Pick<TokenPrincipal, 'id' | 'sessionId'>,
     { roles }: AccessRule,
-    named: string | undefined,
+    shopId: string | undefined,
   ): Promise<Admission> {
     const principal = { kind: 'merchant', id, sessionId } as const
-    const found = await identity.placeOf(id, named)
-    if (!found) return { principal, shop: undefined, shopIsMissing: roles !== 'account' || named !== undefined }
+    const found = await identity.membershipOf(id, shopId)
+    if (!found) return { principal, shop: undefined, shopIsMissing: roles !== 'account' || shopId !== undefined }
     const { shop, role } = found
     if (roles !== 'account' && !roles?.includes(role)) throw needsStaff(roles ?? [])
     return { principal: { ...principal, role }, shop }
@@ -159,13 +159,13 @@ export const access = (
     principal: Extract<TokenPrincipal, { kind: 'superAdmin' }>,
   ): Promise<Admission> {
     const { tokens: kinds = [], roles } = rule
-    const named = namedShop(headers)
+    const shopId = namedShop(headers)
     const isForMerchants = kinds.includes('merchant')
     if (kinds.includes('superAdmin')) {
-      const actsInShop = isForMerchants && roles !== 'account' && named !== undefined
-      if (!actsInShop || !(await identity.placeOf(principal.id, named))) return { principal, shop: undefined }
-    } else if (!isForMerchants || !(await identity.placeOf(principal.id, undefined))) throw needsRole(kinds)
-    return asMerchant(principal, rule, named)
+      const actsInShop = isForMerchants && roles !== 'account' && shopId !== undefined
+      if (!actsInShop || !(await identity.membershipOf(principal.id, shopId))) return { principal, shop: undefined }
+    } else if (!isForMerchants || !(await identity.membershipOf(principal.id, undefined))) throw needsRole(kinds)
+    return asMerchant(principal, rule, shopId)
   }
 
   /**
@@ -269,8 +269,8 @@ export const access = (
     { access: by, bytesMax, exactNumbers }: StatedRoute,
     { valuesMax, body: shape }: ReturnType<StatedRoute['shapes']>,
   ): Promise<object> {
-    if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers, shape }, place)
-    await readRawBody(request, bytesMax, place)
+    if (by === undefined || !accessRules[by].raw) return readJson(request, { bytesMax, valuesMax, exactNumbers, shape }, budgetOptions)
+    await readRawBody(request, bytesMax, budgetOptions)
     return {}
   }
 

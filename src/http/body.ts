@@ -55,9 +55,9 @@ type JsonBounds = {
 export async function readJson(
   request: Request,
   { bytesMax, valuesMax, exactNumbers, shape }: JsonBounds,
-  place: BudgetOptions,
+  budget: BudgetOptions,
 ): Promise<object> {
-  const bytes = await readJsonBytes(request, bytesMax, place)
+  const bytes = await readJsonBytes(request, bytesMax, budget)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
@@ -69,10 +69,10 @@ export async function readJson(
 }
 
 /** Reads a small body of known length at once, if the reserve has room; other bodies in chunks. */
-function readJsonBytes(request: Request, bytesMax: number, place: BudgetOptions): Promise<Uint8Array> {
+function readJsonBytes(request: Request, bytesMax: number, budget: BudgetOptions): Promise<Uint8Array> {
   const length = request.headers.get('content-length')
-  const free = length !== null && Number(length) <= jsonBytesMax ? place.budget.reserve(Number(length)) : undefined
-  return free ? readAtOnce(request, bytesMax, free) : readBody(request, bytesMax, place)
+  const free = length !== null && Number(length) <= jsonBytesMax ? budget.budget.reserve(Number(length)) : undefined
+  return free ? readAtOnce(request, bytesMax, free) : readBody(request, bytesMax, budget)
 }
 
 /**
@@ -99,8 +99,8 @@ async function readAtOnce(request: Request, bytesMax: number, free: () => void):
  * Reads a raw body for `rawBodyOf`.
  * @throws AppError as `readChunks` does
  */
-export async function readRawBody(request: Request, bytesMax: number, place: BudgetOptions): Promise<void> {
-  rawBodies.set(request, await readBody(request, bytesMax, place))
+export async function readRawBody(request: Request, bytesMax: number, budget: BudgetOptions): Promise<void> {
+  rawBodies.set(request, await readBody(request, bytesMax, budget))
 }
 
 export type ReadOptions = Partial<ArrivalLimit> & Partial<BudgetOptions>
@@ -141,7 +141,7 @@ export async function readPieces(
   let pieces: Uint8Array[] | undefined = []
   let last: Uint8Array = new Uint8Array()
   let [lastLength, fullBytes] = [0, 0]
-  const place = budget?.enter(senderOf(request), () => {
+  const reservation = budget?.enter(senderOf(request), () => {
     pieces = undefined
     last = new Uint8Array()
   })
@@ -155,12 +155,12 @@ export async function readPieces(
       }
       last = appendChunk(last.subarray(0, lastLength), last, chunk, bytesMax)
       lastLength += chunk.length
-      place?.hold(fullBytes + last.length)
+      reservation?.hold(fullBytes + last.length)
     }
     if (pieces === undefined) throw crowdedOut()
     return [...pieces, last.subarray(0, lastLength)]
   } finally {
-    place?.release()
+    reservation?.release()
   }
 }
 

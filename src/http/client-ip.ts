@@ -55,7 +55,7 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   const trusted = blockList(trustedProxies)
   let last: { peer: string; socket: string; isTrusted: boolean } | undefined
   /** Cached, because most requests come from the same proxy as the one before. */
-  function known(peer: string) {
+  function addressOf(peer: string) {
     if (last?.peer === peer) return last
     const socket = plain(peer)
     last = { peer, socket, isTrusted: trusted(socket) }
@@ -63,7 +63,7 @@ export function createClientAddress(trustedProxies: readonly string[]): {
   }
   const of: ClientAddress = (request, peer) => {
     if (peer === undefined) return undefined
-    const { socket, isTrusted } = known(peer)
+    const { socket, isTrusted } = addressOf(peer)
     const header = isTrusted ? request.headers.get('x-forwarded-for') : null
     if (header === null) return socket
     // Most proxies report one hop.
@@ -81,5 +81,5 @@ export function createClientAddress(trustedProxies: readonly string[]): {
     const readable = trusted(plain(peer)) && request.headers.has('x-forwarded-for')
     return isForwarded(request) && !readable ? undefined : of(request, peer)
   }
-  return { of, strictly, isProxy: (peer) => peer !== undefined && known(peer).isTrusted }
+  return { of, strictly, isProxy: (peer) => peer !== undefined && addressOf(peer).isTrusted }
 }

@@ -37,16 +37,16 @@ export const setCookie = ({ name, path, isSecure }: CookieOptions, value: string
  * paths, and those of parent domains, which any site of the domain may set.
  * @param hostname of the page, without port
  */
-export function removalsOf(place: CookieOptions, hostname: string): string[] {
+export function removalsOf(cookie: CookieOptions, hostname: string): string[] {
   // `/a/b` receives cookies of /, /a, /a/ and /a/b.
-  const parts = place.path.split('/').slice(1)
+  const parts = cookie.path.split('/').slice(1)
   const above = parts.slice(0, -1).flatMap((_, at) => {
     const path = `/${parts.slice(0, at + 1).join('/')}`
     return [path, `${path}/`]
   })
   const labels = /^\[|^[\d.]+$/.test(hostname) ? [] : hostname.split('.')
   const domains = labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))
-  return ['/', ...above, place.path].flatMap((path) =>
-    [undefined, ...domains.slice(0, domainsMax)].map((domain) => setCookie({ ...place, path }, '', 0, domain)),
+  return ['/', ...above, cookie.path].flatMap((path) =>
+    [undefined, ...domains.slice(0, domainsMax)].map((domain) => setCookie({ ...cookie, path }, '', 0, domain)),
   )
 }

@@ -22,16 +22,20 @@ export function csvOf<Schema extends ListSchema, Query = object, Params = object
   name: string,
   schema: Schema,
   read: (listRequest: ListRequest<Query, Params>, slice: PageSlice) => Promise<ListChunk<Row>>,
-  given: {
+  options: {
     table?: CsvTable<Row>
     tableOf?: (query: Query) => CsvTable<Row> | undefined
     keyOf?: (row: Row) => ListKey
     order?: 'asc' | 'desc'
   } = {},
 ): CsvList {
-  const { table = csvTableOfSchema<Row>(schema.properties.data.items), keyOf = (row) => (row as { id: string }).id, order = 'desc' } = given
+  const {
+    table = csvTableOfSchema<Row>(schema.properties.data.items),
+    keyOf = (row) => (row as { id: string }).id,
+    order = 'desc',
+  } = options
   // The route has validated rows and query.
-  return { name, table, tableOf: given.tableOf, keyOf, order, read } as unknown as CsvList
+  return { name, table, tableOf: options.tableOf, keyOf, order, read } as unknown as CsvList
 }
 
 /**

@@ -100,15 +100,15 @@ export function errorResponse(error: AppError, isOpen = false): Response {
 export const errors = ({ log, routeTable }: Pick<HttpDeps, 'log' | 'routeTable'>) =>
   new Elysia({ name: 'http.errors' }).onError({ as: 'global' }, ({ code, error, route, request, set }) => {
     const isUnmatched = code === 'NOT_FOUND'
-    const known = isUnmatched ? noSuchRoute(routeTable, request) : translate(code, error)
-    if (known.kind === 'INTERNAL')
+    const appError = isUnmatched ? noSuchRoute(routeTable, request) : translate(code, error)
+    if (appError.kind === 'INTERNAL')
       log.error('request.failed', { route, method: request.method, requestId: request.headers.get('x-request-id'), error })
     // Elysia would merge its own status into another response, whose body is a stream.
     set.status = 200
     const stated = routeTable.get(request.method, route)
     // A shop that agents cannot see is as unknown to them as the path.
-    if (isForPlatforms(stated) && known.kind !== 'NOT_FOUND') return platformRefusal(known, stated)
-    return errorResponse(known, stated ? isForBrowsers(stated.access) : isOpenPath(routeTable, request))
+    if (isForPlatforms(stated) && appError.kind !== 'NOT_FOUND') return platformRefusal(appError, stated)
+    return errorResponse(appError, stated ? isForBrowsers(stated.access) : isOpenPath(routeTable, request))
   })
 
 function translate(code: unknown, error: unknown): AppError {

@@ -33,6 +33,6 @@ export async function isStillAdmitted(
   const now = await identity.ofToken(bearerOf(headers) ?? '')
   if (now?.id !== principal.id) return false
   if (principal.kind === 'superAdmin') return now.kind === 'superAdmin' && locationRefusal(request) === undefined
-  const place = await identity.placeOf(now.id, shop?.id)
-  return principal.kind === 'merchant' && place?.shop.id === shop?.id && place?.role === principal.role
+  const membership = await identity.membershipOf(now.id, shop?.id)
+  return principal.kind === 'merchant' && membership?.shop.id === shop?.id && membership?.role === principal.role
 }

@@ -72,7 +72,7 @@ export function createFastPath({
   deadline,
 }: FastPathDeps): FastPath {
   let phase: 'serving' | 'holding' | 'draining' = 'serving'
-  const held = Promise.withResolvers<void>()
+  const drained = Promise.withResolvers<void>()
 
   /** Returns the route that matches a request. */
   const routeOf = ({ method, url }: Request): StatedRoute | undefined =>
@@ -86,7 +86,7 @@ export function createFastPath({
 
   async function answer(request: Request): Promise<Response> {
     const refused = phase === 'draining'
-    if (phase === 'holding') await held.promise
+    if (phase === 'holding') await drained.promise
     const refusal = refused
       ? new AppError('UNAVAILABLE', 'The server is stopping: try again', { retryAfterSeconds: drainRetrySeconds })
       : (hostRefusalOf(request) ?? urlRefusal(request.url) ?? lengthRefusal(request))
@@ -170,8 +170,8 @@ export function createFastPath({
     const { method, headers } = request
     requestCounts.started()
     const presented = headers.get('x-request-id')
-    const given = presented !== null && requestIdPattern.test(presented)
-    const requestId = given ? presented : newRequestId()
+    const isPresented = presented !== null && requestIdPattern.test(presented)
+    const requestId = isPresented ? presented : newRequestId()
     if (method === 'GET' && phase === 'serving' && !refusalOfHost(headers.get('host') ?? '')) {
       const answered = quick(requestId)
       if (answered) {
@@ -181,7 +181,7 @@ export function createFastPath({
         return answered
       }
     }
-    if (!given) headers.set('x-request-id', requestId)
+    if (!isPresented) headers.set('x-request-id', requestId)
     if (server) peers.set(request, server)
     return answerFully(request, requestId, startedAt)
   }
@@ -200,7 +200,7 @@ export function createFastPath({
     },
     drain() {
       phase = 'draining'
-      held.resolve()
+      drained.resolve()
     },
   }
 }

@@ -62,32 +62,32 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
   const others = new Map<string, RouteCounts>()
   slots.set('OTHER', others)
   let inFlight = 0
-  let seen = 0
+  let lastTotal = 0
   let startedCount = 0
 
   return {
     started(): void {
       inFlight++
       startedCount++
-      seen++
+      lastTotal++
     },
     /**
      * Returns the counters of a method and route.
      * @param route the declared route; undefined if none matches
      */
     of(method: string, route: string = noRoute): RouteCounts {
-      const known = slots.get(method)
-      const ofMethod = known ?? others
+      const methodSlots = slots.get(method)
+      const ofMethod = methodSlots ?? others
       const found = ofMethod.get(route)
       if (found) return found
       const buckets = new Array<number>(boundsMs.length + 1).fill(0)
-      const made = { method: known ? method : 'OTHER', route, statuses: [], answers: [], buckets, sumMs: 0 }
+      const made = { method: methodSlots ? method : 'OTHER', route, statuses: [], answers: [], buckets, sumMs: 0 }
       ofMethod.set(route, made)
       return made
     },
     finished(counts: RouteCounts, status: number, elapsedMs: number): void {
       inFlight--
-      seen++
+      lastTotal++
       const { statuses, answers, buckets } = counts
       counts.sumMs += elapsedMs
       ;(buckets[bucketOf(boundsMs, elapsedMs)] as number)++
@@ -102,7 +102,7 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
     /** Number of started requests. */
     startedCount: () => startedCount,
     /** A counter that increases with each start and end of a request. */
-    seen: () => seen,
+    seen: () => lastTotal,
     /** Lines in Prometheus' text format, for requested routes. */
     lines(): string[] {
       const all = [...slots.values()].flatMap((ofMethod) => [...ofMethod.values()]).filter(({ statuses }) => statuses.length > 0)

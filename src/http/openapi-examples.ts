@@ -59,10 +59,10 @@ const ofMethods: Record<string, string> = { 'DELETE /media/{name}': idOf('media'
  * @returns undefined for a name without an example; test/http/openapi-examples.test.ts then fails
  */
 export function pathExample(path: string, name: string, method?: string): string | undefined {
-  const own = ofMethods[`${method} ${path}`]
-  if (own !== undefined) return own
-  const named = name.replace(/Id$/, '')
-  if (name !== named && named in idPrefixes) return idOf(named as IdKind)
+  const methodExample = ofMethods[`${method} ${path}`]
+  if (methodExample !== undefined) return methodExample
+  const idName = name.replace(/Id$/, '')
+  if (name !== idName && idName in idPrefixes) return idOf(idName as IdKind)
   if (name === 'providerId') return idOf('serviceProvider')
   // The sandbox has no breaker and no accounts.
   if (name === 'processor' && /^\/admin\/|processor-accounts/.test(path)) return 'stripe'

@@ -28,13 +28,13 @@ export const documentBody = (schema: Schema, shared: SharedSchemas): Schema => c
 
 function convert(schema: Schema, conversion: Conversion): Schema {
   const { $id: _, rule: __, title, ...rest } = schema
-  const shown = shapeOf(rest, conversion)
-  if (typeof title !== 'string') return shown
+  const converted = shapeOf(rest, conversion)
+  if (typeof title !== 'string') return converted
   const { shared, isClosed } = conversion
   const name = isClosed && !title.endsWith('Input') ? `${title}Input` : title
-  const known = shared.get(name)
-  if (known && !Bun.deepEquals(known, shown)) throw new Error(`two different schemas are titled ${name}`)
-  shared.set(name, shown)
+  const existing = shared.get(name)
+  if (existing && !Bun.deepEquals(existing, converted)) throw new Error(`two different schemas are titled ${name}`)
+  shared.set(name, converted)
   return { $ref: `#/components/schemas/${name}` }
 }
 
@@ -67,8 +67,8 @@ function recordOf(values: unknown, conversion: Conversion): Schema {
   if (!isSchema(values)) return {}
   const { '^(.*)$': any, ...patterns } = values
   if (isSchema(any)) return { additionalProperties: convert(any, conversion) }
-  const named = Object.entries(patterns).every(([pattern, one]) => pattern.startsWith('^') && isSchema(one))
-  if (!named || Object.keys(patterns).length === 0) return { additionalProperties: convert(values, conversion) }
+  const arePatterns = Object.entries(patterns).every(([pattern, one]) => pattern.startsWith('^') && isSchema(one))
+  if (!arePatterns || Object.keys(patterns).length === 0) return { additionalProperties: convert(values, conversion) }
   return {
     patternProperties: Object.fromEntries(Object.entries(patterns).map(([pattern, one]) => [pattern, convert(one as Schema, conversion)])),
   }

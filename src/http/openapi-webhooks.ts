@@ -28,14 +28,14 @@ export function webhooksOf(events: EventSchemas, tag: string, shared: SharedSche
 
 function messageOf(event: string, data: Schema, tag: string, shared: SharedSchemas): Schema {
   // JSON drops the symbols of TypeBox.
-  const shown = documentSchema(JSON.parse(JSON.stringify(data)), shared)
+  const dataSchema = documentSchema(JSON.parse(JSON.stringify(data)), shared)
   const schema = {
     type: 'object',
     required: ['type', 'timestamp', 'data'],
     properties: {
       type: { const: event, type: 'string' },
       timestamp: { type: 'string', format: 'date-time', description: 'When the event happened: ISO 8601, UTC' },
-      data: shown,
+      data: dataSchema,
     },
   }
   return {

@@ -326,8 +326,8 @@ const csvDescription =
 
 function undeclaredPathParameters(path: string, declared: readonly Parameter[]): Parameter[] {
   const names = path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []))
-  const known = new Set(declared.filter((one) => one.in === 'path').map(({ name }) => name))
-  return names.filter((name) => !known.has(name)).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  const declaredNames = new Set(declared.filter((one) => one.in === 'path').map(({ name }) => name))
+  return names.filter((name) => !declaredNames.has(name)).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
 }
 
 function parameter({ schema = {}, ...rest }: Parameter, shared: SharedSchemas): Parameter {

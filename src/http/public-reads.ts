@@ -58,26 +58,26 @@ export function publicReads({ handle, routeTable, isCached, turns, budget, turnK
   /** Streams bytes as the client reads them. Breaks off if too many bytes are unsent. */
   function sent(bytes: Uint8Array<ArrayBuffer>, sender: string): ReadableStream<Uint8Array<ArrayBuffer>> {
     let left: Uint8Array<ArrayBuffer> | undefined = bytes
-    let place: ReturnType<BodyBudget['enter']> | undefined
+    let reservation: ReturnType<BodyBudget['enter']> | undefined
     const leave = () => {
       left = undefined
-      place?.release()
+      reservation?.release()
     }
     return new ReadableStream(
       {
         pull(controller) {
           // On the first pull, because responses to HEAD are never read.
-          if (!place) {
-            place = budget.enter(sender, () => {
+          if (!reservation) {
+            reservation = budget.enter(sender, () => {
               left = undefined
               controller.error(undefined)
             })
-            place.hold(bytes.length)
+            reservation.hold(bytes.length)
           }
           if (!left) return
           controller.enqueue(left.subarray(0, pieceBytes))
           left = left.subarray(pieceBytes)
-          if (left.length > 0) return place.hold(left.length)
+          if (left.length > 0) return reservation.hold(left.length)
           controller.close()
           leave()
         },

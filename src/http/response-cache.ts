@@ -75,7 +75,7 @@ export function createResponseCache({ version, now, routeOf, control }: Response
  * @returns numbers that never repeat
  */
 export function versionOf(...parts: readonly (() => number | undefined)[]): () => number | undefined {
-  const seen: (number | undefined)[] = parts.map(() => undefined)
+  const versions: (number | undefined)[] = parts.map(() => undefined)
   let version = 0
   // By index, because this runs before every cached response.
   return () => {
@@ -86,8 +86,8 @@ export function versionOf(...parts: readonly (() => number | undefined)[]): () =
         version++
         return undefined
       }
-      if (now === seen[nth]) continue
-      seen[nth] = now
+      if (now === versions[nth]) continue
+      versions[nth] = now
       hasChanged = true
     }
     if (hasChanged) version++

@@ -228,11 +228,13 @@ export function noSuchRoute(routes: RouteTable, { method, url }: Pick<Request, '
     return route && (route.isOn?.() ?? true) ? [{ method: candidate, route }] : []
   })
   if (allowed.length === 0) return noSuchPath()
-  const named = allowed.map(({ method }) => method)
+  const methodNames = allowed.map(({ method }) => method)
   const others = [
-    ...(named.includes('GET') ? ['HEAD'] : []),
+    ...(methodNames.includes('GET') ? ['HEAD'] : []),
     // A refused preflight belongs to a fixed path beside one with a parameter.
     ...(method !== 'OPTIONS' && allowed.some(({ route }) => isForBrowsers(route.access)) ? ['OPTIONS'] : []),
   ]
-  return new AppError('METHOD_NOT_ALLOWED', `Method not allowed; allowed: ${named.join(', ')}`, { allow: [...named, ...others] })
+  return new AppError('METHOD_NOT_ALLOWED', `Method not allowed; allowed: ${methodNames.join(', ')}`, {
+    allow: [...methodNames, ...others],
+  })
 }

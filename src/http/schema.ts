@@ -12,27 +12,30 @@ export { CurrencyCode, fieldsOf, integer, MoneySchema, nullable, oneOf, text }
 /** Allows a field to be left out, or null. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => t.Optional(nullable(schema))
 /** Control characters, line and paragraph separators, and what overrides or isolates the direction of text. */
-const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
+const invisibleCharacters = '\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069'
 /**
  * Characters that are invisible on their own: joiners, marks, fillers and blanks that are not white space.
  */
 const shapeless =
   '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2060-\\u2064\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0'
 /** Text with at least one visible character, so that a link or button with it can be pressed. */
-export const notBlank = { minLength: 1, pattern: `[^\\s${unseen}${shapeless}]`, rule: 'text that is not blank' } as const
+export const notBlank = { minLength: 1, pattern: `[^\\s${invisibleCharacters}${shapeless}]`, rule: 'text that is not blank' } as const
 /**
  * A name that the public reads: one line with a visible character, without control characters. Direction marks are
  * allowed, since some scripts need them.
  */
 export const publicName = {
   minLength: 1,
-  pattern: `^[^${unseen}]*[^\\s${unseen}${shapeless}][^${unseen}]*$`,
+  pattern: `^[^${invisibleCharacters}]*[^\\s${invisibleCharacters}${shapeless}][^${invisibleCharacters}]*$`,
   rule: 'one line of text that is not blank, without control characters',
 } as const
 /** A label of one line, such as a tag, which may be blank. */
-export const oneLine = { pattern: `^[^${unseen}]*$`, rule: 'one line of text without control characters' } as const
+export const oneLine = { pattern: `^[^${invisibleCharacters}]*$`, rule: 'one line of text without control characters' } as const
 /** A code that people type: one word of visible characters. */
-export const codeForm = { pattern: `^[^\\s${unseen}${shapeless}]+$`, rule: 'text without spaces and control characters' } as const
+export const codeForm = {
+  pattern: `^[^\\s${invisibleCharacters}${shapeless}]+$`,
+  rule: 'text without spaces and control characters',
+} as const
 /** Creates the schema of a variant's or rate's tax class. */
 export const taxClass = (description: string) =>
   text(40, { pattern: '^[a-z0-9][a-z0-9_-]*$', rule: 'lower-case letters, digits, - and _', description })

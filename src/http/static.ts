@@ -41,9 +41,9 @@ const etags = new WeakMap<StaticFile, string>()
  */
 async function etagOfFile(file: StaticFile): Promise<string> {
   const { body } = file
-  const known = etags.get(file)
-  const etag = known ?? etagOf(body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : body)
-  if (known === undefined) etags.set(file, etag)
+  const cachedEtag = etags.get(file)
+  const etag = cachedEtag ?? etagOf(body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : body)
+  if (cachedEtag === undefined) etags.set(file, etag)
   return etag
 }
 
@@ -54,8 +54,8 @@ async function etagOfFile(file: StaticFile): Promise<string> {
  */
 export async function staticResponse(request: Request, file: StaticFile, headers: Readonly<Record<string, string>>): Promise<Response> {
   const encoding = file.encoded && encodingFor(request.headers.get('accept-encoding'))
-  const whole = await etagOfFile(file)
-  const etag = encoding ? whole.replace(/"$/, `-${encoding}"`) : whole
+  const fileEtag = await etagOfFile(file)
+  const etag = encoding ? fileEtag.replace(/"$/, `-${encoding}"`) : fileEtag
   const all = { ...headers, etag, ...(file.encoded ? { vary: 'accept-encoding' } : {}) }
   if (matchesEtag(request.headers, etag)) return new Response(null, { status: 304, headers: all })
   return new Response((encoding && file.encoded?.[encoding]) || file.body, {
@@ -66,13 +66,13 @@ export async function staticResponse(request: Request, file: StaticFile, headers
 /** Returns the preferred encoding by `accept-encoding` (RFC 9110, 12.5.3); undefined for the uncompressed file. */
 export function encodingFor(accept: string | null): Encoding | undefined {
   if (accept === null) return undefined
-  const wanted = new Map<string, number>()
+  const weights = new Map<string, number>()
   for (const entry of accept.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = entry.split(';').map((part) => part.trim())
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
-    wanted.set(coding, /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0)
+    weights.set(coding, /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0)
   }
-  const any = wanted.get('*') ?? 0
-  const [best] = encodings.map((encoding) => ({ encoding, weight: wanted.get(encoding) ?? any })).toSorted((a, b) => b.weight - a.weight)
-  return best && best.weight > 0 && best.weight >= (wanted.get('identity') ?? 0) ? best.encoding : undefined
+  const any = weights.get('*') ?? 0
+  const [best] = encodings.map((encoding) => ({ encoding, weight: weights.get(encoding) ?? any })).toSorted((a, b) => b.weight - a.weight)
+  return best && best.weight > 0 && best.weight >= (weights.get('identity') ?? 0) ? best.encoding : undefined
 }

@@ -70,7 +70,7 @@ export function readUpload(
   assertCompleteBody(request)
   const type = mediaTypeOf(request)
   if (!anyType && !types.includes(type)) throw new AppError('UNSUPPORTED_MEDIA', `Send the file as ${types.join(' or ')}`)
-  async function whole<Body>(read: (request: Request, bytesMax: number, reading: ReadOptions) => Promise<Body>): Promise<Body> {
+  async function countRead<Body>(read: (request: Request, bytesMax: number, reading: ReadOptions) => Promise<Body>): Promise<Body> {
     reads(request, true)
     try {
       return await read(request, bytesMost, { ...arrivalLimit, budget, senderOf })
@@ -93,7 +93,7 @@ export function readUpload(
         reads(request, false)
       }
     },
-    bytes: () => whole(readBody),
-    pieces: () => whole(readPieces),
+    bytes: () => countRead(readBody),
+    pieces: () => countRead(readPieces),
   }
 }

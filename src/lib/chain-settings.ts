@@ -72,19 +72,19 @@ function chainOf(item: unknown, where: string): ChainSetting {
   if (Object.keys(item).some((name) => !fields.includes(name))) throw new Error(`${where} no other fields than ${fields.join(', ')}`)
   const { chainId, rpc, contract, startBlock, confirmations } = item
   if (!isWhole(chainId, 1)) throw new Error(`${where} a chainId that is a whole number from 1`)
-  const known = deployments.get(chainId)
+  const deployment = deployments.get(chainId)
   if (!Array.isArray(rpc) || rpc.length === 0 || rpc.length > providersMax || !rpc.every(isWebUrl))
     throw new Error(`${where} 1 to ${providersMax} http or https URLs in rpc, without user names and passwords`)
   if (new Set(rpc).size < rpc.length) throw new Error(`${where} each URL in rpc once`)
   if (contract !== undefined && !(typeof contract === 'string' && /^0x[0-9a-f]{40}$/i.test(contract)))
     throw new Error(`${where} a contract of 0x and 40 hex digits`)
-  const isSame = contract === undefined || contract.toLowerCase() === known?.contract
-  const address = contract?.toLowerCase() ?? known?.contract
+  const isSame = contract === undefined || contract.toLowerCase() === deployment?.contract
+  const address = contract?.toLowerCase() ?? deployment?.contract
   if (address === undefined) throw new Error(`${where} a contract, because souk knows none for its chainId`)
   if (startBlock !== undefined && !isWhole(startBlock, 0)) throw new Error(`${where} a startBlock that is a whole number from 0`)
   if (confirmations !== undefined && !(isWhole(confirmations, 0) && confirmations <= 1_000_000))
     throw new Error(`${where} confirmations that are a whole number from 0 to 1000000`)
-  return { chainId, rpc, contract: address, startBlock: startBlock ?? (isSame ? known?.startBlock : undefined) ?? 0, confirmations }
+  return { chainId, rpc, contract: address, startBlock: startBlock ?? (isSame ? deployment?.startBlock : undefined) ?? 0, confirmations }
 }
 
 const isWhole = (value: unknown, least: number): value is number => Number.isSafeInteger(value) && (value as number) >= least

@@ -21,11 +21,11 @@ const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
  * February 31.
  */
 export function isPattern(text: string): boolean {
-  const given = text.split(/ +/)
+  const parts = text.split(/ +/)
   const isWritten =
-    given.length === fields.length && fields.every(([least, most], at) => given[at]?.split(',').every((part) => isPart(part, least, most)))
+    parts.length === fields.length && fields.every(([least, most], at) => parts[at]?.split(',').every((part) => isPart(part, least, most)))
   if (!isWritten) return false
-  const [, , , days = '', months = '', weekdays] = given
+  const [, , , days = '', months = '', weekdays] = parts
   // With weekdays, either condition suffices.
   if (weekdays !== '*') return true
   const first = Math.min(...days.split(',').map((part) => Number.parseInt(part, 10) || 1))

@@ -50,11 +50,11 @@ export function csvTableOfSchema<Row>(schema: unknown): CsvTable<Row> {
 }
 
 function columnsOf(schema: Schema, path: readonly string[]): Column[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, given]) => {
-    const own = withoutNull(given)
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const schemaWithoutNull = withoutNull(property)
     const at = [...path, name]
-    if (isMoneySchema(own)) return [{ name: at.join('.'), path: at, isMoney: true }]
-    if (own.properties) return columnsOf(own, at)
+    if (isMoneySchema(schemaWithoutNull)) return [{ name: at.join('.'), path: at, isMoney: true }]
+    if (schemaWithoutNull.properties) return columnsOf(schemaWithoutNull, at)
     return [{ name: at.join('.'), path: at, isMoney: false }]
   })
 }

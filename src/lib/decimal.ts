@@ -10,9 +10,9 @@ const exponentMax = 20
 /** Parses a positive JSON number exactly; undefined for other text. */
 export function fractionOf(text: string): Fraction | undefined {
   if (text.length > lengthMax) return undefined
-  const [, whole, decimals = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? []
-  if (whole === undefined || Math.abs(Number(exponent)) > exponentMax) return undefined
-  const digits = BigInt(whole + decimals)
+  const [, integer, decimals = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? []
+  if (integer === undefined || Math.abs(Number(exponent)) > exponentMax) return undefined
+  const digits = BigInt(integer + decimals)
   const scale = decimals.length - Number(exponent)
   return digits === 0n ? undefined : { numerator: digits * tenTo(-scale), denominator: tenTo(scale) }
 }

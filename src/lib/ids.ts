@@ -67,16 +67,16 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Encodes bytes as `length` characters of Crockford's base32 in lower case. */
 export function crockford(bytes: Uint8Array, length: number): string {
   let digits = ''
-  let [held, bits] = [0, 0]
+  let [buffer, bits] = [0, 0]
   // From the end, because the last digit holds the last five bits. Hand-written, because every row has an id.
   for (let at = bytes.length - 1; at >= 0; at--) {
-    held |= (bytes[at] ?? 0) << bits
+    buffer |= (bytes[at] ?? 0) << bits
     for (bits += 8; bits >= 5; bits -= 5) {
-      digits = alphabet.charAt(held & 31) + digits
-      held >>>= 5
+      digits = alphabet.charAt(buffer & 31) + digits
+      buffer >>>= 5
     }
   }
-  return (bits > 0 ? alphabet.charAt(held) + digits : digits).padStart(length, '0')
+  return (bits > 0 ? alphabet.charAt(buffer) + digits : digits).padStart(length, '0')
 }
 
 const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31))
@@ -85,13 +85,13 @@ const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >
 export function encodeSuffix(bytes: Uint8Array): string {
   let suffix = ''
   // 128 bits after two zero bits: two characters at a time, because every row has an id.
-  let [held, bits] = [0, 2]
+  let [buffer, bits] = [0, 2]
   for (let at = 0; at < 16; at++) {
-    held = ((held << 8) | (bytes[at] ?? 0)) & 0x3ffff
+    buffer = ((buffer << 8) | (bytes[at] ?? 0)) & 0x3ffff
     bits += 8
     if (bits < 10) continue
     bits -= 10
-    suffix += pairs[(held >> bits) & 1023]
+    suffix += pairs[(buffer >> bits) & 1023]
   }
   return suffix
 }

@@ -31,17 +31,17 @@ export function createLineWriter(out: { write(text: string): unknown }): LineWri
 export function holdLines(
   lines: LineWriter,
 ): LineWriter & { /** Returns the held lines. Later ones are written at once. */ release(): string[] } {
-  let held: string[] | undefined = []
+  let buffered: string[] | undefined = []
 
   function release(): string[] {
-    const released = held ?? []
-    held = undefined
+    const released = buffered ?? []
+    buffered = undefined
     return released
   }
 
   return {
     write(line) {
-      if (held) held.push(line)
+      if (buffered) buffered.push(line)
       else lines.write(line)
     },
     release,

@@ -94,11 +94,11 @@ export function queryTermsOf(q: string, most: number): { words: string[]; domain
 /** Returns whether only a mail server with SMTPUTF8 can take mail for an address. */
 export const needsSmtpUtf8 = (address: string): boolean => !isAscii(address)
 
-const named = /^([^<>]*)<([^<>]+)>$/
+const nameAndAddress = /^([^<>]*)<([^<>]+)>$/
 
 /** Parses `address` or `Name <address>`; undefined for other text. */
 export function senderOf(text: string): { name: string | undefined; address: string } | undefined {
-  const [, name = '', inner = text] = named.exec(text.trim()) ?? []
+  const [, name = '', inner = text] = nameAndAddress.exec(text.trim()) ?? []
   const plain = inner.trim()
   if (!isMailAddress(plain) || plainText(name, nameMax) !== name.trim()) return undefined
   return { name: name.trim().replace(/^"(.*)"$/, '$1') || undefined, address: storedMailAddress(plain) }

@@ -6,14 +6,14 @@ const numbersMax = 100
  * @param takenOf returns which of the names are taken
  */
 export async function freeName(
-  wanted: string,
+  preferred: string,
   id: string,
   takenOf: (names: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<string> {
-  if (!(await takenOf([wanted])).has(wanted)) return wanted
-  const numbered = Array.from({ length: numbersMax }, (_, at) => `${wanted}-${at + 1}`)
-  const taken = await takenOf(numbered)
-  return numbered.find((name) => !taken.has(name)) ?? `${wanted}-${id.slice(-12)}`
+  if (!(await takenOf([preferred])).has(preferred)) return preferred
+  const numbered = Array.from({ length: numbersMax }, (_, at) => `${preferred}-${at + 1}`)
+  const takenNames = await takenOf(numbered)
+  return numbered.find((name) => !takenNames.has(name)) ?? `${preferred}-${id.slice(-12)}`
 }
 
 /** Ends a sentence with a name: a name with its own full stop (`Acme Co.`) gets no second one. */

@@ -52,9 +52,9 @@ export function limitKeyOf(address: string | undefined): string {
   if (address === undefined) return 'unknown'
   if (!address.includes(':')) return address
   // Without the zone of a link-local address.
-  const known = addressOf(address.replace(/%.*$/, ''))
-  if (known === undefined || known.kind() === 'ipv4') return known?.toString() ?? address
-  const groups = known.toNormalizedString().split(':')
+  const parsed = addressOf(address.replace(/%.*$/, ''))
+  if (parsed === undefined || parsed.kind() === 'ipv4') return parsed?.toString() ?? address
+  const groups = parsed.toNormalizedString().split(':')
   return `${groups.slice(0, 4).join(':')}::/64`
 }
 

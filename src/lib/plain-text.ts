@@ -1,7 +1,7 @@
 /** Cleans text of others for display. */
 
 /** Control characters, including those that change the text direction, and characters without width. */
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu
+const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu
 
 /** Most texts. Classes of Unicode take ten times as long. */
 const printableAscii = /^[ -~]*$/
@@ -20,7 +20,7 @@ export const plainLines = (text: string): string[] =>
 export function plainText(text: string, max: number): string {
   // Cut first, because long texts must not be searched.
   const cut = text.slice(0, 4 * max)
-  const visible = printableAscii.test(cut) ? cut : cut.toWellFormed().replace(unseen, ' ')
+  const visible = printableAscii.test(cut) ? cut : cut.toWellFormed().replace(invisibleCharacters, ' ')
   const plain = visible.replace(/\s+/gu, ' ').trim()
   if (plain.length <= max) return plain
   // Do not split a surrogate pair.

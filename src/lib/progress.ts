@@ -39,12 +39,12 @@ export function createProgress({ total, label, stream, unit, from = 0, monotonic
   const startedAt = monotonicMs()
   const state = (done: number, note: string | undefined): string[] => {
     const elapsedMs = monotonicMs() - startedAt
-    const shown = note === undefined ? [] : [note]
-    if (total <= 0) return [...(done > 0 ? [amount(done, unit)] : []), ...shown, `${durationText(elapsedMs / 1000)} so far`]
+    const notes = note === undefined ? [] : [note]
+    if (total <= 0) return [...(done > 0 ? [amount(done, unit)] : []), ...notes, `${durationText(elapsedMs / 1000)} so far`]
     const rate = elapsedMs >= rateAfterMs ? (done - from) / (elapsedMs / 1000) : 0
     const canEstimate = done - from >= (total - from) * estimateFrom
     const left = rate > 0 && done < total && canEstimate ? [`${amount(rate, unit)}/s`, `${durationText((total - done) / rate)} left`] : []
-    return [`${amount(done, unit, total)} of ${amount(total, unit)}`, ...shown, ...left]
+    return [`${amount(done, unit, total)} of ${amount(total, unit)}`, ...notes, ...left]
   }
 
   if (!stream.isTTY) {
@@ -96,8 +96,8 @@ export function bytesText(bytes: number): string {
 
 /** Returns a duration for people, such as "3 min". */
 export function durationText(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  if (whole < 60) return `${whole} s`
+  const wholeSeconds = Math.ceil(seconds)
+  if (wholeSeconds < 60) return `${wholeSeconds} s`
   const minutes = Math.round(seconds / 60)
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -86,22 +86,22 @@ async function* inChunks(
   size: number,
   work: (chunk: Buffer, nonce: Buffer) => Buffer,
 ): AsyncGenerator<Uint8Array> {
-  const held = Buffer.allocUnsafe(size)
+  const buffer = Buffer.allocUnsafe(size)
   let [length, position] = [0, 0]
   for await (const piece of stream) {
     for (let at = 0; at < piece.length; ) {
       // A full chunk is not the last one if more bytes arrive.
       if (length === size) {
-        yield work(held, nonceOf(position++, false))
+        yield work(buffer, nonceOf(position++, false))
         length = 0
       }
       const part = piece.subarray(at, at + size - length)
-      held.set(part, length)
+      buffer.set(part, length)
       length += part.length
       at += part.length
     }
   }
-  yield work(held.subarray(0, length), nonceOf(position, true))
+  yield work(buffer.subarray(0, length), nonceOf(position, true))
 }
 
 function nonceOf(position: number, isLast: boolean): Buffer {

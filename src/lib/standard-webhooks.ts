@@ -47,7 +47,7 @@ export function idOfSigned(
 ): string | undefined {
   if (id === null || timestamp === null || signature === null || !idPattern.test(id) || !timePattern.test(timestamp)) return undefined
   if (Math.abs(Math.floor(now / 1_000) - Number(timestamp)) > toleranceSeconds) return undefined
-  const given = signature
+  const signatures = signature
     .split(' ', signaturesMax)
     .filter((one) => one.startsWith('v1,'))
     .map((one) => Buffer.from(one.slice(3), 'base64'))
@@ -55,7 +55,7 @@ export function idOfSigned(
   for (const secret of secrets) {
     const key = Buffer.from(secret.slice(secretPrefix.length), 'base64')
     const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
-    for (const one of given) isSigned = (one.length === expected.length && timingSafeEqual(one, expected)) || isSigned
+    for (const one of signatures) isSigned = (one.length === expected.length && timingSafeEqual(one, expected)) || isSigned
   }
   return isSigned ? id : undefined
 }

@@ -40,13 +40,13 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Encodes base32 (RFC 4648) without padding, as authenticator apps expect. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
-  let [held, bits] = [0, 0]
+  let [buffer, bits] = [0, 0]
   for (const byte of bytes) {
-    held = (held << 8) | byte
-    for (bits += 8; bits >= 5; bits -= 5) text += alphabet.charAt((held >>> (bits - 5)) & 31)
-    held &= 31
+    buffer = (buffer << 8) | byte
+    for (bits += 8; bits >= 5; bits -= 5) text += alphabet.charAt((buffer >>> (bits - 5)) & 31)
+    buffer &= 31
   }
-  return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text
+  return bits > 0 ? text + alphabet.charAt((buffer << (5 - bits)) & 31) : text
 }
 
 /**

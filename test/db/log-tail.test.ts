@@ -107,7 +107,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
     const readers = [new Sqlite(file, { readonly: true }), new Sqlite(file, { readonly: true })] as const
     const open = (shipped?: ShippedLog) =>
       openLogTail(file, {
-        kept: shipped,
+        shipped,
         foldFrames: 30 + pick(100),
         rangeMaxBytes: pick(3) ? 10_000_000 : 50_000,
         lockedMaxBytes: pick(3) ? 1_000_000 : 5_000,
@@ -479,7 +479,7 @@ test('the log stays short while its target does not respond, and nothing is lost
     const reopened = databaseFileAt(file)
     reopened.holdLog()
     tail.close()
-    tail = openLogTail(file, { ...options, kept: end })
+    tail = openLogTail(file, { ...options, shipped: end })
     reopened.releaseLog()
     expect(tail.continues).toBe(true)
     fill(tail)

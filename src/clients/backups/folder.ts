@@ -34,8 +34,8 @@ export function createFolderStore(directory: string, now: () => number): BackupS
       if (codeOf(error) !== 'ENOENT') throw error
       return []
     })
-    const named = entries.map((entry) => ({ entry, name: `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}` }))
-    for (const { entry, name } of named.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const namedEntries = entries.map((entry) => ({ entry, name: `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}` }))
+    for (const { entry, name } of namedEntries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (entry.isDirectory()) {
         if (name.startsWith(prefix) || prefix.startsWith(name)) yield* walk(name, prefix)
         continue

@@ -54,9 +54,9 @@ export function failureOf(
   blocksRequested: number | undefined,
   url?: string,
 ): NodeError {
-  const named = typeof code === 'number' ? `error ${code}` : status === 200 ? 'an error without a code' : `status ${status}`
+  const errorText = typeof code === 'number' ? `error ${code}` : status === 200 ? 'an error without a code' : `status ${status}`
   const excerpt = sanitize(text, url)
-  const description = excerpt === '' ? named : `${named}: ${excerpt}`
+  const description = excerpt === '' ? errorText : `${errorText}: ${excerpt}`
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceBy.key })
   // Example: "exceeds the range of your plan, upgrade for more compute units". Fewer blocks may succeed.

@@ -14,8 +14,8 @@ export const truncatedUnitsOf = (value: unknown, decimals: number): number | und
 
 function digitsOf(value: unknown, decimals: number): { units: number; exact: boolean } | undefined {
   const text = typeof value === 'number' ? String(value) : value
-  const [, whole, fraction = ''] = (typeof text === 'string' && /^(\d{1,15})(?:\.(\d{0,40}))?$/.exec(text)) || []
-  if (whole === undefined) return undefined
-  const units = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
+  const [, integer, fraction = ''] = (typeof text === 'string' && /^(\d{1,15})(?:\.(\d{0,40}))?$/.exec(text)) || []
+  if (integer === undefined) return undefined
+  const units = Number(integer + fraction.slice(0, decimals).padEnd(decimals, '0'))
   return Number.isSafeInteger(units) ? { units, exact: !/[1-9]/.test(fraction.slice(decimals)) } : undefined
 }

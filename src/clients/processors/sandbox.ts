@@ -84,10 +84,10 @@ export function createSandboxProcessor({ open, signatureOf, tokens, signatureHea
       if (!sameSecret(headers.get(signatureHeader) ?? '', await signatureOf(body))) throw new BadSignature('sandbox')
       const message = JSON.parse(Buffer.from(body).toString('utf8')) as { type?: unknown; payment?: { id?: unknown } }
       const id = message.payment?.id
-      const known = message.type === 'payment.captured' || message.type === 'payment.authorized'
+      const isPaymentMessage = message.type === 'payment.captured' || message.type === 'payment.authorized'
       // Its messages have no id: equal content has an equal digest.
       const digest = createHash('sha256').update(body).digest('hex')
-      return { id: digest, payment: known && typeof id === 'string' ? { paymentId: id, reference: id } : undefined }
+      return { id: digest, payment: isPaymentMessage && typeof id === 'string' ? { paymentId: id, reference: id } : undefined }
     },
     async probe() {
       await call('GET', 'health')

@@ -13,8 +13,8 @@ export const Address = ({ address }: { address: Postal }) => (
   <address>
     {[address.name, address.company, address.line1, address.line2, ...cityLines(address), countryName(address.countryCode), address.phone]
       .filter(Boolean)
-      .map((line, place) => (
-        <span key={place}>
+      .map((line, index) => (
+        <span key={index}>
           <bdi>{line}</bdi>
         </span>
       ))}

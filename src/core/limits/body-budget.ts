@@ -49,8 +49,8 @@ export function createBodyBudget(bytesMax = 16 * mb, reservedMax = 2 * mb, sende
 
   function add(sender: string, bytes: number): void {
     total += bytes
-    const held = (bySender.get(sender) ?? 0) + bytes
-    if (held > 0) bySender.set(sender, held)
+    const bytesOfSender = (bySender.get(sender) ?? 0) + bytes
+    if (bytesOfSender > 0) bySender.set(sender, bytesOfSender)
     else bySender.delete(sender)
   }
 

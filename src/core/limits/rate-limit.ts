@@ -98,11 +98,11 @@ export function createRateLimit({
 
   function takeLocally(key: string, groups: readonly GroupLimit[]): number | undefined {
     const at = now() / 1000
-    const own = windowOf(key, Math.floor(at))
+    const ownWindow = windowOf(key, Math.floor(at))
     const others = groups.map((group) => ({ window: windowOf(groupName(group), Math.floor(at)), most: group.times * most }))
-    let wait = own.total < most ? undefined : waitOf(own, at)
+    let wait = ownWindow.total < most ? undefined : waitOf(ownWindow, at)
     for (const { window, most } of others) if (window.total >= most) wait = Math.max(wait ?? 0, waitOf(window, at))
-    if (wait === undefined) for (const { window } of [{ window: own }, ...others]) count(window)
+    if (wait === undefined) for (const { window } of [{ window: ownWindow }, ...others]) count(window)
     while (windows.size > keysMax) windows.delete(leastActive.next().value as string)
     return wait
   }

@@ -32,19 +32,19 @@ const retryAfterSeconds = 5
 /** Creates a semaphore. Nothing waits for a slot: without a free one the caller is refused. */
 export function createSemaphore({ perOwner, total = Number.POSITIVE_INFINITY, refusals }: SemaphoreLimits): Semaphore {
   const counts = new Map<string, number>()
-  let [taken, weights] = [0, 0]
+  let [usedSlots, weights] = [0, 0]
   const isOwnerFull = (owner: string) => (counts.get(owner) ?? 0) >= perOwner
 
   function add(owner: string, by: 1 | -1, weight: number): void {
     const count = (counts.get(owner) ?? 0) + by
     if (count > 0) counts.set(owner, count)
     else counts.delete(owner)
-    taken += by
+    usedSlots += by
     weights += by * weight
   }
 
   function tryTake(owner: string, weight = 1): (() => void) | undefined {
-    if (isOwnerFull(owner) || taken >= total) return undefined
+    if (isOwnerFull(owner) || usedSlots >= total) return undefined
     add(owner, 1, weight)
     let isTaken = true
     return () => {

@@ -110,7 +110,7 @@ export async function startCheckoutServer({
 
   function paymentJson(payment: CheckoutPayment): Json {
     const { id, amount, currency, reference, status, code, captured, refunded, voided, requestedOn } = payment
-    const held = status === 'Authorized' || status === 'Voided' || captured > 0
+    const isAuthorized = status === 'Authorized' || status === 'Voided' || captured > 0
     return {
       id,
       requested_on: requestedOn,
@@ -120,12 +120,12 @@ export async function startCheckoutServer({
       payment_type: 'Regular',
       reference,
       status,
-      approved: held,
+      approved: isAuthorized,
       ...(code === '' ? {} : { response_code: code }),
       balances: {
-        total_authorized: held ? amount : 0,
+        total_authorized: isAuthorized ? amount : 0,
         total_voided: voided,
-        available_to_void: held && captured === 0 && voided === 0 ? amount : 0,
+        available_to_void: isAuthorized && captured === 0 && voided === 0 ? amount : 0,
         total_captured: captured,
         available_to_capture: status === 'Authorized' ? amount - captured : 0,
         total_refunded: refunded,
@@ -141,7 +141,7 @@ export async function startCheckoutServer({
 
   /** Executes all accepted actions. */
   function settle(): void {
-    for (const payment of payments.values()) for (const asked of payment.waiting.splice(0)) work(payment, asked)
+    for (const payment of payments.values()) for (const action of payment.waiting.splice(0)) work(payment, action)
   }
 
   function work(payment: CheckoutPayment, { id, type, amount, reference }: CheckoutPayment['waiting'][number]): void {
@@ -161,7 +161,7 @@ export async function startCheckoutServer({
     type: 'Capture' | 'Void' | 'Refund',
     { amount, reference }: { amount?: number; reference?: string },
   ): ApiAnswer {
-    const waiting = payment.waiting.filter((asked) => asked.type === type).reduce((sum, asked) => sum + asked.amount, 0)
+    const waiting = payment.waiting.filter((pendingAction) => pendingAction.type === type).reduce((sum, asked) => sum + asked.amount, 0)
     const left = type === 'Refund' ? payment.captured - payment.refunded - waiting : payment.amount - payment.captured - waiting
     const allowed = type === 'Refund' ? payment.captured > 0 : payment.status === 'Authorized' && payment.waiting.length === 0
     if (!allowed || left === 0) throw new Plain(403)

@@ -271,8 +271,8 @@ export async function startPaypal({
   }
 
   function token({ headers, body }: ApiRequest): ApiAnswer {
-    const given = headers.get('authorization')
-    if (given !== `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`)
+    const authorizationHeader = headers.get('authorization')
+    if (authorizationHeader !== `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`)
       return { status: 401, json: { error: 'invalid_client', error_description: 'Client Authentication failed' } }
     if (headers.get('content-type') !== 'application/x-www-form-urlencoded' || body !== 'grant_type=client_credentials')
       return { status: 400, json: { error: 'unsupported_grant_type', error_description: 'no' } }

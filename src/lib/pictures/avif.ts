@@ -165,19 +165,19 @@ function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds
   if (!primary || !properties) throw broken('the description of its content is missing')
   const id = reader.u8(primary.from) === 0 ? reader.u16(primary.from + 4) : reader.u32(primary.from + 4)
   const parts = boxesIn(reader, properties.from, properties.end)
-  const known = boxIn(parts, 'ipco')
-  if (!known) throw broken('its size is missing')
-  const all = boxesIn(reader, known.from, known.end)
+  const propertyBox = boxIn(parts, 'ipco')
+  if (!propertyBox) throw broken('its size is missing')
+  const all = boxesIn(reader, propertyBox.from, propertyBox.end)
   for (const box of all) {
     if (box.type === 'ispe') assertSize(sizeIn(reader, box), bounds)
     if (box.type === 'av1C') assertCoded(reader, box, bounds)
   }
-  const own = parts.filter(({ type }) => type === 'ipma').flatMap((box) => propertiesOf(reader, box, id))
-  const named = own.map((nth) => all[nth - 1])
-  const size = named.find((box) => box?.type === 'ispe')
+  const indexes = parts.filter(({ type }) => type === 'ipma').flatMap((box) => propertiesOf(reader, box, id))
+  const itemProperties = indexes.map((nth) => all[nth - 1])
+  const size = itemProperties.find((box) => box?.type === 'ispe')
   if (!size) throw broken('its size is missing')
   const { width, height } = sizeIn(reader, size)
-  const turned = named.find((box) => box?.type === 'irot')
+  const turned = itemProperties.find((box) => box?.type === 'irot')
   return turned && reader.u8(turned.from) % 2 === 1 ? { width: height, height: width } : { width, height }
 }
 

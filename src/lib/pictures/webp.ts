@@ -20,14 +20,14 @@ type Reader = ReturnType<typeof readerOf>
  */
 export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
-  const whole = reader.u32le(4) + 8
-  if (whole > bytes.length) throw broken('it ends too early')
+  const fileSize = reader.u32le(4) + 8
+  if (fileSize > bytes.length) throw broken('it ends too early')
   const parts: Uint8Array[] = []
   const frames = frameCounter(bounds)
   let [canvas, image]: (Size | undefined)[] = []
   let isAnimated = false
-  for (let at = headerBytes; at < whole; ) {
-    const { type, from, end, next } = chunkAt(reader, at, whole)
+  for (let at = headerBytes; at < fileSize; ) {
+    const { type, from, end, next } = chunkAt(reader, at, fileSize)
     let chunk = reader.part(at, end)
     if (at === headerBytes && type === 'VP8X') {
       const flags = reader.u8(from)
@@ -63,11 +63,11 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
 }
 
 /** `next`: after a padding byte, which the last chunk may lack. */
-function chunkAt(reader: Reader, at: number, whole: number) {
+function chunkAt(reader: Reader, at: number, fileSize: number) {
   reader.piece()
   const from = at + chunkHeaderBytes
   const end = from + reader.u32le(at + 4)
-  if (end > whole) throw broken('it ends too early')
+  if (end > fileSize) throw broken('it ends too early')
   return { type: reader.text(at, 4), from, end, next: end + (end % 2) }
 }
 

@@ -38,13 +38,13 @@ export async function paymentOf(
     case 'Processing':
       return { ...nothing, state: 'PROCESSING' }
     case 'Settled':
-      return taken(reference, settledOf(amount, paid, detail), amount, 'FAILED')
+      return endedPayment(reference, settledOf(amount, paid, detail), amount, 'FAILED')
     case 'Expired':
     case 'Invalid': {
       const ended = status === 'Invalid' && detail === 'Marked' ? 'VOIDED' : 'FAILED'
       // Servers before 2.1 do not report the paid amount.
       const receivedAmount = paid ?? (detail === 'PaidLate' || detail === 'PaidOver' ? amount : 0)
-      if (receivedAmount > 0 && (await isConfirmed(ask, pathOf(reference)))) return taken(reference, receivedAmount, amount, ended)
+      if (receivedAmount > 0 && (await isConfirmed(ask, pathOf(reference)))) return endedPayment(reference, receivedAmount, amount, ended)
       if (receivedAmount >= amount && status === 'Expired') return { ...nothing, state: 'PROCESSING' }
       return { ...nothing, state: ended, ...(ended === 'FAILED' ? { failureCode: status.toLowerCase() } : {}) }
     }
@@ -63,10 +63,10 @@ function settledOf(amount: number, paid: number | undefined, detail: string | un
 }
 
 /** Returns the money of an invoice that accepts no more. */
-function taken(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): ProcessorPayment {
-  const seen = { reference, authorized: captured, captured }
-  if (captured >= amount) return { ...seen, state: 'CAPTURED' }
-  return { ...seen, state: ended, ...(ended === 'FAILED' ? { failureCode: 'paid_partial' } : {}) }
+function endedPayment(reference: string, captured: number, amount: number, ended: 'FAILED' | 'VOIDED'): ProcessorPayment {
+  const amounts = { reference, authorized: captured, captured }
+  if (captured >= amount) return { ...amounts, state: 'CAPTURED' }
+  return { ...amounts, state: ended, ...(ended === 'FAILED' ? { failureCode: 'paid_partial' } : {}) }
 }
 
 /**

@@ -95,8 +95,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const { status, json } = await call('GET', `/payments/${id}`)
     if (status === 403) throw inconclusive(status)
     if (status === 404) return undefined
-    const seen = readPayment(json, expected)
-    return seen.id === id ? seen : failOtherPayment()
+    const stated = readPayment(json, expected)
+    return stated.id === id ? stated : failOtherPayment()
   }
 
   /** Reads every payment under our id: a session may have been tried with several cards, and paid more than once. */
@@ -129,8 +129,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   /** Returns the payment's id, and queries it only if unknown. */
   async function idOf(name: PaymentName & ExpectedAmount): Promise<string | undefined> {
-    const known = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
-    return known === undefined ? (await find(name))?.id : pathId(known)
+    const knownId = name.references?.['payment'] ?? (name.reference?.startsWith('pay_') ? name.reference : undefined)
+    return knownId === undefined ? (await find(name))?.id : pathId(knownId)
   }
 
   async function actionsOf(id: string): Promise<unknown> {
@@ -177,9 +177,9 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         ...urlsOf(returnUrl),
       },
     })
-    const seen = readPayment(json, payment)
-    if ((seen.ourId ?? paymentId) !== paymentId) failOtherPayment()
-    return paymentOf(seen, { paymentId, reference: undefined })
+    const stated = readPayment(json, payment)
+    if ((stated.ourId ?? paymentId) !== paymentId) failOtherPayment()
+    return paymentOf(stated, { paymentId, reference: undefined })
   }
 
   /** Exchanges a wallet's JSON for a token; returns a token as it is. */
@@ -218,33 +218,33 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   /** Reads a payment after an accepted request (202). A failed read does not undo it. */
   async function readAfterRequest(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
-    const seen = await read(id, names)
+    const stated = await read(id, names)
       .then((now) => now && undecided(now, names))
       .catch(ignoreFailure)
-    return paymentOf(seen ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
+    return paymentOf(stated ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
 
   /** Handles 403: the payment's state forbids the request. Reads the state; one that would allow it proves nothing. */
   async function readAfterRefusal(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
-    const seen = await read(id, name)
-    if (seen === undefined) throw new ProcessorRefused('not_found')
-    const now = await undecided(seen, name)
+    const stated = await read(id, name)
+    if (stated === undefined) throw new ProcessorRefused('not_found')
+    const now = await undecided(stated, name)
     if (now.state === 'AUTHORIZED') throw new ProcessorUnavailable(`the processor answered ${status}`)
     return paymentOf(now, name)
   }
 
   /** An authorized payment with a pending request has an unchanged state. Its actions show whether that is decided. */
-  async function undecided(seen: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
+  async function undecided(stated: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
-    if (seen.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return seen
-    const actions = await actionsOf(seen.id)
-    if (voiding !== undefined && actionOf(actions, 'Void', { id: voiding })?.approved !== false) return { ...seen, state: 'PROCESSING' }
-    if (capturing === undefined) return seen
+    if (stated.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return stated
+    const actions = await actionsOf(stated.id)
+    if (voiding !== undefined && actionOf(actions, 'Void', { id: voiding })?.approved !== false) return { ...stated, state: 'PROCESSING' }
+    if (capturing === undefined) return stated
     const action = actionOf(actions, 'Capture', { id: capturing })
-    if (action?.approved !== false) return { ...seen, state: 'PROCESSING' }
+    if (action?.approved !== false) return { ...stated, state: 'PROCESSING' }
     // A retry of the declined capture would be declined too, so the payment is voided. If that fails, it expires.
-    if (voiding === undefined) await askVoid(seen.id, paymentId).catch(ignoreFailure)
-    return { ...seen, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
+    if (voiding === undefined) await askVoid(stated.id, paymentId).catch(ignoreFailure)
+    return { ...stated, state: 'FAILED', failureCode: action.code ?? 'capture_declined' }
   }
 
   async function ourIdOf(id: string): Promise<string | undefined> {
@@ -271,10 +271,10 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   /** Returns why a refund was not allowed, if the payment shows it. */
   async function whyNotRefunded(id: string, { amount, currency }: Amount): Promise<Error> {
-    const seen = await read(id, { amount: undefined, currency })
-    if (seen === undefined) return new ProcessorRefused('not_found')
-    if (seen.captured === 0) return new ProcessorRefused('not_captured')
-    if (seen.captured - (seen.refunded ?? 0) < amount) return new ProcessorRefused('refund_exceeds_rest')
+    const stated = await read(id, { amount: undefined, currency })
+    if (stated === undefined) return new ProcessorRefused('not_found')
+    if (stated.captured === 0) return new ProcessorRefused('not_captured')
+    if (stated.captured - (stated.refunded ?? 0) < amount) return new ProcessorRefused('refund_exceeds_rest')
     // Enough is left: an earlier identical request may be running.
     return new ProcessorUnavailable('the processor answered 403')
   }
@@ -304,8 +304,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       return payment.token === undefined ? await createSession(payment) : await createByToken(payment, payment.token)
     },
     async retrieve(name) {
-      const seen = await find(name)
-      if (seen !== undefined) return paymentOf(await undecided(seen, name), name)
+      const stated = await find(name)
+      if (stated !== undefined) return paymentOf(await undecided(stated, name), name)
       return isSession(name) ? unpaidSession(name) : undefined
     },
     async capture(name) {

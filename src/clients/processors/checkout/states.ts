@@ -84,7 +84,7 @@ export function readPayment(json: unknown, expected: ExpectedAmount): CheckoutPa
     throw new UnknownAnswer('another amount or currency')
   const captured = countAt(json, 'balances', 'total_captured') ?? (whollyCaptured.has(status) ? amount : 0)
   const state = stateOf(stated, captured, amount)
-  const held = state === 'AUTHORIZED' || state === 'PROCESSING' || state === 'CAPTURED'
+  const isAuthorized = state === 'AUTHORIZED' || state === 'PROCESSING' || state === 'CAPTURED'
   const refunded = countAt(json, 'balances', 'total_refunded')
   const redirectUrl = state === 'PENDING' ? linkAt(json, '_links', 'redirect', 'href') : undefined
   const code = textAt(json, 'response_code') ?? textAt(listAt(json, 'actions')[0], 'response_code')
@@ -93,7 +93,7 @@ export function readPayment(json: unknown, expected: ExpectedAmount): CheckoutPa
     id,
     ourId: textAt(json, 'reference'),
     state: redirectUrl === undefined ? state : 'REQUIRES_ACTION',
-    authorized: countAt(json, 'balances', 'total_authorized') ?? (held ? amount : 0),
+    authorized: countAt(json, 'balances', 'total_authorized') ?? (isAuthorized ? amount : 0),
     captured,
     since: textAt(json, 'requested_on') ?? '',
     ...(refunded === undefined ? {} : { refunded }),
@@ -114,11 +114,11 @@ const statesByProgress: readonly PaymentState[] = ['CAPTURED', 'PROCESSING', 'AU
 /**
  * Sorts the payments of a session, which may be paid more than once: furthest state, then the known one, then oldest.
  */
-export const ranked = (payments: readonly CheckoutPaymentState[], known: string | undefined): readonly CheckoutPaymentState[] =>
+export const ranked = (payments: readonly CheckoutPaymentState[], knownId: string | undefined): readonly CheckoutPaymentState[] =>
   payments.toSorted(
     (a, b) =>
       statesByProgress.indexOf(a.state) - statesByProgress.indexOf(b.state) ||
-      Number(b.id === known) - Number(a.id === known) ||
+      Number(b.id === knownId) - Number(a.id === knownId) ||
       compare(a.since, b.since) ||
       compare(a.id, b.id),
   )

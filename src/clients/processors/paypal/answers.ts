@@ -121,7 +121,7 @@ const authorizationStates: Readonly<Record<string, StateAndFailure>> = {
 }
 
 /** @throws ProcessorUnavailable for an unknown status, or one that contradicts the rest: captured without a capture */
-const neededIn = (known: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => meaningOf(known, status)
+const neededIn = (meanings: Readonly<Record<string, StateAndFailure>>, status: string): StateAndFailure => meaningOf(meanings, status)
 
 function referencesOf(authorization: string | undefined, capture: string | undefined): References | undefined {
   if (authorization === undefined && capture === undefined) return undefined

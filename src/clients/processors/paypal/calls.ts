@@ -30,7 +30,7 @@ export function createPaypalCalls(
   port: ProcessorPort & { now(): number },
 ) {
   const baseUrl = apiUrl.replace(/\/+$/, '')
-  let held: Token | undefined
+  let cachedToken: Token | undefined
   let renewal: Promise<Token> | undefined
 
   async function fetchToken(): Promise<Token> {
@@ -60,7 +60,7 @@ export function createPaypalCalls(
   function renew(): Promise<Token> {
     renewal ??= fetchToken()
       .then((token) => {
-        held = token
+        cachedToken = token
         return token
       })
       .catch((error: unknown) => {
@@ -74,7 +74,7 @@ export function createPaypalCalls(
 
   /** @param refused a refused token, not used again before its expiry */
   async function tokenOtherThan(refused: string | undefined): Promise<string> {
-    if (held && held.token !== refused && port.now() < held.until) return held.token
+    if (cachedToken && cachedToken.token !== refused && port.now() < cachedToken.until) return cachedToken.token
     return (await renew()).token
   }
 

@@ -133,14 +133,14 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     if (name.amount > authorization.amount) throw new ProcessorRefused('amount_above_authorization')
     const path = `/v2/payments/authorizations/${encodeURIComponent(authorization.id)}/capture`
     const answer = await call({ method: 'POST', path, json: { amount, final_capture: true }, key: `${name.paymentId}-capture` })
-    const named = { ...name, reference: order.id }
+    const orderName = { ...name, reference: order.id }
     if (answer.status >= 400) {
       const refused = refusal(answer)
       return refused.code === 'INSTRUMENT_DECLINED'
         ? { ...before, state: 'FAILED', failureCode: refused.code }
-        : afterRefusal(refused, named)
+        : afterRefusal(refused, orderName)
     }
-    if (answer.status !== 201) return paymentIn(await knownOrder(named), name)
+    if (answer.status !== 201) return paymentIn(await knownOrder(orderName), name)
     return paymentIn({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
   }
 

@@ -165,20 +165,20 @@ async function lookUp(ask: ApiCall, { reference, amount }: { reference: string; 
   const { paid, refunded } = await rowsOf(ask, reference)
   const captured = sumOf(paid) + sumOf(refunded)
   const [payment] = [...paid, ...refunded]
-  const seen = {
+  const amounts = {
     reference,
     ...(payment ? { references: { payment: payment.id } } : {}),
     authorized: captured,
     captured,
     ...(refunded.length > 0 ? { refunded: sumOf(refunded) } : {}),
   }
-  if (captured >= amount) return { ...seen, state: 'CAPTURED' }
+  if (captured >= amount) return { ...amounts, state: 'CAPTURED' }
   const answer = await ask('GET', `/invoice/${encodeURIComponent(reference)}`)
   if (answer.status === 404) return undefined
   if (!isGood(answer)) throw inconclusive(answer.status)
   const status = needed(textAt(answer.json, 'invoice_status'), 'invoice status')
   // The status of paid invoices is unknown, and their payments are enough.
-  return { ...seen, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
+  return { ...amounts, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
 }
 
 /** Deletes an invoice so that it cannot be paid. Reads it before and after: it may be paid in between. */

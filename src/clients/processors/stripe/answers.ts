@@ -56,8 +56,8 @@ export function paymentOf(
  */
 function intentOf(intent: unknown, paymentId: string): string {
   if (textAt(intent, 'object') !== 'payment_intent') throw new UnknownAnswer('no payment intent')
-  const ours = textAt(intent, 'metadata', 'payment_id')
-  if (ours !== undefined && ours !== paymentId) throw new UnknownAnswer('another payment')
+  const statedPaymentId = textAt(intent, 'metadata', 'payment_id')
+  if (statedPaymentId !== undefined && statedPaymentId !== paymentId) throw new UnknownAnswer('another payment')
   return needed(textAt(intent, 'id'), 'id')
 }
 

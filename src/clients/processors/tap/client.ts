@@ -149,9 +149,9 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
       ...(local === undefined ? { auto: { type: 'VOID', time: authorizationHours } } : {}),
     })
-    const seen = readPayment(json, payment)
-    if (local === undefined ? !isAuthorization(seen.id) : !isCharge(seen.id)) throw otherPayment()
-    return paymentOf(seen, { paymentId, reference: undefined })
+    const stated = readPayment(json, payment)
+    if (local === undefined ? !isAuthorization(stated.id) : !isCharge(stated.id)) throw otherPayment()
+    return paymentOf(stated, { paymentId, reference: undefined })
   }
 
   /** Reads a payment; the charge of a captured authorization decides. */
@@ -164,10 +164,10 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (charge !== undefined) return await chargeOf(name, charge)
     const json = await read(reference)
     if (json === undefined) return undefined
-    const seen = readPayment(json, name)
-    if (seen.state !== 'PROCESSING') return paymentOf(seen, name)
+    const stated = readPayment(json, name)
+    if (stated.state !== 'PROCESSING') return paymentOf(stated, name)
     const found = await findCharge(name, reference)
-    return found === undefined ? paymentOf(seen, name) : capturedBy(found, name)
+    return found === undefined ? paymentOf(stated, name) : capturedBy(found, name)
   }
 
   async function chargeOf(name: NamedAmount, charge: string): Promise<ProcessorPayment> {
@@ -176,11 +176,11 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
 
   /** An undecided capture is neither authorized nor captured. */
   function capturedBy(json: unknown, name: NamedAmount): ProcessorPayment {
-    const seen = readPayment(json, name)
-    if (!isCharge(seen.id)) throw otherPayment()
-    const waits = seen.state === 'PENDING' || seen.state === 'REQUIRES_ACTION'
-    const { redirectUrl: _, ...shown } = waits ? { ...seen, state: 'PROCESSING' as const, authorized: name.amount } : seen
-    return paymentOf(shown, { ...name, references: { ...name.references, charge: seen.id } })
+    const stated = readPayment(json, name)
+    if (!isCharge(stated.id)) throw otherPayment()
+    const waits = stated.state === 'PENDING' || stated.state === 'REQUIRES_ACTION'
+    const { redirectUrl: _, ...shown } = waits ? { ...stated, state: 'PROCESSING' as const, authorized: name.amount } : stated
+    return paymentOf(shown, { ...name, references: { ...name.references, charge: stated.id } })
   }
 
   /** Finds the charge of an authorization among all charges: the authorization is not known to name it. */
@@ -201,8 +201,8 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     if (isCharge(reference) || charge !== undefined) return needed(await lookUp(name, reference), 'payment')
     const authorization = await read(reference)
     if (authorization === undefined) throw new ProcessorRefused('not_found')
-    const seen = readPayment(authorization, undefined)
-    if (seen.state !== 'AUTHORIZED') return needed(await lookUp(name, reference), 'payment')
+    const stated = readPayment(authorization, undefined)
+    if (stated.state !== 'AUTHORIZED') return needed(await lookUp(name, reference), 'payment')
     // The effect of a second capture could not be confirmed. Once an earlier key may have expired, the charge is
     // searched first.
     if (!keyLives(name.paymentId, port.now())) {
@@ -219,10 +219,10 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       ...(messagesUrl === undefined ? {} : { post: { url: messagesUrl } }),
     })
     if (status < 300 || (status === 402 && idAt(json, 'id') !== undefined)) {
-      const taken = capturedBy(json, name)
+      const captured = capturedBy(json, name)
       // A retry would be declined too, so the authorization is voided. If that fails, it expires.
-      if (taken.state === 'FAILED') await askVoid(reference).catch(ignoreFailure)
-      return taken
+      if (captured.state === 'FAILED') await askVoid(reference).catch(ignoreFailure)
+      return captured
     }
     const now = await lookUp(name, reference)
     if (now === undefined || now.state === 'AUTHORIZED') throw new ProcessorRefused(refusalOf(json))
@@ -253,8 +253,8 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   /** The charge of a refund; undefined if nothing was charged. */
   async function chargeIdOf(name: PaymentName): Promise<string | undefined> {
     const reference = referenceOf(name)
-    const known = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
-    return known ?? idAt(await findCharge(name, reference), 'id')
+    const knownCharge = name.references?.['charge'] ?? (isCharge(reference) ? reference : undefined)
+    return knownCharge ?? idAt(await findCharge(name, reference), 'id')
   }
 
   async function findRefund(charge: string, refundId: string): Promise<unknown> {

@@ -17,6 +17,7 @@ export function diffExcerpts(text: string, other: string): readonly [string, str
   let prefixLength = 0
   while (prefixLength < text.length && text[prefixLength] === other[prefixLength]) prefixLength++
   const from = Math.max(0, prefixLength - contextLength)
-  const excerpt = (whole: string) => `${from > 0 ? '…' : ''}${truncate(whole.slice(from).replace(/^[\udc00-\udfff]/, ''), excerptLength)}`
+  const excerpt = (fullText: string) =>
+    `${from > 0 ? '…' : ''}${truncate(fullText.slice(from).replace(/^[\udc00-\udfff]/, ''), excerptLength)}`
   return [excerpt(text), excerpt(other)]
 }

@@ -37,12 +37,12 @@ export function Addresses({ customer, onChanged }: { customer: Schema<'Customer'
       actions={canManage.value && <Button icon="plus" onPress={() => (isAdding.value = true)} text={common('add')} />}
     >
       <ResourceView resource={addresses} lines={2}>
-        {(shown) =>
-          shown.length === 0 ? (
+        {(current) =>
+          current.length === 0 ? (
             <p class="hint">{t('noAddresses')}</p>
           ) : (
             <ul class="stack">
-              {shown.map((address) => (
+              {current.map((address) => (
                 <li key={address.id}>
                   <Address address={address} />
                   <div class="row">

@@ -41,7 +41,7 @@ function ExistingDiscount({ id }: { id: string }) {
       subtitle={current && <DiscountStateBadge discount={current.data} />}
       actions={current && <Button kind="danger" onPress={() => remove(current)} text={common('delete')} />}
     >
-      <ResourceView resource={discount}>{(shown) => <DiscountForm current={shown} resource={discount} />}</ResourceView>
+      <ResourceView resource={discount}>{(current) => <DiscountForm current={current} resource={discount} />}</ResourceView>
     </Page>
   )
 }

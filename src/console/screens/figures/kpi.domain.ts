@@ -73,8 +73,8 @@ export function toRateKpi(response: Schema<'RefundRate'>, previous: Schema<'Refu
 export function firstParts(parts: readonly KpiPart[], max: number): { readonly shown: readonly KpiPart[]; readonly more: number } {
   const nonEmpty = parts.filter(({ value, confirmedUsd }) => value !== null && (value > 0 || (confirmedUsd ?? 0) > 0))
   // One more row takes as much room as the text "1 more".
-  const shown = nonEmpty.length <= max + 1 ? nonEmpty : nonEmpty.slice(0, max)
-  return { shown, more: nonEmpty.length - shown.length }
+  const shownBars = nonEmpty.length <= max + 1 ? nonEmpty : nonEmpty.slice(0, max)
+  return { shown: shownBars, more: nonEmpty.length - shownBars.length }
 }
 
 /** Returns a fraction; null without a total. */

@@ -78,7 +78,7 @@ export const typeNames = ({ acceptedMimeTypes }: Pick<Item, 'acceptedMimeTypes'>
 /** Returns a file's type by its name, because systems report none or another one for CSV. */
 export function typeOf({ name, type }: Pick<File, 'name' | 'type'>): string {
   const extension = name.toLowerCase().replace(/^.*\./, '').replace('jpeg', 'jpg')
-  return Object.entries(extensions).find(([, known]) => known === extension)?.[0] ?? type
+  return Object.entries(extensions).find(([, candidate]) => candidate === extension)?.[0] ?? type
 }
 
 type FileProblem = 'empty' | 'tooLarge' | 'wrongType'

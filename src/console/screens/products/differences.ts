@@ -66,7 +66,7 @@ export function differencesOf(
   const pictures = (text: ProductText) => text.pictures.map(pictureName).join(', ')
   compared.push([common('pictures'), pictures(mine), pictures(theirs), pictures(before)])
   compared.push(...compareRows(mine, before, theirs, currency))
-  const isConflict = ([, yours, theirRow, was]: ComparedField) => yours !== theirRow && yours !== was && theirRow !== was
+  const isConflict = ([, yours, theirRow, previous]: ComparedField) => yours !== theirRow && yours !== previous && theirRow !== previous
   return compared
     .filter(isConflict)
     .slice(0, shownMax)
@@ -108,12 +108,12 @@ function compareRows(mine: ProductText, before: ProductText, theirs: ProductText
   const changed = mine.rows.flatMap((row): ComparedField[] => {
     const other = row.id === undefined ? undefined : theirRow.get(row.id)
     if (!other) return [[title(mine, row), t('variant'), '–', undefined]]
-    const was = previousRows.get(row.id)
+    const previousRow = previousRows.get(row.id)
     return fields.map(([field, name, format]) => [
       `${title(mine, row)}: ${name}`,
       format(String(row[field])),
       format(String(other[field])),
-      was && format(String(was[field])),
+      previousRow && format(String(previousRow[field])),
     ])
   })
   // Variants that the other side added stay.

@@ -162,8 +162,8 @@ function RemovedVariants({ editor }: { editor: ProductEditor }) {
   if (removed.length === 0) return null
   const before = editor.before()
   const previousName = (id: string | undefined) => {
-    const was = before.rows.find((row) => row.id === id)
-    return was ? rowName(before.options, was) : ''
+    const row = before.rows.find((previous) => previous.id === id)
+    return row ? rowName(before.options, row) : ''
   }
   return (
     <div class="note warn stack" role="status">

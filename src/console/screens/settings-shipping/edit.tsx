@@ -145,7 +145,7 @@ const ZoneFields = ({ zone: { rest, countries, provinces } }: { zone: ZoneDraft 
 
 function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft: MethodDraft; currency: string }) {
   const isBounded = measure.value !== 'none'
-  const shown = isBounded ? bands.value : bands.value.slice(0, 1)
+  const shownBands = isBounded ? bands.value : bands.value.slice(0, 1)
   return (
     <Section title={t('costs')} hint={isBounded ? t('bandsHint') : undefined}>
       <SelectField
@@ -157,19 +157,19 @@ function BandsSection({ draft: { measure, bands, freeOver }, currency }: { draft
           ['amount', t('measureAmount')],
         ]}
       />
-      {shown.map((band, index) => (
+      {shownBands.map((band, index) => (
         <fieldset key={band.key} class="method">
           <legend class={isBounded ? undefined : 'unseen'}>{t('band', { n: index + 1 })}</legend>
           <div class="fields">
             {measure.value === 'grams' && (
-              <NumberField bind={band.upTo} label={t('upToGrams')} hint={index === shown.length - 1 ? t('lastHint') : undefined} />
+              <NumberField bind={band.upTo} label={t('upToGrams')} hint={index === shownBands.length - 1 ? t('lastHint') : undefined} />
             )}
             {measure.value === 'amount' && (
               <MoneyField
                 bind={band.upTo}
                 currency={currency}
                 label={t('upTo')}
-                hint={index === shown.length - 1 ? t('lastHint') : undefined}
+                hint={index === shownBands.length - 1 ? t('lastHint') : undefined}
                 error={amountError(band.upTo.value, currency)}
               />
             )}

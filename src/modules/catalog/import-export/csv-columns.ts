@@ -73,16 +73,16 @@ export function mapHeader(header: readonly string[]): Columns {
   const labels = new Map<Field, string>()
   const unused: string[] = []
   for (const [index, name] of header.entries()) {
-    const known = fieldByName.get(normalName(name))
-    if (!known) {
+    const column = fieldByName.get(normalName(name))
+    if (!column) {
       unused.push(name)
       continue
     }
-    const earlier = labels.get(known.field)
+    const earlier = labels.get(column.field)
     if (earlier !== undefined)
-      throw invalid(`The header has both "${earlier}" and "${known.label}", which mean the same. Remove one of the two columns.`)
-    indexes.set(known.field, index)
-    labels.set(known.field, known.label)
+      throw invalid(`The header has both "${earlier}" and "${column.label}", which mean the same. Remove one of the two columns.`)
+    indexes.set(column.field, index)
+    labels.set(column.field, column.label)
   }
   if (!indexes.has('handle') && !indexes.has('title'))
     throw invalid('The header has no "Title" or "Handle" column: the first row must name the columns.')

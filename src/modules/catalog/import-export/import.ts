@@ -228,8 +228,8 @@ function mergeOptions(existing: ProductWithVariants, product: ImportedProduct): 
 
 /** Counts the existing variants that the file does not name. */
 function countUnnamedVariants(existing: ProductWithVariants, product: ImportedProduct): number {
-  const named = new Set(product.variants.map((variant) => matchVariant(existing, variant)?.id))
-  return existing.variants.filter(({ id }) => !named.has(id)).length
+  const matchedIds = new Set(product.variants.map((variant) => matchVariant(existing, variant)?.id))
+  return existing.variants.filter(({ id }) => !matchedIds.has(id)).length
 }
 
 /** Adds stock changes and unnamed variants of an existing product to the report. */

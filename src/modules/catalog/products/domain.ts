@@ -149,10 +149,10 @@ function resolvePublishedAt(before: Product, requested: number | null | undefine
 }
 
 function applyImageChanges(before: Product['images'], input: readonly ImageInput[], newIds: readonly string[]): Product['images'] {
-  const known = new Set(before.map(({ id }) => id))
+  const existingIds = new Set(before.map(({ id }) => id))
   const used = new Set<string>()
   return input.map(({ id, url, alt, width, height }, at) => {
-    if (id !== undefined && !known.has(id)) throw invalidField(`images.${at}.id`, 'must be an image of this product, or left out')
+    if (id !== undefined && !existingIds.has(id)) throw invalidField(`images.${at}.id`, 'must be an image of this product, or left out')
     if (id !== undefined && used.has(id)) throw invalidField(`images.${at}.id`, 'must not be repeated')
     if (id !== undefined) used.add(id)
     return { id: id ?? newIds[at] ?? '', url, alt: alt ?? null, position: at + 1, width: width ?? null, height: height ?? null }
@@ -176,10 +176,10 @@ function mergeVariants(
   const hasPrices = assertCurrency(input, currency)
   const converts = hasPrices && currency !== product.currency
   // Amounts of another currency must not be kept.
-  const known = new Map(before.map((one) => [one.id, converts ? { ...one, compareAtPrice: null, cost: null } : one]))
-  const unnamed = new Set(known.keys())
+  const existing = new Map(before.map((one) => [one.id, converts ? { ...one, compareAtPrice: null, cost: null } : one]))
+  const unnamed = new Set(existing.keys())
   const changed = input.map((one, at): MergedVariant => {
-    const old = one.id === undefined ? undefined : known.get(one.id)
+    const old = one.id === undefined ? undefined : existing.get(one.id)
     if (one.id !== undefined && !old) throw invalidField(`variants.${at}.id`, 'must be a variant of this product, or left out')
     if (old && !unnamed.delete(old.id)) throw invalidField(`variants.${at}.id`, 'must not be repeated')
     const price = one.price ?? (old && !converts ? { amount: old.price, currency } : undefined)
@@ -192,9 +192,9 @@ function mergeVariants(
     return { at, variant: applyVariantChange(old, { ...one, imageId, optionValues }, product.id, newIds[at] ?? '') }
   })
   if (converts && unnamed.size > 0) throw invalidField('variants', 'the currency changed: send a price for each variant')
-  const named = new Map(changed.map((one, at) => [input[at]?.id, one]))
+  const changedById = new Map(changed.map((one, at) => [input[at]?.id, one]))
   const added = changed.filter((_, at) => input[at]?.id === undefined)
-  const merged = unnamed.size === 0 ? changed : [...before.map((one) => named.get(one.id) ?? { variant: one }), ...added]
+  const merged = unnamed.size === 0 ? changed : [...before.map((one) => changedById.get(one.id) ?? { variant: one }), ...added]
   if (merged.length > variantsMax) throw invalidField('variants', `must have at most ${variantsMax} entries`)
   return { currency: hasPrices ? currency : product.currency, merged }
 }

@@ -29,8 +29,8 @@ const personalEventFields: ReadonlySet<string> = new Set(['reason', 'trackingNum
 
 /** Returns the detail of an event without personal fields; undefined if it has none. */
 export function eraseDetail<Detail extends Readonly<Record<string, string | number>>>(detail: Detail): Detail | undefined {
-  const kept = Object.fromEntries(Object.entries(detail).filter(([name]) => !personalEventFields.has(name)))
-  return Object.keys(kept).length === Object.keys(detail).length ? undefined : (kept as Detail)
+  const remaining = Object.fromEntries(Object.entries(detail).filter(([name]) => !personalEventFields.has(name)))
+  return Object.keys(remaining).length === Object.keys(detail).length ? undefined : (remaining as Detail)
 }
 
 /** Fields of webhook messages, at any depth, with personal data or typed text. */

@@ -76,20 +76,20 @@ const erasuresPerPage = 100
 export async function copyListToStorages(deps: ErasureDeps): Promise<void> {
   const { config, db, clock, erasedInStorage } = deps
   // Named storages also receive the copies of `souk backup`.
-  const places = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
-  let available = places
+  const targets = config.databaseUrl.startsWith('file:') ? deps.backupPlaces.filter(({ isNamed }) => isNamed || config.backupEnabled) : []
+  let available = targets
   let after: Erasure | undefined
   do {
     const erasures = await store.unfinished(db.read, 'listedAt', erasuresPerPage, after)
     const good = await Promise.all(available.map((place) => copyToStorage(deps, place, erasures)))
     available = available.filter((_, nth) => good[nth])
     for (const { customerId } of erasures) {
-      if (!places.every((place) => erasedInStorage.get(place)?.has(customerId))) continue
+      if (!targets.every((place) => erasedInStorage.get(place)?.has(customerId))) continue
       await db.write((tx) => store.change(tx, customerId, { listedAt: clock.now() }), locking)
-      for (const place of places) erasedInStorage.get(place)?.delete(customerId)
+      for (const place of targets) erasedInStorage.get(place)?.delete(customerId)
     }
     after = erasures[erasuresPerPage - 1]
-  } while (after && (available.length > 0 || places.length === 0))
+  } while (after && (available.length > 0 || targets.length === 0))
 }
 
 /** Returns whether the storage accepted all missing erasures. */

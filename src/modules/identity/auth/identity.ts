@@ -42,7 +42,7 @@ export function createIdentity(deps: IdentityDeps): Identity {
     shopNamed: (name) => findShopContextByName(deps, name),
     publicShopNamed: (name) => findPublicShopContextByName(deps, name),
     shop: (id) => findShopContext(deps, id),
-    placeOf: (userId, shopId) => shopAndRoleOf(deps, { userId, shopId }),
+    membershipOf: (userId, shopId) => shopAndRoleOf(deps, { userId, shopId }),
   }
 }
 

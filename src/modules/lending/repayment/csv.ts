@@ -22,7 +22,7 @@ export function readTapeHeader({ cells }: CsvRecord): Tape {
   const tape = new Map<Column, number>()
   for (const [index, cell] of cells.entries()) {
     const name = cell.trim().toLowerCase()
-    const column = tapeColumns.find((known) => known.toLowerCase() === name)
+    const column = tapeColumns.find((candidate) => candidate.toLowerCase() === name)
     if (!column) throw new AppError('INVALID', `Row 1: column ${index + 1} must be one of ${tapeColumns.join(', ')}`)
     if (tape.has(column)) throw new AppError('INVALID', `Row 1 has the column ${column} twice: remove one`)
     tape.set(column, index)
@@ -70,7 +70,7 @@ function draftOf(cell: (column: Column) => string): RepaymentDraft {
   const loanRef = cell('loanRef')
   if (loanRef === '' || loanRef.length > loanRefMax || !loanRefForm.test(loanRef))
     throw new CellError('loanRef', `1 to ${loanRefMax} characters in one line`)
-  const outcome = outcomes.find((known) => known === cell('outcome').toUpperCase())
+  const outcome = outcomes.find((candidate) => candidate === cell('outcome').toUpperCase())
   if (!outcome) throw new CellError('outcome', `one of ${outcomes.join(', ')}`)
   if (!/^\d{1,40}(\.\d{1,2})?$/.test(cell('amountUsd')))
     throw new CellError('amountUsd', 'dollars with at most two decimals, such as 1250.50')

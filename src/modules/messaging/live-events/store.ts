@@ -75,12 +75,12 @@ export const createLiveStore = ({ read }: Pick<Database, 'read'>) => ({
       .orderBy(liveEvents.at, liveEvents.id),
   /** Deletes events before a time, except the last one, because cursors point behind it. @returns the number of rows */
   async forget(tx: Writer, before: number, limit: number): Promise<number> {
-    const gone = await tx
+    const deleted = await tx
       .delete(liveEvents)
       .where(
         sql`${liveEvents.id} in (select id from live_events where at < ${before} and id <> (select max(id) from live_events where at < ${before}) order by at limit ${limit})`,
       )
       .returning({ id: liveEvents.id })
-    return gone.length
+    return deleted.length
   },
 })

@@ -29,8 +29,8 @@ export function printDocument(look: Look, title: string, sheets: readonly Sheet[
   const plain = { ...look, logoUrl: null }
   const content = sheets
     .map((sheet) => {
-      const own = { ...(sheet.look ?? look), logoUrl: null }
-      return `<section class="sheet" lang="${own.words.language}" dir="${own.words.direction}">\n${contentOf(own, sheet)}\n</section>`
+      const sheetLook = { ...(sheet.look ?? look), logoUrl: null }
+      return `<section class="sheet" lang="${sheetLook.words.language}" dir="${sheetLook.words.direction}">\n${contentOf(sheetLook, sheet)}\n</section>`
     })
     .join('\n')
   return documentOf(plain, title, content)

@@ -107,8 +107,8 @@ const partMax = 100
 
 /** Builds the sender name from name and handle, as `Noor's Tea (noors-tea)`. Reserved ones are left out. */
 export function senderNameOf(name: string, handle: string, instance: readonly string[]): string {
-  const [shown, shownHandle] = [name.slice(0, partMax), handle].map((text) => (isReservedName(text, instance) ? '' : text))
-  const parts = [shown, shownHandle].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
+  const [shownName, shownHandle] = [name.slice(0, partMax), handle].map((text) => (isReservedName(text, instance) ? '' : text))
+  const parts = [shownName, shownHandle].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
   const [first = 'Shop', second] = parts
   return second === undefined ? first : `${first} (${second})`
 }

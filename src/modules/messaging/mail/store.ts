@@ -219,11 +219,11 @@ export const mailStore = {
     return made
   },
   /** Returns undefined if they have another version. */
-  async updateSettings(tx: Writer, { shopId, ...row }: ShopMail, was: number): Promise<ShopMail | undefined> {
+  async updateSettings(tx: Writer, { shopId, ...row }: ShopMail, expectedVersion: number): Promise<ShopMail | undefined> {
     const [changed] = await tx
       .update(shopMail)
       .set(row)
-      .where(and(eq(shopMail.shopId, shopId), eq(shopMail.version, was)))
+      .where(and(eq(shopMail.shopId, shopId), eq(shopMail.version, expectedVersion)))
       .returning()
     return changed
   },
@@ -238,12 +238,16 @@ export const mailStore = {
     return made
   },
   /** Returns undefined if they have another version. */
-  async updateTexts(tx: Writer, { shopId, template, language, ...row }: MailTexts, was: number): Promise<MailTexts | undefined> {
+  async updateTexts(
+    tx: Writer,
+    { shopId, template, language, ...row }: MailTexts,
+    expectedVersion: number,
+  ): Promise<MailTexts | undefined> {
     const isRow = and(eq(mailTexts.shopId, shopId), eq(mailTexts.template, template), eq(mailTexts.language, language))
     const [changed] = await tx
       .update(mailTexts)
       .set(row)
-      .where(and(isRow, eq(mailTexts.version, was)))
+      .where(and(isRow, eq(mailTexts.version, expectedVersion)))
       .returning()
     return changed
   },

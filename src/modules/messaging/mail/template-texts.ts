@@ -52,10 +52,10 @@ export async function setMailTexts(deps: MailBaseDeps, by: CommandContext, key: 
     const after = { ...before, ...texts, version: before.version + 1, updatedAt: deps.clock.now() }
     const stored = assertNotStale(await (found ? store.updateTexts(tx, after, before.version) : store.insertTexts(tx, after)))
     // The redacted field names the template.
-    const named = (row: MailTexts): Record<string, unknown> => ({
+    const textsByName = (row: MailTexts): Record<string, unknown> => ({
       [`${key.template}.${key.language}`]: pick(row, 'subject', 'intro', 'closing'),
     })
-    setDifference(differenceOf(named(before), named(after), []))
+    setDifference(differenceOf(textsByName(before), textsByName(after), []))
     return stored
   })
   return viewOf(key, row)

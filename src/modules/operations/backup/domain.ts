@@ -116,8 +116,8 @@ export const isVerificationDay = (at: number, document: string): boolean =>
  * Returns whether a path is on the disk of the data directory.
  * @param deviceOf identifies the disk of a path; undefined if unknown
  */
-export const isOnSameDisk = (place: string, dataDir: string, deviceOf: (path: string) => number | undefined): boolean => {
-  const device = deviceOf(place)
+export const isOnSameDisk = (location: string, dataDir: string, deviceOf: (path: string) => number | undefined): boolean => {
+  const device = deviceOf(location)
   return device !== undefined && device === deviceOf(dataDir)
 }
 

@@ -19,12 +19,12 @@ import type { BackupPlace } from './targets.ts'
 export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
   const { backupState: state, config } = deps
   if (!deps.db.file || !config.backupEnabled) return { made: 0 }
-  const places = deps.backupPlaces.filter((place) => !state.running.has(place))
-  if (places.length === 0) {
+  const targets = deps.backupPlaces.filter((place) => !state.running.has(place))
+  if (targets.length === 0) {
     await Promise.all(deps.backupPlaces.map((place) => state.running.get(place)))
     return { made: 0 }
   }
-  const ends = new Map(places.map((place) => [place, Promise.withResolvers<void>()]))
+  const ends = new Map(targets.map((place) => [place, Promise.withResolvers<void>()]))
   for (const [place, { promise }] of ends) {
     promise.catch(() => undefined)
     state.running.set(place, promise)
@@ -36,9 +36,9 @@ export async function backUp(deps: BackupDeps): Promise<{ made: number }> {
     if (state.running.get(place) === running?.promise) state.running.delete(place)
   }
   try {
-    return await makeBackups({ ...deps, backupPlaces: places }, end)
+    return await makeBackups({ ...deps, backupPlaces: targets }, end)
   } catch (error) {
-    for (const place of places) end(place, error)
+    for (const place of targets) end(place, error)
     throw error
   }
 }
@@ -79,7 +79,7 @@ async function makeBackups(deps: BackupDeps, end: (place: BackupPlace, error?: u
   }
 }
 
-const backupFailedError = (places: readonly string[]) => new OperatorError(`No new backup in ${places.join(' and ')}`)
+const backupFailedError = (locations: readonly string[]) => new OperatorError(`No new backup in ${locations.join(' and ')}`)
 
 /** Checks the age of the last backup and makes a late one now, since the machine may sleep at night. */
 export async function watchBackups(deps: BackupDeps): Promise<{ isLate: boolean }> {

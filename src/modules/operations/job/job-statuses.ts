@@ -33,12 +33,12 @@ async function jobStatus(state: RunnerState, name: JobName, row: JobRow | undefi
   const runningSince = oldest?.at ?? progress.runningSince
   const { stuckAfterMs } = timingOf(entry, schedule, now)
   const hasStuckRun = job && oldest ? isStuck(job) : runningSince !== null && now - runningSince >= stuckAfterMs
-  const own = jobs.size > 0 ? processName : null
+  const thisProcess = jobs.size > 0 ? processName : null
   return {
     name,
     pattern,
     everyProcess,
-    holder: everyProcess ? null : isAlone ? own : (row?.holder ?? null),
+    holder: everyProcess ? null : isAlone ? thisProcess : (row?.holder ?? null),
     ...progress,
     state: hasStuckRun ? 'stuck' : runningSince !== null ? 'running' : pattern === undefined ? 'off' : 'idle',
     idleBecause: idleReason(name, config) ?? null,

@@ -49,9 +49,9 @@ function isFree({ processName, lastSeen, clock }: RunnerState, { name, holder, b
 export async function maintainLeases(state: RunnerState): Promise<ScheduledJob[]> {
   const { jobs, rows, leasedJobs, jobStore, processName, clock, log } = state
   const sentAt = clock.monotonic()
-  const held = [...jobs.values()].filter(({ name }) => leasedJobs.has(name))
-  const stuck = held.filter(isStuck).map(({ name }) => name)
-  const renewable = held.filter((job) => !isStuck(job)).map(({ name }) => name)
+  const leasedStates = [...jobs.values()].filter(({ name }) => leasedJobs.has(name))
+  const stuck = leasedStates.filter(isStuck).map(({ name }) => name)
+  const renewable = leasedStates.filter((job) => !isStuck(job)).map(({ name }) => name)
   if (stuck.length > 0) await write(state, (tx) => jobStore.release(tx, processName, stuck))
   const stillHeld = renewable.length > 0 ? await write(state, (tx) => jobStore.renew(tx, processName, renewable)) : []
   const lost = renewable.filter((name) => !stillHeld.includes(name))

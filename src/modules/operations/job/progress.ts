@@ -13,8 +13,8 @@ export const withEndedRun = (progress: JobProgress, run: JobRun): JobProgress =>
   succeededAt: run.result === 'OK' ? run.endedAt : progress.succeededAt,
 })
 /** Merges the progress of this process with the stored one, for jobs that every process runs. */
-export function mergeProgress(own: JobProgress, stored: JobProgress): JobProgress {
-  const lastRuns = mergedRuns(runsOf(own), runsOf(stored))
+export function mergeProgress(local: JobProgress, stored: JobProgress): JobProgress {
+  const lastRuns = mergedRuns(runsOf(local), runsOf(stored))
   const [last] = lastRuns
-  return { ...own, ...(last && last.startedAt !== own.startedAt ? last : {}), lastRuns }
+  return { ...local, ...(last && last.startedAt !== local.startedAt ? last : {}), lastRuns }
 }

@@ -32,9 +32,9 @@ export function assertJob(name: string): JobName {
 export async function requestRun(
   deps: Pick<Deps, 'db' | 'clock' | 'newId' | 'config'> & JobDeps,
   change: Pick<CommandContext, 'actor' | 'write'>,
-  named: string,
+  jobName: string,
 ): Promise<{ name: JobName; requestedAt: string }> {
-  const name = assertJob(named)
+  const name = assertJob(jobName)
   const { jobRunner: runner, jobStore: store, clock, config } = deps
   const why = idleReason(name, config)
   if (why !== undefined) throw new AppError('CONFLICT', `The job is idle: ${why}`)

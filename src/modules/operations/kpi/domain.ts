@@ -175,8 +175,8 @@ export function foldDeltas(deltas: readonly Pick<Delta, 'kpi' | 'day' | 'key' | 
       const before = sums.get(name)
       sums.set(name, { kpi, span, day: first, key, value: (before?.value ?? 0n) + BigInt(value) })
     }
-  const named = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
-  return named.map(([, row]) => row)
+  const sorted = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([, row]) => row)
 }
 
 export const windowDaysDefault = 30

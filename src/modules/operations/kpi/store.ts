@@ -70,7 +70,7 @@ export const kpiStore = {
   async fold(
     tx: Writer,
     limit: number,
-    extra: (gone: readonly RemovedDelta[]) => Promise<readonly Omit<RemovedDelta, 'id'>[]>,
+    extra: (removed: readonly RemovedDelta[]) => Promise<readonly Omit<RemovedDelta, 'id'>[]>,
   ): Promise<number> {
     const rows = await tx.rows<RemovedDelta>(sql`
       delete from kpi_deltas where (kpi, day, id) in (select kpi, day, id from kpi_deltas limit ${limit})

@@ -25,7 +25,7 @@ export async function shipLog(
       return target.store
     },
     keysText: () => (isSealed ? deps.keyring.secretsText() : undefined),
-    followLog: (kept) => file.followLog(kept),
+    followLog: (shipped) => file.followLog(shipped),
     releaseLog: () => file.releaseLog(),
     sizes: () => file.sizes(),
     everyMs: config.shipLogSeconds * 1_000,

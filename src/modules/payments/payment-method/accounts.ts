@@ -48,11 +48,11 @@ function shownOf(processor: ProcessorName, settings: Readonly<Record<string, str
  */
 export const withShopAccounts = (
   instance: KnownAccounts,
-  own: Readonly<Partial<Record<ProcessorName, Pick<ProcessorAccount, 'mode' | 'publishable' | 'host'>>>>,
+  shopAccounts: Readonly<Partial<Record<ProcessorName, Pick<ProcessorAccount, 'mode' | 'publishable' | 'host'>>>>,
 ): KnownAccounts => ({
   ...instance,
   ...Object.fromEntries(
-    Object.entries(own).map(([processor, { mode, publishable, host }]) => {
+    Object.entries(shopAccounts).map(([processor, { mode, publishable, host }]) => {
       const account = { mode, ...shownOf(processor as ProcessorName, publishable) }
       return [processor, { account, canPay: true, host, isShops: true }]
     }),
@@ -69,25 +69,29 @@ export const publicAccountsOf = (config: Config, mode: Mode): Readonly<Partial<R
  */
 export function accountsFor(
   { mode, methods: { card } }: { readonly mode: Mode; readonly methods: ShopMethods },
-  known: KnownAccounts,
+  knownAccounts: KnownAccounts,
 ): Readonly<Partial<Record<ProcessorName, PublicAccount>>> {
-  const accounts = Object.fromEntries(Object.entries(known).map(([name, { account }]) => [name, account]))
+  const accounts = Object.fromEntries(Object.entries(knownAccounts).map(([name, { account }]) => [name, account]))
   if (card?.processor === undefined || card.publishableKey === undefined) return accounts
   const { processor, publishableKey } = card
-  const knownAccount = known[processor]?.account
-  const own = { mode: modeOfKey(publishableKey) ?? knownAccount?.mode ?? mode, publishableKey, merchantId: knownAccount?.merchantId }
-  return { ...accounts, [processor]: own }
+  const knownAccount = knownAccounts[processor]?.account
+  const shopAccount = {
+    mode: modeOfKey(publishableKey) ?? knownAccount?.mode ?? mode,
+    publishableKey,
+    merchantId: knownAccount?.merchantId,
+  }
+  return { ...accounts, [processor]: shopAccount }
 }
 
 /** Returns the processors that can take payments for a shop: with a secret key behind the public one. */
 export function payableFor(
   { mode, methods: { card, paypal } }: { readonly mode: Mode; readonly methods: ShopMethods },
-  known: KnownAccounts,
+  knownAccounts: KnownAccounts,
 ): ReadonlySet<ProcessorName> {
-  const own = { ...(card?.processor ? { [card.processor]: card.publishableKey } : {}), paypal: paypal?.clientId }
+  const shopKeys = { ...(card?.processor ? { [card.processor]: card.publishableKey } : {}), paypal: paypal?.clientId }
   const isPayable = (name: ProcessorName) => {
-    const knownAccount = known[name]
-    const key = own[name as keyof typeof own]
+    const knownAccount = knownAccounts[name]
+    const key = shopKeys[name as keyof typeof shopKeys]
     if (knownAccount?.canPay !== true || knownAccount.account.mode !== mode) return false
     // A shop may have its secret key here and its publishable key in its methods.
     const isOfShop = knownAccount.isShops && knownAccount.account.publishableKey === undefined

@@ -26,8 +26,8 @@ type BreakerView = {
 
 /** The hosts of a processor: the instance's, and those with a state in this process. */
 function viewOf({ breakers, instanceHosts }: PaymentMethodDeps, processor: ProcessorName, isolatedAt: number | null): BreakerView {
-  const own = instanceHosts[processor]
-  const hosts = new Map<string, Breaker>(own === undefined ? [] : [[own, closedBreaker]])
+  const instanceHost = instanceHosts[processor]
+  const hosts = new Map<string, Breaker>(instanceHost === undefined ? [] : [[instanceHost, closedBreaker]])
   for (const one of breakers.all()) if (one.processor === processor) hosts.set(one.host, one.breaker)
   return { processor, ...isoTimes({ isolatedAt }), hosts: [...hosts].map(([host, breaker]) => hostView(host, breaker)) }
 }

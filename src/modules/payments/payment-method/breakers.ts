@@ -30,15 +30,15 @@ type Options = { readonly random?: () => number; readonly changed?: BreakerChang
  */
 export function createBreakers(now: () => number, { random = () => 0, changed = () => undefined }: Options = {}) {
   /** By processor, then by host. A closed breaker without failures is not stored. */
-  const kept = new Map<ProcessorName, Map<string, Breaker>>()
+  const stored = new Map<ProcessorName, Map<string, Breaker>>()
   let version = 0
 
-  const of = ({ processor, host }: BreakerOf): Breaker => kept.get(processor)?.get(host) ?? closedBreaker
+  const of = ({ processor, host }: BreakerOf): Breaker => stored.get(processor)?.get(host) ?? closedBreaker
 
   function set(at: BreakerOf, before: Breaker, after: Breaker): void {
     if (after === before) return
     if (isClosed(after) !== isClosed(before)) version++
-    const hosts = kept.getOrInsertComputed(at.processor, () => new Map<string, Breaker>())
+    const hosts = stored.getOrInsertComputed(at.processor, () => new Map<string, Breaker>())
     // The last changed one comes last.
     hosts.delete(at.host)
     if (after !== closedBreaker) hosts.set(at.host, after)
@@ -83,6 +83,6 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
 
   /** Lists the breakers with a state. */
   function all(): (BreakerOf & { breaker: Breaker })[] {
-    return [...kept].flatMap(([processor, hosts]) => [...hosts].map(([host, breaker]) => ({ processor, host, breaker })))
+    return [...stored].flatMap(([processor, hosts]) => [...hosts].map(([host, breaker]) => ({ processor, host, breaker })))
   }
 }

@@ -14,7 +14,7 @@ import {
   steps,
 } from './domain.ts'
 
-const shown = (description: string) =>
+const optionalText = (description: string) =>
   text(300, { minLength: 1, pattern: '^[\\x21-\\x7e]+$', rule: 'ASCII characters without spaces', description })
 const enabled = t.Boolean({ description: 'False turns the method off, whatever the defaults are' })
 
@@ -23,10 +23,10 @@ const Chosen = {
     t.Object({
       enabled,
       processor: t.Optional(oneOf(cardProcessors)),
-      publishableKey: t.Optional(shown('Of the processor. Every payment page shows it. For `qpay`: the invoice code')),
+      publishableKey: t.Optional(optionalText('Of the processor. Every payment page shows it. For `qpay`: the invoice code')),
     }),
   ),
-  paypal: t.Optional(t.Object({ enabled, clientId: t.Optional(shown('Every payment page shows it')) })),
+  paypal: t.Optional(t.Object({ enabled, clientId: t.Optional(optionalText('Every payment page shows it')) })),
   crypto: t.Optional(t.Object({ enabled })),
   wallet: t.Optional(
     t.Object({
@@ -34,7 +34,7 @@ const Chosen = {
       tokenProvider: t.Optional(
         oneOf(cardProcessors, { description: 'Processor of wallet payments. Default: the card processor, if it supports them' }),
       ),
-      merchantIdentifier: t.Optional(shown("Apple's, as `merchant.example.shop`")),
+      merchantIdentifier: t.Optional(optionalText("Apple's, as `merchant.example.shop`")),
     }),
   ),
   manual: t.Optional(

@@ -25,12 +25,12 @@ export async function setPartnerships(
   return audited(deps, { actor }, { action: 'partnerships.set', subject: 'partnerships' }, async (tx, setDifference) => {
     const before = await deps.paymentMethodStore.partnerships(tx)
     assertVersion(expected, before.version)
-    const known = await deps.paymentMethodStore.knownShops(
+    const existingShops = await deps.paymentMethodStore.knownShops(
       tx,
       data.flatMap(({ shopIds }) => shopIds),
     )
     for (const [nth, { shopIds }] of data.entries()) {
-      const at = shopIds.findIndex((id) => !known.has(id))
+      const at = shopIds.findIndex((id) => !existingShops.has(id))
       if (at >= 0) throw invalidField(`data.${nth}.shopIds.${at}`, 'must be a shop of this instance')
     }
     const after = { data, version: before.version + 1 }
@@ -58,6 +58,6 @@ function assertOnce(data: readonly Partnership[]): void {
 function partnershipsDifference(before: readonly Partnership[], after: readonly Partnership[]): Difference {
   const byName = (data: readonly Partnership[]) =>
     Object.fromEntries(data.map(({ name, defaultCardProcessor, shopIds }) => [`partnership ${name}`, { defaultCardProcessor, shopIds }]))
-  const [was, is] = [byName(before), byName(after)]
-  return differenceOf(was, is, Object.keys({ ...was, ...is }))
+  const [previous, is] = [byName(before), byName(after)]
+  return differenceOf(previous, is, Object.keys({ ...previous, ...is }))
 }

@@ -158,9 +158,9 @@ const cardCandidates = ({ shop, partnership, kybCohort }: ResolverInput): readon
 function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor> | undefined {
   const { shop } = input
   const method = 'card'
-  const own = shop.methods.card
-  if (own?.enabled === false) {
-    chain.push({ method, step: 'SHOP_CONFIG', candidate: own.processor ?? null, outcome: 'DISABLED' })
+  const shopMethod = shop.methods.card
+  if (shopMethod?.enabled === false) {
+    chain.push({ method, step: 'SHOP_CONFIG', candidate: shopMethod.processor ?? null, outcome: 'DISABLED' })
     return undefined
   }
   for (const [step, name] of cardCandidates(input)) {
@@ -169,7 +169,7 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
       continue
     }
     // The shop's key belongs to the processor beside it only.
-    const ownKey = name === own?.processor ? own.publishableKey : undefined
+    const ownKey = name === shopMethod?.processor ? shopMethod.publishableKey : undefined
     const found = tryCandidate(input, chain, { method, step, name, ownKey })
     if (found) return found
   }
@@ -180,24 +180,24 @@ function cardOf(input: ResolverInput, chain: ChainLink[]): Viable<CardProcessor>
 function resolveSingle(input: ResolverInput, chain: ChainLink[], method: 'paypal' | 'crypto'): Viable | undefined {
   const [name] = processorsOf(method)
   if (name === undefined) return undefined
-  const own = input.shop.methods[method]
-  if (own?.enabled === false) {
+  const shopMethod = input.shop.methods[method]
+  if (shopMethod?.enabled === false) {
     chain.push({ method, step: 'SHOP_CONFIG', candidate: name, outcome: 'DISABLED' })
     return undefined
   }
   const ownKey = method === 'paypal' ? input.shop.methods.paypal?.clientId : undefined
   // Without a setting of the shop, existing credentials enable it.
-  return tryCandidate(input, chain, { method, step: own ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
+  return tryCandidate(input, chain, { method, step: shopMethod ? 'SHOP_CONFIG' : 'PUBLISHABLE_KEY', name, ownKey })
 }
 
 function walletOf(input: ResolverInput, chain: ChainLink[], card: Viable<CardProcessor> | undefined): Viable<CardProcessor> | undefined {
-  const { wallet: own, card: ownCard } = input.shop.methods
+  const { wallet: shopMethod, card: ownCard } = input.shop.methods
   const method = 'wallet'
-  if (own?.enabled === false) {
-    chain.push({ method, step: 'SHOP_CONFIG', candidate: own.tokenProvider ?? null, outcome: 'DISABLED' })
+  if (shopMethod?.enabled === false) {
+    chain.push({ method, step: 'SHOP_CONFIG', candidate: shopMethod.tokenProvider ?? null, outcome: 'DISABLED' })
     return undefined
   }
-  const chosen = own?.tokenProvider
+  const chosen = shopMethod?.tokenProvider
   if (chosen !== undefined && takesWallets(chosen)) {
     const ownKey = chosen === ownCard?.processor ? ownCard.publishableKey : undefined
     const found = tryCandidate(input, chain, { method, step: 'SHOP_CONFIG', name: chosen, ownKey })

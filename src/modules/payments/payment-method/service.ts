@@ -34,42 +34,42 @@ type Situation = { readonly input: ResolverInput; readonly known: KnownAccounts 
 async function situationOf(
   deps: PaymentMethodDeps,
   { id, merchantId, mode, currency }: AboutShop,
-  { methods: given, tx }: { methods?: ShopMethods; tx?: Writer } = {},
+  { methods: givenMethods, tx }: { methods?: ShopMethods; tx?: Writer } = {},
 ): Promise<Situation> {
   const store = deps.paymentMethodStore
-  const asked = deps.db.read.inSnapshot(
+  const reads = deps.db.read.inSnapshot(
     () =>
       [
-        given ? undefined : store.methodsOf(id, tx),
+        givenMethods ? undefined : store.methodsOf(id, tx),
         store.partnershipOf(id, tx),
         approvedCohortOf(deps, merchantId, tx),
         store.isolations(tx),
         accountsOfShop(deps, { shopId: id, mode }, tx),
       ] as const,
   )
-  const [row, partnership, kybCohort, isolated, own] = await Promise.all(asked)
-  const known = withShopAccounts(deps.instanceAccounts[mode], own)
-  const methods = given ?? row?.methods ?? {}
+  const [row, partnership, kybCohort, isolated, shopAccounts] = await Promise.all(reads)
+  const accounts = withShopAccounts(deps.instanceAccounts[mode], shopAccounts)
+  const methods = givenMethods ?? row?.methods ?? {}
   const input = {
     shop: { mode, currency, methods },
     partnership: partnership ?? null,
     kybCohort: kybCohort ?? null,
     supported: deps.processorsSupporting(currency),
-    open: openOf(deps, known, new Set(isolated.map(({ processor }) => processor))),
-    accounts: accountsFor({ mode, methods }, known),
+    open: openOf(deps, accounts, new Set(isolated.map(({ processor }) => processor))),
+    accounts: accountsFor({ mode, methods }, accounts),
   }
-  return { input, known }
+  return { input, known: accounts }
 }
 
 /** Returns the processors that are not called now: isolated, or the account's host does not answer. */
 function openOf(
   { breakers, instanceHosts }: Pick<PaymentMethodDeps, 'breakers' | 'instanceHosts'>,
-  known: KnownAccounts,
+  accounts: KnownAccounts,
   isolated: ReadonlySet<ProcessorName>,
 ): ReadonlySet<ProcessorName> {
   return new Set(
     processorNames.filter((processor) => {
-      const host = known[processor]?.host ?? instanceHosts[processor]
+      const host = accounts[processor]?.host ?? instanceHosts[processor]
       return isolated.has(processor) || (host !== undefined && !isClosed(breakers.of({ processor, host })))
     }),
   )
@@ -156,12 +156,12 @@ function assertUniqueCodes(manual: readonly ManualMethod[]): void {
 
 /** These values are shown to every page. */
 function assertPublic({ card, paypal, wallet }: ShopMethods): void {
-  const shown = {
+  const response = {
     'card.publishableKey': card?.publishableKey,
     'paypal.clientId': paypal?.clientId,
     'wallet.merchantIdentifier': wallet?.merchantIdentifier,
   }
-  for (const [field, value] of Object.entries(shown))
+  for (const [field, value] of Object.entries(response))
     if (value !== undefined && looksLikeSecret(value))
       throw invalidField(field, 'looks like a secret key, but this field is public: payment pages show it')
   if (card?.publishableKey !== undefined && card.processor === undefined)

@@ -55,7 +55,7 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** All partnerships with their shops, in the order in which they were put. */
   async partnerships(from: Pick<Reader, 'first' | 'all'> = read): Promise<{ data: Partnership[]; version: number }> {
-    const [known, rows, members] = await Promise.all([
+    const [listRow, rows, members] = await Promise.all([
       from.first(list, { id: 'all' }),
       from.all(allPartnerships, {}),
       from.all(allMembers, {}),
@@ -67,17 +67,17 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
         defaultCardProcessor,
         shopIds: (byName.get(name) ?? []).map(({ shopId }) => shopId),
       })),
-      version: known?.version ?? 1,
+      version: listRow?.version ?? 1,
     }
   },
   /** Those of these ids that are shops. */
   async knownShops(tx: Writer, ids: readonly string[]): Promise<Set<string>> {
-    const known = new Set<string>()
+    const existingIds = new Set<string>()
     for (let from = 0; from < ids.length; from += keysMax) {
       const some = ids.slice(from, from + keysMax)
-      for (const { id } of await tx.select({ id: shops.id }).from(shops).where(inArray(shops.id, some))) known.add(id)
+      for (const { id } of await tx.select({ id: shops.id }).from(shops).where(inArray(shops.id, some))) existingIds.add(id)
     }
-    return known
+    return existingIds
   },
   async putPartnerships(tx: Writer, data: readonly Partnership[], version: number): Promise<void> {
     await tx.delete(partnershipShops)
@@ -108,10 +108,10 @@ export const createPaymentMethodStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Whether it was isolated before. */
   async restore(tx: Writer, processor: ProcessorName): Promise<boolean> {
-    const gone = await tx
+    const removed = await tx
       .delete(processorIsolations)
       .where(eq(processorIsolations.processor, processor))
       .returning({ processor: processorIsolations.processor })
-    return gone.length === 1
+    return removed.length === 1
   },
 })

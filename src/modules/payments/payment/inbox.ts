@@ -146,15 +146,15 @@ function rowOf(
 ): InboxMessage {
   const { id, payment } = message
   const now = clock.now()
-  const named = messageNames(payment)
-  const isAboutPayment = named.paymentId !== null || named.reference !== null || named.references !== null
+  const names = messageNames(payment)
+  const isAboutPayment = names.paymentId !== null || names.reference !== null || names.references !== null
   return {
     id: newId('paymentMessage'),
     processor,
     accountId,
     shopId: shopId ?? null,
     messageId: isName(id) ? id : `sha256:${sha256(id)}`,
-    ...named,
+    ...names,
     dispute: disputeOf(message),
     attempts: 0,
     resumeAt: isAboutPayment ? now : null,
@@ -191,8 +191,8 @@ const takenMs = 2 * 60_000
 export async function takeMessage({ db, clock, inboxStore }: PaymentDeps, id: string, dueBy: number): Promise<InboxMessage | undefined> {
   const message = await inboxStore.find(id)
   if (!message || message.resumeAt === null || message.resumeAt > dueBy) return undefined
-  const taken = { attempts: message.attempts + 1, resumeAt: clock.now() + takenMs }
-  return (await db.write((tx) => inboxStore.change(tx, message, taken))) ? { ...message, ...taken } : undefined
+  const leasedFields = { attempts: message.attempts + 1, resumeAt: clock.now() + takenMs }
+  return (await db.write((tx) => inboxStore.change(tx, message, leasedFields))) ? { ...message, ...leasedFields } : undefined
 }
 
 /** Sets when a taken message is processed again; null: it is done. */

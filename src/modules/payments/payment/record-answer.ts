@@ -60,12 +60,18 @@ export async function recordPaymentProgress(
       return (await store.move(tx, payment, ['PENDING'], state, withParameters)) ?? payment
     case 'AUTHORIZED': {
       const lease = isLeaseFree(payment, holder, now) ? leaseOf(holder, now) : {}
-      const held = { ...commonFields, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
-      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, held)) ?? payment
+      const authorizedFields = { ...commonFields, ...lease, ...reopenedFields, authorized: answer.authorized, failureCode: null }
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED'], state, authorizedFields)) ?? payment
     }
     case 'PROCESSING': {
-      const asked = { ...commonFields, ...reopenedFields, clientParameters: {}, authorized, failureCode: answer.failureCode ?? null }
-      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, asked)) ?? payment
+      const processingFields = {
+        ...commonFields,
+        ...reopenedFields,
+        clientParameters: {},
+        authorized,
+        failureCode: answer.failureCode ?? null,
+      }
+      return (await store.move(tx, payment, ['PENDING', 'REQUIRES_ACTION', 'AUTHORIZED', 'FAILED'], state, processingFields)) ?? payment
     }
     case 'FAILED':
     case 'VOIDED': {
@@ -122,17 +128,17 @@ export async function recordCapture(
   { becomes, at, ...recorded }: RecordedAnswer & { becomes?: 'CAPTURED' | 'FAILED' | 'VOIDED' | undefined; at: number },
 ): Promise<Payment> {
   const { payment } = recorded
-  const taken = captureFields(recorded, at)
+  const captured = captureFields(recorded, at)
   const after =
     becomes === 'CAPTURED'
       ? await store.move(tx, payment, [...openPaymentStatuses, 'FAILED', 'VOIDED'], becomes, {
-          ...taken,
+          ...captured,
           ...reopenedFields,
           failureCode: null,
         })
       : becomes
-        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...taken, ...endedFields(recorded, at) })
-        : await store.change(tx, payment, [payment.status], taken)
+        ? await store.move(tx, payment, openPaymentStatuses, becomes, { ...captured, ...endedFields(recorded, at) })
+        : await store.change(tx, payment, [payment.status], captured)
   if (!after) throw new Error('a payment changed under its lock')
   return after
 }

@@ -112,8 +112,9 @@ function requestedProcessors({ now, open }: Offers, { processor: named, token }:
 /** Returns a named processor without accounts: the sandbox of a TEST shop. */
 function builtInFor(deps: PaymentDeps, { mode }: Pick<ShopContext, 'mode'>, request: ProcessorRequest): ProcessorWithAccount | undefined {
   if (request.processor === processorDefault) return mode === 'TEST' ? sandboxFor(deps, request) : undefined
-  const known = request.processor === undefined || isProcessorName(request.processor) ? undefined : deps.processors.get(request.processor)
-  return known?.mode === mode ? { processor: known, accountId: '' } : undefined
+  const processor =
+    request.processor === undefined || isProcessorName(request.processor) ? undefined : deps.processors.get(request.processor)
+  return processor?.mode === mode ? { processor, accountId: '' } : undefined
 }
 
 /** @throws AppError INVALID for an unknown token */

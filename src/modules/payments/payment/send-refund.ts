@@ -79,9 +79,11 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
     deps.log.error('refund.forgotten', trace)
     return { response: 'notFound', mayFail, wasSent: true }
   }
-  const whole = amount === payment.captured && payment.refunded === 0
+  const isWhole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...refund, whole }))))
+    return answered(
+      await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...refund, whole: isWhole }))),
+    )
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }

@@ -14,11 +14,20 @@ const ofOrder = rowsOf(payments, ['orderId'], asc(payments.id))
 const lockedOfOrder = lockedRowsOf(payments, ['orderId'], asc(payments.id))
 const insert = insertOf(payments)
 /** The columns that another run may change. */
-const known = ['status', 'processorReference', 'authorized', 'captured', 'refunded', 'leaseHolder', 'leaseUntil', 'updatedAt'] as const
-const lockAsKnown = lockAsKnownOf(payments, 'id', known)
+const changingColumns = [
+  'status',
+  'processorReference',
+  'authorized',
+  'captured',
+  'refunded',
+  'leaseHolder',
+  'leaseUntil',
+  'updatedAt',
+] as const
+const lockAsKnown = lockAsKnownOf(payments, 'id', changingColumns)
 const leased = updateOf(payments, valuesOf(payments, ['orderId', 'leaseHolder']), ['id'])
 const which = sql.placeholder('which')
-const asked = updateOf(
+const askedUpdate = updateOf(
   payments,
   and(
     eq(payments.id, which),
@@ -32,7 +41,7 @@ const queryBy = updateOf(
   ['id'],
 )
 const askClaimed = updateOf(payments, and(eq(payments.id, which), eq(payments.askAt, sql.placeholder('wasToAskAt'))), ['id'])
-const named = updateOf(payments, and(eq(payments.id, which), isNull(payments.processorReference)))
+const referenceUpdate = updateOf(payments, and(eq(payments.id, which), isNull(payments.processorReference)))
 const leaseWithin = (states: readonly PaymentStatus[]) =>
   updateOf(payments, and(eq(payments.id, which), inArray(payments.status, [...states]), leaseIsFreeCondition(payments)))
 const leases = { openOnly: leaseWithin(openPaymentStatuses), notCaptured: leaseWithin([...openPaymentStatuses, 'FAILED', 'VOIDED']) }
@@ -57,9 +66,9 @@ export function createPaymentStore(
     find: async (id: string): Promise<Payment | undefined> => read.first(byId, { id }),
     /** By the processor's reference, among the payments of one account. */
     async findByReference(
-      named: Pick<Payment, 'processor' | 'accountId'> & { readonly processorReference: string },
+      reference: Pick<Payment, 'processor' | 'accountId'> & { readonly processorReference: string },
     ): Promise<Payment | undefined> {
-      return read.first(byReference, named)
+      return read.first(byReference, reference)
     },
     /** Oldest first. */
     ofOrder: async (orderId: string): Promise<Payment[]> => read.all(ofOrder, { orderId }),
@@ -95,7 +104,7 @@ export function createPaymentStore(
     },
     /** Records a query for a waiting caller; false if the last was less than two seconds ago. */
     async recordQuery(tx: Writer, id: string, now: number): Promise<boolean> {
-      return (await asked(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
+      return (await askedUpdate(tx, { askedAt: now }, { which: id, now, latest: now - queryPauseMs })).length > 0
     },
     /** Ended payments to query by `now`, longest waiting first for each processor. */
     async dueForQuery(now: number, limit: number): Promise<DueItem[]> {
@@ -111,7 +120,7 @@ export function createPaymentStore(
     },
     /** Stores the references of a payment without one; undefined if it has one by now. */
     async name(tx: Writer, id: string, names: Pick<Payment, 'processorReference' | 'references'>): Promise<Payment | undefined> {
-      const [payment] = await named(tx, names, { which: id })
+      const [payment] = await referenceUpdate(tx, names, { which: id })
       if (payment) orderChanged(tx, payment.orderId)
       return payment
     },

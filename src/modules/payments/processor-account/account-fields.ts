@@ -7,8 +7,8 @@ import type { AccountSettings, Mode } from './domain.ts'
 /** Returns the names of a processor's account fields besides `apiUrl`. Payment pages may see `publishable` ones. */
 export function fieldNames(processor: ProcessorName): { readonly publishable: string[]; readonly sealed: string[] } {
   const fields = Object.entries(processors[processor].fields).filter(([name]) => name !== 'apiUrl')
-  const named = (isPublic: boolean) => fields.filter(([, field]) => (field.isPublic ?? false) === isPublic).map(([name]) => name)
-  return { publishable: named(true), sealed: named(false) }
+  const namesOf = (isPublic: boolean) => fields.filter(([, field]) => (field.isPublic ?? false) === isPublic).map(([name]) => name)
+  return { publishable: namesOf(true), sealed: namesOf(false) }
 }
 
 /** Returns whether a merchant gives the URL: of their own server, or the account's own host. */

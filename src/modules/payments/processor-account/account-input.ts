@@ -32,10 +32,10 @@ export type AccountInput = {
  * Returns the key of a shop's account, by default in the shop's mode.
  * @throws AppError NOT_FOUND for an unknown processor
  */
-export function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, asked: Mode = mode): Which {
+export function whichOf({ id, mode }: Pick<ShopContext, 'id' | 'mode'>, name: string, requestedMode: Mode = mode): Which {
   const processor = processorNames.find((one) => one === name)
   if (processor === undefined) throw new AppError('NOT_FOUND', 'No such processor')
-  return { shopId: id, processor, mode: asked }
+  return { shopId: id, processor, mode: requestedMode }
 }
 
 /**
@@ -52,8 +52,8 @@ export function parseAccount(
   const { publishable, sealed } = fieldNames(processor)
   const { required } = processors[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
-  const known = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
-  const unknown = names.find((name) => !known.includes(name))
+  const allowed = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+  const unknown = names.find((name) => !allowed.includes(name))
   if (unknown !== undefined) throw new AppError('INVALID', `unknown field: ${unknown}`, { code: 'unknown_field', field: unknown })
   const missing = required.filter((name) => !names.includes(name))
   if (missing.length > 0) throw invalidField(missing.join(', '), `needed for an account with ${processor}`)
@@ -62,7 +62,7 @@ export function parseAccount(
   const mode = modeOf(config, processor, { settings, ownUrl, givenMode, shopMode })
   const apiUrl = ownUrl ?? apiUrlFor(config, processor, mode)
   if (apiUrl === undefined) throw new Error('an account without the URL of its API')
-  return { processor, mode, settings, ownUrl, apiUrl, names: known.filter((name) => names.includes(name)) }
+  return { processor, mode, settings, ownUrl, apiUrl, names: allowed.filter((name) => names.includes(name)) }
 }
 
 /** Checks that secrets are in sealed fields, and public keys are not. */

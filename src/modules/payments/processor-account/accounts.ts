@@ -80,8 +80,8 @@ export async function accountsToVerify(
 ): Promise<VerifyingAccount[]> {
   const { processorAccountStore: store, config, clock } = deps
   if (shopId === undefined) {
-    const own = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
-    return own ? [{ account: own, processor: clientOf(deps, own), isLate: false }] : []
+    const instance = instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST')
+    return instance ? [{ account: instance, processor: clientOf(deps, instance), isLate: false }] : []
   }
   const rows = await store.ofShop(shopId, processor, keySetsMax)
   return rows.map((row) => {
@@ -110,8 +110,8 @@ export async function hasAccount(deps: Needed, of: { readonly shopId: string; re
 
 /** Lists all accounts that can take payments: the instance's, then those of shops. */
 export async function everyAccount({ processorAccountStore: store, config }: Needed): Promise<ProcessorAccount[]> {
-  const own = processorNames.flatMap(
+  const instanceAccounts = processorNames.flatMap(
     (processor) => instanceAccount(config, processor, 'LIVE') ?? instanceAccount(config, processor, 'TEST') ?? [],
   )
-  return [...own, ...(await store.everyLive()).map((row) => accountOf(config, row))]
+  return [...instanceAccounts, ...(await store.everyLive()).map((row) => accountOf(config, row))]
 }

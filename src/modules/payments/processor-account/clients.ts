@@ -43,7 +43,7 @@ const keptMax = 1_000
 /** Creates the clients of a process. Each opens its keys and calls nothing before its first use. */
 export function createClients({ config, keyring }: { config: Config; keyring: Pick<Keyring, 'unseal'> }, open: OpenClient): Clients {
   /** The last used one comes last. */
-  const kept = new Map<string, Processor>()
+  const cached = new Map<string, Processor>()
 
   function settingsOf({ keysId: id, shopId, processor, sealedSettings, publishable }: ProcessorAccount): AccountSettings {
     if (shopId === null || sealedSettings === undefined) return settingsIn(config, processor)?.settings ?? {}
@@ -65,11 +65,11 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
     of(account) {
       const { keysId, processor, mode } = account
       const key = `${keysId} ${processor} ${mode}`
-      const client = kept.get(key) ?? open(opened(account))
-      kept.delete(key)
-      kept.set(key, client)
-      const [oldest] = kept.keys()
-      if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest)
+      const client = cached.get(key) ?? open(opened(account))
+      cached.delete(key)
+      cached.set(key, client)
+      const [oldest] = cached.keys()
+      if (cached.size > keptMax && oldest !== undefined) cached.delete(oldest)
       return client
     },
   }

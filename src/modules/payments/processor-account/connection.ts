@@ -54,12 +54,12 @@ const testedAccountOf = ({ processor, ownUrl }: AccountInput): TestedAccount => 
  * Checks with the processor that it knows the keys.
  * @throws AppError INVALID, naming the fields that it rejects; UNAVAILABLE when it does not answer
  */
-export async function assertKeysAccepted(deps: ProcessorAccountDeps, given: AccountInput): Promise<void> {
-  const verdict = await verdictOf(clientFor(deps, given), testedAccountOf(given))
+export async function assertKeysAccepted(deps: ProcessorAccountDeps, input: AccountInput): Promise<void> {
+  const verdict = await verdictOf(clientFor(deps, input), testedAccountOf(input))
   if (verdict.result === 'CONNECTED') return
   const { cause } = verdict
   if (verdict.result === 'REJECTED') throw invalidField(verdict.names, verdict.why, { cause })
-  const message = `${given.processor} could not verify the account: nothing was changed, try again later`
+  const message = `${input.processor} could not verify the account: nothing was changed, try again later`
   throw new AppError('UNAVAILABLE', message, { cause, retryAfterSeconds })
 }
 
@@ -96,8 +96,8 @@ export async function testConnection(
 type Testable = { readonly account: TestedAccount; readonly mode: Mode; readonly open: () => Processor }
 
 function enteredAccount(deps: ProcessorAccountDeps, shop: ShopContext, processor: ProcessorName, input: AccountBody): Testable {
-  const given = parseAccount(deps.config, processor, shop.mode, input)
-  return { account: testedAccountOf(given), mode: given.mode, open: () => clientFor(deps, given) }
+  const account = parseAccount(deps.config, processor, shop.mode, input)
+  return { account: testedAccountOf(account), mode: account.mode, open: () => clientFor(deps, account) }
 }
 
 async function storedAccount(deps: ProcessorAccountDeps, which: ReturnType<typeof whichOf>): Promise<Testable> {

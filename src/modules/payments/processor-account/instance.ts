@@ -46,9 +46,9 @@ export function missingIn(config: Config, processor: ProcessorName): string[] {
 
 /** Returns the instance's account if it is complete and of this mode. A BTCPay server has no mode and fits any. */
 export function instanceAccount(config: Config, processor: ProcessorName, mode: Mode): ProcessorAccount | undefined {
-  const known = settingsIn(config, processor)
-  if (!known || !isComplete(processor, known.settings)) return undefined
-  const { settings, apiUrl } = known
+  const configured = settingsIn(config, processor)
+  if (!configured || !isComplete(processor, configured.settings)) return undefined
+  const { settings, apiUrl } = configured
   if ((modeIn(processor, settings, apiUrl) ?? mode) !== mode) return undefined
   return {
     id: instanceId,

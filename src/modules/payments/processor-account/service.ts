@@ -76,20 +76,23 @@ export async function putAccount(
   input: AccountBody,
 ): Promise<AccountView> {
   const { shop } = by
-  const given = parseAccount(deps.config, whichOf(shop, name).processor, shop.mode, input)
-  const which = { shopId: shop.id, processor: given.processor, mode: given.mode }
+  const account = parseAccount(deps.config, whichOf(shop, name).processor, shop.mode, input)
+  const which = { shopId: shop.id, processor: account.processor, mode: account.mode }
   assertVersion(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
   await countAttempt(deps, [[putsByShop, shop.id]])
-  await assertKeysAccepted(deps, given)
+  await assertKeysAccepted(deps, account)
   const entry = { action: 'shop.processor_account_set', subject: shop.id }
   return audited(deps, by, entry, async (tx, setDifference) => {
     const { processorAccountStore: store, clock } = deps
     const before = await store.live(which, tx)
     assertVersion(by.expected, before?.version ?? 0)
-    const identity = identityOf(given.processor, { ...given.settings, ...(given.ownUrl === undefined ? {} : { apiUrl: given.ownUrl }) })
-    const known = identity === null ? undefined : await store.known(tx, which, identity)
+    const identity = identityOf(account.processor, {
+      ...account.settings,
+      ...(account.ownUrl === undefined ? {} : { apiUrl: account.ownUrl }),
+    })
+    const previous = identity === null ? undefined : await store.known(tx, which, identity)
     const version = await store.lastVersion(tx, which)
-    const row = rowOf(deps, which, given, { identity, accountId: known?.accountId, version: version + 1 })
+    const row = rowOf(deps, which, account, { identity, accountId: previous?.accountId, version: version + 1 })
     if (before) await store.retire(tx, before.id, clock.now())
     await store.insert(tx, row)
     setDifference({ before: before ? auditedFields(before) : null, after: auditedFields(row) })

@@ -77,11 +77,12 @@ async function create(
 
 /** Captures a payment; a second capture returns the same. */
 async function capture({ db, sandboxStore: store }: SandboxDeps, id: string, from: 'AUTHORIZED' | 'PENDING'): Promise<Reply> {
-  const taken = await db.write((tx) => store.capture(tx, id, from), locking)
-  const payment = taken ?? (await store.find(id))
+  const captured = await db.write((tx) => store.capture(tx, id, from), locking)
+  const payment = captured ?? (await store.find(id))
   if (!payment) return notFound
   if (payment.status !== 'CAPTURED') return refuse(`payment_${payment.status.toLowerCase()}`)
-  const lost = taken !== undefined && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
+  const lost =
+    captured !== undefined && from === 'AUTHORIZED' && isToken(payment.token) && behaviours[payment.token].capture === 'breaks off'
   return lost ? 'break off' : { status: 200, body: view(payment) }
 }
 

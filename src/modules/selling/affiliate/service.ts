@@ -153,8 +153,8 @@ export async function recordClick(
 export async function attributeOrder(tx: Writer, deps: AffiliateDeps, order: AttributedOrder): Promise<string | undefined> {
   const { affiliateCode: code, affiliateAt: at } = order
   if (code === null || at === null) return undefined
-  const known = await commissionStore.find(tx, order.id)
-  if (known) return known.affiliateId
+  const commission = await commissionStore.find(tx, order.id)
+  if (commission) return commission.affiliateId
   const affiliate = isRecentClick(at, order.createdAt)
     ? await deps.affiliateStore.findActive(order.shopId, normalCode(code), tx)
     : undefined

@@ -58,17 +58,17 @@ async function itemsOf(
 ): Promise<FoundItems> {
   const sellables = await findSellables(deps, [...lines.keys()], cart.shopId)
   const [items, unavailable, soldOut, lowered] = [[] as CartItem[], [] as string[], [] as string[], [] as string[]]
-  for (const [variantId, wanted] of lines) {
+  for (const [variantId, requested] of lines) {
     const sellable = sellables.get(variantId)
     if (!sellable || !isSellable(sellable.product, now) || sellable.product.currency !== cart.currency) {
       unavailable.push(variantId)
       continue
     }
-    const possible = Math.min(wanted, mostOf(sellable))
+    const possible = Math.min(requested, mostOf(sellable))
     if (possible === 0) soldOut.push(variantId)
-    else if (possible < wanted) lowered.push(variantId)
+    else if (possible < requested) lowered.push(variantId)
     const id = before.find(({ line }) => line.variantId === variantId)?.line.id ?? deps.newId('line')
-    const quantity = possible === 0 ? Math.min(wanted, quantityMax) : possible
+    const quantity = possible === 0 ? Math.min(requested, quantityMax) : possible
     const line: CartLine = { id, cartId: cart.id, variantId, quantity, unitPrice: sellable.variant.price }
     items.push({ line, sellable })
   }

@@ -124,8 +124,8 @@ export const addItem = (
     async (snapshot, now, found) => {
       const { cart, items } = snapshot
       assertNoDraft(cart)
-      const known = items.find(({ line }) => line.variantId === variantId)
-      if (known) return withQuantity(deps, snapshot, known, known.line.quantity + quantity, now)
+      const existing = items.find(({ line }) => line.variantId === variantId)
+      if (existing) return withQuantity(deps, snapshot, existing, existing.line.quantity + quantity, now)
       const sellable = assertSold(found, cart, quantity, now)
       if (items.length >= linesMax) throw new AppError('CONFLICT', `A cart can have at most ${linesMax} lines`, { code: 'limit_reached' })
       const line: CartLine = { id: deps.newId('line'), cartId, variantId, quantity, unitPrice: sellable.variant.price }
@@ -251,11 +251,11 @@ const affiliateOf = (code: string | null, now: number): Pick<Cart, 'affiliateCod
   code === null ? { affiliateCode: null, affiliateAt: null } : { affiliateCode: code.trim().toLowerCase(), affiliateAt: now }
 
 /** Returns the method after a change: a requested one must be offered; an earlier one is dropped when it is not. */
-function methodOf(after: CartSnapshot, asked: string | null | undefined, now: number): string | null {
-  const code = asked === undefined ? after.cart.shippingMethod : asked
+function methodOf(after: CartSnapshot, requested: string | null | undefined, now: number): string | null {
+  const code = requested === undefined ? after.cart.shippingMethod : requested
   if (code === null) return null
   if (offersFor(after, now).some((offer) => offer.code === code)) return code
-  if (asked === undefined) return null
+  if (requested === undefined) return null
   const isKnown = after.shop.shippingMethods.some((one) => one.code === code)
   throw invalidField(
     'shippingMethod',

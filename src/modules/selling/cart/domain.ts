@@ -93,12 +93,12 @@ export const taxPlaceOf = (
  */
 export function taxRateAt(
   rates: readonly TaxRate[],
-  place: TaxLocation,
+  location: TaxLocation,
   provinces: Provinces = noProvinces,
   taxClass: string | null = null,
 ): TaxRate | undefined {
-  const standard = () => rateOfClass(rates, place, provinces, undefined)
-  return taxClass === null ? standard() : (rateOfClass(rates, place, provinces, taxClass) ?? standard())
+  const standard = () => rateOfClass(rates, location, provinces, undefined)
+  return taxClass === null ? standard() : (rateOfClass(rates, location, provinces, taxClass) ?? standard())
 }
 
 /** Returns the rate of a class: of the region, else of the country. */
@@ -117,10 +117,14 @@ function rateOfClass(
  * Returns the rate of shipping to a location: the standard rate there if it applies to shipping, else the first rate
  * of a class that does. A region's rate that does not apply hides its country's.
  */
-export function shippingTaxRateAt(rates: readonly TaxRate[], place: TaxLocation, provinces: Provinces = noProvinces): TaxRate | undefined {
+export function shippingTaxRateAt(
+  rates: readonly TaxRate[],
+  location: TaxLocation,
+  provinces: Provinces = noProvinces,
+): TaxRate | undefined {
   if (!rates.some(({ shipping }) => shipping)) return undefined
   const classes = new Set([undefined, ...rates.map((rate) => rate.class)])
-  return [...classes].map((taxClass) => rateOfClass(rates, place, provinces, taxClass)).find((rate) => rate?.shipping)
+  return [...classes].map((taxClass) => rateOfClass(rates, location, provinces, taxClass)).find((rate) => rate?.shipping)
 }
 
 /** A notice to the shopper that the amounts do not show. */

@@ -80,9 +80,9 @@ export async function updatedDraftCart(
 async function personOf(deps: CartDeps, before: Cart, { customerId, email }: DraftInput): Promise<Partial<Cart>> {
   if (customerId === undefined || customerId === before.customerId) return {}
   if (customerId === null) return { customerId }
-  const known = await emailOf(deps, before.shopId, customerId)
-  if (known === undefined) throw new AppError('NOT_FOUND', 'No such customer')
-  return { customerId, ...(email === undefined && before.email === null ? { email: known } : {}) }
+  const knownEmail = await emailOf(deps, before.shopId, customerId)
+  if (knownEmail === undefined) throw new AppError('NOT_FOUND', 'No such customer')
+  return { customerId, ...(email === undefined && before.email === null ? { email: knownEmail } : {}) }
 }
 
 async function codeOf(
@@ -111,11 +111,11 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
     if (!sellable.variant.hasPrice) throw invalidField(`lines.${at}.variantId`, 'the variant has no price yet')
     if (unitPrice && unitPrice.currency !== cart.currency)
       throw invalidField(`lines.${at}.unitPrice.currency`, `must be in the shop's currency, ${cart.currency}`)
-    const known = before.find(({ line }) => line.variantId === variantId)?.line
+    const existing = before.find(({ line }) => line.variantId === variantId)?.line
     if (unitPrice?.amount === 0 && isGiftCard(sellable.product))
       throw invalidField(`lines.${at}.unitPrice.amount`, 'must be above 0, because it is the amount of a gift card')
-    const price = unitPrice?.amount ?? known?.unitPrice ?? sellable.variant.price
-    const line: CartLine = { id: known?.id ?? deps.newId('line'), cartId: cart.id, variantId, quantity, unitPrice: price }
+    const price = unitPrice?.amount ?? existing?.unitPrice ?? sellable.variant.price
+    const line: CartLine = { id: existing?.id ?? deps.newId('line'), cartId: cart.id, variantId, quantity, unitPrice: price }
     return { line, sellable }
   })
 }
@@ -134,14 +134,14 @@ export async function saveCart(
   before: CartSnapshot,
 ): Promise<void> {
   await cartStore.saveSurely(tx, after.cart, before.cart)
-  const was = new Map(before.items.map(({ line }) => [line.id, line]))
+  const previousLines = new Map(before.items.map(({ line }) => [line.id, line]))
   for (const { line } of after.items) {
-    const known = was.get(line.id)
-    was.delete(line.id)
-    if (!known) await cartStore.insertLine(tx, line)
-    else if (known.quantity !== line.quantity || known.unitPrice !== line.unitPrice) await cartStore.changeLine(tx, line)
+    const previous = previousLines.get(line.id)
+    previousLines.delete(line.id)
+    if (!previous) await cartStore.insertLine(tx, line)
+    else if (previous.quantity !== line.quantity || previous.unitPrice !== line.unitPrice) await cartStore.changeLine(tx, line)
   }
-  for (const id of was.keys()) await cartStore.removeLine(tx, id)
+  for (const id of previousLines.keys()) await cartStore.removeLine(tx, id)
 }
 
 /** Removes the cart of a draft, and with it the draft, inside a write that has locked it. */

@@ -53,10 +53,10 @@ export async function removeGiftCards(
 ): Promise<CartView> {
   const cart = await openCart(deps, caller, cartId)
   return changeWithRetry(deps, caller, cart.id, async (snapshot) => {
-    const gone = snapshot.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
-    if (giftCardId !== undefined && gone.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
-    const giftCards = snapshot.giftCards.filter(({ id }) => !gone.includes(id))
-    return { snapshot: { ...snapshot, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, gone) }
+    const removedIds = snapshot.giftCards.map(({ id }) => id).filter((id) => giftCardId === undefined || id === giftCardId)
+    if (giftCardId !== undefined && removedIds.length === 0) throw new AppError('NOT_FOUND', 'No such gift card on the cart')
+    const giftCards = snapshot.giftCards.filter(({ id }) => !removedIds.includes(id))
+    return { snapshot: { ...snapshot, giftCards }, store: (tx) => deps.cartStore.removeGiftCards(tx, cart.id, removedIds) }
   })
 }
 

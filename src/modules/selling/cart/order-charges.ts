@@ -20,12 +20,12 @@ export function chargesAt(
   { currency, shippingMethod, items, isShippingFree }: OrderContents,
   addresses: Addresses,
 ): Charges {
-  const place = taxPlaceOf(addresses, shop.country)
+  const location = taxPlaceOf(addresses, shop.country)
   const lines = items.map((item) => ({
     unitPrice: item.line.unitPrice,
     quantity: item.line.quantity,
     discount: item.discount,
-    rate: isTaxed(item) ? taxRateAt(shop.taxRates, place, provinces, taxClassOf(item)) : undefined,
+    rate: isTaxed(item) ? taxRateAt(shop.taxRates, location, provinces, taxClassOf(item)) : undefined,
   }))
   const method = shop.shippingMethods.find(({ code }) => code === shippingMethod)
   let shipping: number | null = 0
@@ -35,7 +35,7 @@ export function chargesAt(
     if (shippingMethod !== null) shipping = offer ? (isShippingFree ? 0 : offer.price.amount) : null
     return shipping ?? 0
   }
-  const shippingRate = shippingTaxRateAt(shop.taxRates, place, provinces)
+  const shippingRate = shippingTaxRateAt(shop.taxRates, location, provinces)
   const { tax, taxIncluded } = totalsOf({ lines, shippingOf, shippingRate }, () => []).totals
   return { shipping, tax, taxIncluded }
 }

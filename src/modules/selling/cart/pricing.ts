@@ -62,11 +62,11 @@ export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pri
 
 function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem) => number): Priced {
   const { cart, shop, items, giftCards, provinces, offers } = snapshot
-  const place = taxPlaceOf(cart, shop.country)
+  const location = taxPlaceOf(cart, shop.country)
   const purchase = items.map((item) => ({
     unitPrice: priceOf(item),
     quantity: item.line.quantity,
-    rate: isTaxed(item) ? taxRateAt(shop.taxRates, place, provinces, taxClassOf(item)) : undefined,
+    rate: isTaxed(item) ? taxRateAt(shop.taxRates, location, provinces, taxClassOf(item)) : undefined,
   }))
   const offered = offeredOf(snapshot, purchase.map(lineTotalOf), now)
   const reduction = bestReduction(offers, offered)
@@ -82,7 +82,7 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
     const { shipping, free } = shippingFor(amount)
     return free ? 0 : (shipping?.price.amount ?? 0)
   }
-  const shippingRate = shippingTaxRateAt(shop.taxRates, place, provinces)
+  const shippingRate = shippingTaxRateAt(shop.taxRates, location, provinces)
   // Gift cards pay for everything but gift cards, which could otherwise outlive an expiry or a disabled card.
   const cardTotal = sumOf(purchase.filter((_, at) => items[at] && isCardItem(items[at])).map(lineTotalOf))
   const { lines, totals, draws } = totalsOf({ lines: reduced, shippingOf, shippingRate }, (amount) =>
@@ -137,8 +137,8 @@ export function lostCode(snapshot: CartSnapshot, now: number): string | undefine
 
 /** Lists discounts that the shopper saw and that cannot be used any more, one sentence each. */
 function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
-  const shown = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
-  return shown.flatMap((id) => {
+  const shownIds = cart.shownDiscounts === '' ? [] : cart.shownDiscounts.split(',')
+  return shownIds.flatMap((id) => {
     const offer = offers.all.find((one) => one.id === id)
     if (!offer) return ['A discount of the cart is no longer available']
     const why = closedIn(offers, offer, now)

@@ -187,13 +187,13 @@ export async function refreshPrices(
   }
   const spent = spentCards(snapshot, now).map(({ id }) => id)
   const { totals, discounts } = priced({ ...snapshot, cart: after }, now)
-  const shown = {
+  const shownFields = {
     shownTotal: totals.total,
     shownDue: isToPerson ? totals.amountDue : unseenDue,
     shownDiscounts: shownAs(discounts.map(({ offer }) => offer)),
   }
   await deps.db.write(async (tx) => {
-    if (!(await deps.cartStore.save(tx, { ...after, ...shown }, cart))) return
+    if (!(await deps.cartStore.save(tx, { ...after, ...shownFields }, cart))) return
     for (const item of snapshot.items) {
       const unitPrice = priceNow(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })

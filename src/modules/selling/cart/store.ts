@@ -62,8 +62,8 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
     },
     /** Issues all queries at once, so that they can join other reads. */
     async contentsOf(cartId: string): Promise<CartContents> {
-      const asked = [read.all(linesOfCart, { cartId }), read.all(giftCardsOfCart, { cartId })] as const
-      const [lines, cards] = await Promise.all(asked)
+      const reads = [read.all(linesOfCart, { cartId }), read.all(giftCardsOfCart, { cartId })] as const
+      const [lines, cards] = await Promise.all(reads)
       return { lines, giftCardIds: cards.map(({ giftCardId }) => giftCardId) }
     },
 

@@ -186,8 +186,8 @@ async function placeNewOrder(deps: OrderDeps, { cart, snapshot }: LoadedCart, st
   if (missing.length > 0 || cart.email === null)
     throw new AppError('CONFLICT', `The cart cannot be checked out: ${missing.join(', ')}`, { code: 'cart_incomplete' })
   const isToPerson = expected?.total === undefined
-  const seen = isToPerson ? cart : { ...cart, shownTotal: expected.total, shownDue: expected.amountDue }
-  const changes = changedSince({ ...snapshot, cart: seen }, now)
+  const shownCart = isToPerson ? cart : { ...cart, shownTotal: expected.total, shownDue: expected.amountDue }
+  const changes = changedSince({ ...snapshot, cart: shownCart }, now)
   if (changes.length > 0) {
     // Stores the current prices, so that the shopper sees them and the next request can buy.
     const conflict = new AppError('CONFLICT', `The cart has changed. ${changes.join('. ')}. Read the cart again`, { code: 'cart_changed' })

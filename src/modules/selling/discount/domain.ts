@@ -184,11 +184,11 @@ export const reductionOf = ({ kind, valueBps, amount }: Pick<Discount, 'kind' | 
  * @param amount at most the sum of the lines
  */
 export function allocate(amount: number, totals: readonly number[]): number[] {
-  const whole = totals.reduce((sum, total) => sum + BigInt(total), 0n)
-  if (whole === 0n) return totals.map(() => 0)
+  const sumOfTotals = totals.reduce((sum, total) => sum + BigInt(total), 0n)
+  if (sumOfTotals === 0n) return totals.map(() => 0)
   const shares = totals.map((total, at) => {
     const product = BigInt(amount) * BigInt(total)
-    return { at, part: product / whole, rest: product % whole }
+    return { at, part: product / sumOfTotals, rest: product % sumOfTotals }
   })
   let left = BigInt(amount) - shares.reduce((sum, { part }) => sum + part, 0n)
   const parts = shares.map(({ part }) => Number(part))

@@ -43,9 +43,11 @@ async function collectionsFor(
   offers: readonly Offer[],
   productIds: readonly string[],
 ): Promise<Offers['collections']> {
-  const wanted = new Set(offers.flatMap(({ of }) => (of ? [...of.collections] : [])))
+  const collectionIds = new Set(offers.flatMap(({ of }) => (of ? [...of.collections] : [])))
   const products = [...new Set(productIds)]
-  return wanted.size === 0 || products.length === 0 ? noOffers.collections : discountStore.collectionsOf(products, [...wanted])
+  return collectionIds.size === 0 || products.length === 0
+    ? noOffers.collections
+    : discountStore.collectionsOf(products, [...collectionIds])
 }
 
 async function usesBy(deps: DiscountDeps, offers: readonly Offer[], shopper: Shopper, mode: Mode): Promise<Offers['uses']> {

@@ -38,15 +38,15 @@ export async function takeDiscounts(
   { orderId, mode, counted, customer }: Omit<DiscountUseRequest, 'shopper'> & { readonly customer: string },
 ): Promise<void> {
   const now = clock.now()
-  const taken = inOrder(counted)
-  for (const one of taken) {
+  const ordered = inOrder(counted)
+  for (const one of ordered) {
     const { offer } = one
     if (offer.usageLimit !== null && !(await store.use(tx, offer, now))) {
       const current = await store.find(offer.shopId, offer.id, tx)
       throw refused(one, (current && closedBy(current, 0, now)) ?? 'DISABLED')
     }
   }
-  const limited = taken.filter(({ offer }) => offer.perCustomerLimit !== null)
+  const limited = ordered.filter(({ offer }) => offer.perCustomerLimit !== null)
   store.holdUses(
     tx,
     limited.map(({ offer }) => ({ discountId: offer.id, customer })),
@@ -55,9 +55,9 @@ export async function takeDiscounts(
     const uses = await store.usesOf({ discountId: one.offer.id, customer, mode }, tx)
     if (uses >= (one.offer.perCustomerLimit ?? 0)) throw refused(one, 'USED_BY_CUSTOMER')
   }
-  for (const { offer } of taken) await store.insertUse(tx, { discountId: offer.id, orderId, customer, mode, at: now })
+  for (const { offer } of ordered) await store.insertUse(tx, { discountId: offer.id, orderId, customer, mode, at: now })
   // Reads behind the row of its use, which blocks a new limit from counting until this write ends.
-  for (const one of taken) {
+  for (const one of ordered) {
     const { offer } = one
     const current = await store.find(offer.shopId, offer.id, tx)
     const closed = current ? closedBy({ ...current, usageLimit: null }, 0, now) : 'DISABLED'

@@ -106,12 +106,12 @@ const inCollections = (productCount: number, collectionCount: number) =>
 const collectionsPerQuery = 64
 const nextPowerOfTwo = (many: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, many)))
 /** Binds values to placeholders; the last value fills the rest. */
-const named = (what: string, values: readonly string[], many: number) =>
+const inList = (what: string, values: readonly string[], many: number) =>
   Object.fromEntries(Array.from({ length: many }, (_, at) => [nameAt(what, at), values[at] ?? values.at(-1)]))
 
 export function createDiscountStore({ read, foreignVersion }: Pick<Database, 'read' | 'foreignVersion'>) {
   /** By shop. Every function below that changes a discount drops its shop's entry. */
-  const known = createCache<ShopOffers>({
+  const offersByShop = createCache<ShopOffers>({
     version: foreignVersion,
     entriesMax: shopsMax,
     charactersMax,
@@ -121,7 +121,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
         offerCharacters,
       ),
   })
-  const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => known.delete(shopId))
+  const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => offersByShop.delete(shopId))
 
   function readOffers(shopId: string, now: number): ShopOffers | Promise<ShopOffers> {
     const [automatic, coded] = [read.all(automaticOf, { shopId, since: now - endedKnownMs }), read.first(anyCode, { shopId })]
@@ -133,8 +133,8 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
   return {
     /** Reads a shop's automatic discounts and the one of a cart's code, in one query. */
     async ofCart(shopId: string, cartId: string, now: number): Promise<readonly Offer[]> {
-      if (!known.isEnabled()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
-      const found = known.getOrLoad(shopId, () => readOffers(shopId, now))
+      if (!offersByShop.isEnabled()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
+      const found = offersByShop.getOrLoad(shopId, () => readOffers(shopId, now))
       const { automatic, hasCodes } = (found instanceof Promise ? await found : found) as ShopOffers
       if (!hasCodes) return automatic
       const coded = await read.first(ofCartsCode, { shopId, cartId })
@@ -148,14 +148,14 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     async collectionsOf(productIds: readonly string[], collectionIds: readonly string[]): Promise<Map<string, Set<string>>> {
       const found = new Map<string, Set<string>>()
       const productCount = nextPowerOfTwo(productIds.length)
-      const products = named('product', productIds, productCount)
+      const products = inList('product', productIds, productCount)
       for (let from = 0; from < collectionIds.length; from += collectionsPerQuery) {
         const some = collectionIds.slice(from, from + collectionsPerQuery)
         const collectionCount = nextPowerOfTwo(some.length)
         const query = inCollectionsByCount.getOrInsertComputed(`${productCount} ${collectionCount}`, () =>
           inCollections(productCount, collectionCount),
         )
-        const rows = await read.all(query, { ...products, ...named('collection', some, collectionCount) })
+        const rows = await read.all(query, { ...products, ...inList('collection', some, collectionCount) })
         for (const { productId, collectionId } of rows) found.getOrInsertComputed(productId, () => new Set()).add(collectionId)
       }
       return found
@@ -220,12 +220,12 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
     },
     /** Deletes discounts that were removed before a moment and that no order uses. Returns their number. */
     async forgetRemoved(tx: Writer, before: number, limit: number): Promise<number> {
-      const gone = await tx.rows(sql`
+      const deleted = await tx.rows(sql`
         delete from discounts where id in (
           select id from discounts where removed_at < ${before}
             and not exists (select 1 from discount_uses where discount_id = discounts.id) limit ${limit})
         returning 1 as done`)
-      return gone.length
+      return deleted.length
     },
 
     /** Counts a use of a limited discount and locks it; false if it is used up, ended or gone. */

@@ -51,11 +51,11 @@ const noticeHtml = (notice: Notice | undefined, { say }: Phrasebook): string =>
 
 function linesTable({ lines, status }: CartView, { say, money, count }: Phrasebook): string {
   const rows = lines.map(({ title, variantTitle, quantity, unitPrice, total, available }) => {
-    const named = visibleVariantTitle(variantTitle ?? '')
-    const variant = named === '' ? '' : ` <span class="note">${bdi(named)}</span>`
+    const variantName = visibleVariantTitle(variantTitle ?? '')
+    const variant = variantName === '' ? '' : ` <span class="note">${bdi(variantName)}</span>`
     // Stock that the order holds is available to it.
-    const gone = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escapeHtml(say.pay.gone)}</span>`
-    return `<tr><td>${bdi(title ?? '—')}${variant}${gone}</td><td class="n">${count(quantity)}</td><td class="n">${escapeHtml(money(unitPrice))}</td><td class="n">${escapeHtml(money(total))}</td></tr>`
+    const soldOutMark = available || status !== 'OPEN' ? '' : ` <span class="wrong">${escapeHtml(say.pay.gone)}</span>`
+    return `<tr><td>${bdi(title ?? '—')}${variant}${soldOutMark}</td><td class="n">${count(quantity)}</td><td class="n">${escapeHtml(money(unitPrice))}</td><td class="n">${escapeHtml(money(total))}</td></tr>`
   })
   return `<table>
 <thead><tr><th scope="col">${escapeHtml(say.item)}</th><th scope="col" class="n">${escapeHtml(say.count)}</th><th scope="col" class="n">${escapeHtml(say.price)}</th><th scope="col" class="n">${escapeHtml(say.sum)}</th></tr></thead>
@@ -83,7 +83,7 @@ function totalsTable({ totals, currency }: CartView, { say, money }: Phrasebook)
 }
 
 /** As much of the address as the order's page shows: links are passed on. */
-function placeOf({ shippingAddress }: CartView, { say, country }: Phrasebook): string {
+function destinationOf({ shippingAddress }: CartView, { say, country }: Phrasebook): string {
   if (!shippingAddress) return ''
   const parts = [shippingAddress.name, shippingAddress.city, shippingAddress.province, country(shippingAddress.countryCode)]
   return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${parts
@@ -196,19 +196,19 @@ const page = (look: Look, parts: readonly string[]): WebPage =>
   webPage(look, { title: look.words.say.payHeading(look.title), body: parts.filter((part) => part !== '').join('\n'), posts: true })
 
 /** Renders an order to pay, with missing details and payment options. */
-export function toPayPage(look: Look, shown: ToPay): WebPage {
+export function toPayPage(look: Look, payment: ToPay): WebPage {
   const { words } = look
   const { say } = words
-  const { view, isTrial, asked, notice } = shown
+  const { view, isTrial, asked, notice } = payment
   return page(look, [
     noticeHtml(notice, words),
     isTrial ? `<p class="note">${escapeHtml(say.pay.trial)}</p>` : '',
     linesTable(view, words),
     totalsTable(view, words),
-    placeOf(view, words),
+    destinationOf(view, words),
     // Missing details come first.
-    ...(asked.isNeeded ? [detailsForm(shown, words)] : [payForms(shown, words), detailsForm(shown, words)]),
-    codeForm(shown, words),
+    ...(asked.isNeeded ? [detailsForm(payment, words)] : [payForms(payment, words), detailsForm(payment, words)]),
+    codeForm(payment, words),
   ])
 }
 
@@ -224,7 +224,7 @@ export function waitingPage(
 ): WebPage {
   const { words } = look
   const { say } = words
-  const again = `<form method="post">${hidden('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
+  const reloadForm = `<form method="post">${hidden('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
   const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escapeHtml(say.pay.otherwise)}</button></form>`
   return page(look, [
     noticeHtml(notice, words),
@@ -233,7 +233,7 @@ export function waitingPage(
       ? ''
       : `<h2>${escapeHtml(say.howToPay(words.money(view.totals.amountDue), plainText(manual.title, textMax)))}</h2>\n<p>${linesHtml(manual.instructions)}</p>`,
     link === undefined ? '' : `<p><a class="go" rel="noreferrer" href="${escapeHtml(link)}">${escapeHtml(say.pay.goOn)}</a></p>`,
-    again,
+    reloadForm,
     otherwise,
     linesTable(view, words),
     totalsTable(view, words),

@@ -115,8 +115,8 @@ async function currentPage(deps: DraftDeps, opened: OpenedLink, message: PageMes
   const { link, look, shop } = opened
   const before = await loadLinkedCart(deps, link)
   const returned = before.status === 'PENDING_PAYMENT' ? await queryReturned(deps, opened, message.isReturn) : undefined
-  const whole = returned ? await loadLinkedCart(deps, link) : before
-  const { status, order, view } = whole
+  const linkedCart = returned ? await loadLinkedCart(deps, link) : before
+  const { status, order, view } = linkedCart
   switch (status) {
     case 'EXPIRED':
       return gonePage(deps)
@@ -130,7 +130,7 @@ async function currentPage(deps: DraftDeps, opened: OpenedLink, message: PageMes
         return toPayPage(look, {
           ...(await toPayOf(deps, opened)),
           view,
-          seen: whole.cart.updatedAt,
+          seen: linkedCart.cart.updatedAt,
           notice: withoutChanged(message.notice) ?? 'failed',
         })
       const processorPage = returned?.payment.status === 'REQUIRES_ACTION' ? hostedPageUrl(returned.payment.clientParameters) : undefined
@@ -154,16 +154,16 @@ async function openPage(deps: DraftDeps, opened: OpenedLink, message: PageMessag
   const { link, caller, look } = opened
   const { sent } = message
   let { notice } = message
-  let whole: Awaited<ReturnType<typeof openLinkedCart>>
+  let linkedCart: Awaited<ReturnType<typeof openLinkedCart>>
   try {
-    whole = await openLinkedCart(deps, link, shopperOfLink)
+    linkedCart = await openLinkedCart(deps, link, shopperOfLink)
     // Removes unusable gift cards and methods and stores new prices: the page cannot do so. A draft's prices are fixed.
     const now = deps.clock.now()
-    if (holdsUnusable(whole.snapshot, now) || (whole.cart.draft === null && changedSince(whole.snapshot, now).length > 0)) {
+    if (holdsUnusable(linkedCart.snapshot, now) || (linkedCart.cart.draft === null && changedSince(linkedCart.snapshot, now).length > 0)) {
       // The page never showed what an agent has changed.
-      if (whole.cart.shownDue !== unseenDue) notice ??= 'changed'
+      if (linkedCart.cart.shownDue !== unseenDue) notice ??= 'changed'
       await refreshPrices(deps, link.cartId)
-      whole = await openLinkedCart(deps, link, shopperOfLink)
+      linkedCart = await openLinkedCart(deps, link, shopperOfLink)
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'CONFLICT') throw error
@@ -174,22 +174,22 @@ async function openPage(deps: DraftDeps, opened: OpenedLink, message: PageMessag
   const view = await readCart(deps, caller, link.cartId)
   // Another request started to pay in between.
   if (view.status !== 'OPEN') return waitingPage(look, view, { notice: 'busy' })
-  const { snapshot } = whole
-  const asked = await askedOf(deps, opened, whole)
+  const { snapshot } = linkedCart
+  const choices = await askedOf(deps, opened, linkedCart)
   const asShown = { ...snapshot.cart, shownTotal: view.totals.total.amount, shownDue: view.totals.amountDue.amount }
   const isUnchanged = changedSince({ ...snapshot, cart: asShown }, deps.clock.now()).length === 0
   const unknown = strictlyUnknown(snapshot, snapshot.cart)
   const isStuck =
     !isUnchanged ||
-    (asked.isNeeded && !asked.email && !asked.address && asked.methods.length === 0) ||
-    (unknown !== undefined && !(unknown === 'shippingAddress' && asked.address))
+    (choices.isNeeded && !choices.email && !choices.address && choices.methods.length === 0) ||
+    (unknown !== undefined && !(unknown === 'shippingAddress' && choices.address))
   return toPayPage(look, {
     ...(await toPayOf(deps, opened, view.totals.amountDue.amount)),
     view,
-    asked,
-    canBePaid: isUnchanged && !asked.isNeeded && unknown === undefined,
-    takesCode: whole.cart.draft === null,
-    seen: whole.cart.updatedAt,
+    asked: choices,
+    canBePaid: isUnchanged && !choices.isNeeded && unknown === undefined,
+    takesCode: linkedCart.cart.draft === null,
+    seen: linkedCart.cart.updatedAt,
     notice: notice ?? (isStuck ? 'notNow' : unknown && 'refused'),
     sent,
   })

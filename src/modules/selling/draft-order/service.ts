@@ -49,8 +49,8 @@ export async function loadLinkedCart(deps: DraftDeps, { shopId, cartId }: Linked
 /** Reads a draft with its cart and last order. */
 const loadDraft = async (deps: DraftDeps, draft: Draft) => ({ draft, ...(await loadLinkedCart(deps, draft)) })
 
-const viewOf = async (deps: DraftDeps, whole: LoadedDraft): Promise<DraftView> =>
-  draftView(whole, (await deps.orderLinks.ready()).payUrlOf(whole.draft.id))
+const viewOf = async (deps: DraftDeps, draft: LoadedDraft): Promise<DraftView> =>
+  draftView(draft, (await deps.orderLinks.ready()).payUrlOf(draft.draft.id))
 
 /**
  * Finds a draft.
@@ -75,7 +75,7 @@ type DraftFilter = { readonly shopId: string; readonly status?: DraftStatus | un
 async function viewsOf(deps: DraftDeps, drafts: readonly Draft[]): Promise<DraftView[]> {
   const views = drafts.map((draft) =>
     loadDraft(deps, draft)
-      .then((whole) => viewOf(deps, whole))
+      .then((loaded) => viewOf(deps, loaded))
       .catch(undefinedIfNotFound),
   )
   return (await Promise.all(views)).flatMap((view) => view ?? [])
@@ -176,8 +176,8 @@ export async function changeDraft(
       assertVersion(expected, before.version)
       const fields = { note: note === undefined ? before.note : note, updatedAt: deps.clock.now(), version: before.version + 1 }
       const draft = assertNotStale(await deps.draftStore.change(tx, before, fields))
-      const was = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
-      setDifference(draftDifference(was, { snapshot, total: totalOf(view), note: draft.note }))
+      const previous = { snapshot: found.snapshot, total: totalOf(found.view), note: before.note }
+      setDifference(draftDifference(previous, { snapshot, total: totalOf(view), note: draft.note }))
       return draftView({ draft, cart: snapshot.cart, view, order: undefined, status: 'OPEN' }, payUrlOf(id))
     })
   }
@@ -211,9 +211,9 @@ export async function openLinkedCart(deps: DraftDeps, linked: LinkedCart, actor:
   if (found.status !== 'OPEN') throw notOpen(found.status)
   if (found.cart.status !== 'CONVERTED' || !found.order) return found
   await cancelUnpaidOrder(deps, found.order.id, requestSagaContext(deps, deps.newId('attempt')), actor)
-  const again = await loadLinkedCart(deps, linked)
-  if (again.cart.status !== 'OPEN') throw notOpen(again.status)
-  return again
+  const reloaded = await loadLinkedCart(deps, linked)
+  if (reloaded.cart.status !== 'OPEN') throw notOpen(reloaded.status)
+  return reloaded
 }
 
 const notOpenTexts: Readonly<Record<DraftStatus, string>> = {
@@ -264,8 +264,8 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
     throw new AppError('CONFLICT', 'No mail server is configured (SMTP_URL). Send the payUrl to the customer yourself', {
       code: 'mail_not_configured',
     })
-  const whole = await openDraft(deps, shop.id, id, { actor: actor.id })
-  const { cart, view, snapshot } = whole
+  const loaded = await openDraft(deps, shop.id, id, { actor: actor.id })
+  const { cart, view, snapshot } = loaded
   const to = cart.email
   if (to === null) throw fieldError('CONFLICT', 'email', 'the draft order has no email address')
   const lines = snapshot.items.map(({ line, sellable }) => ({
@@ -294,6 +294,6 @@ export async function sendDraft(deps: DraftDeps, by: CommandContext, id: string)
       data: { draftId: id, lines: lines.slice(0, linesShownMax), more, total: view.totals.total },
     })
     setDifference({ before: { sends: draft.sends - 1 }, after: { sends: draft.sends } })
-    return draftView({ ...whole, draft }, payUrlOf(id))
+    return draftView({ ...loaded, draft }, payUrlOf(id))
   })
 }

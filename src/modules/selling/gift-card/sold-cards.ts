@@ -66,8 +66,8 @@ export async function disableRefundedCards(tx: Writer, deps: GiftCardDeps, { ord
   const returned = left === 0 ? valid : lines.flatMap((line) => cardsOfLine(valid, line))
   for (const { id } of returned.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
     if (!(await deps.giftCardStore.disableForRefund(tx, id, refundId, deps.clock.now()))) throw isSpent()
-  const kept = valid.reduce((sum, card) => sum + (returned.includes(card) ? 0 : card.initialAmount), 0)
-  if (left < kept)
+  const usable = valid.reduce((sum, card) => sum + (returned.includes(card) ? 0 : card.initialAmount), 0)
+  if (left < usable)
     throw new AppError('CONFLICT', 'The amount includes gift cards that can be spent. Refund their lines, which disables them', {
       code: 'refund_too_large',
     })

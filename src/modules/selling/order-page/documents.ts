@@ -13,9 +13,9 @@ type Deps = OrderDeps & MailDeps
 async function readOrders(deps: Deps, shopId: string, ids: readonly string[]): Promise<FullOrder[]> {
   const orders: FullOrder[] = []
   for (const id of ids) {
-    const whole = await readFullOrder(deps, id)
-    if (whole?.order.shopId !== shopId) throw new AppError('NOT_FOUND', 'No such order')
-    orders.push(whole)
+    const fullOrder = await readFullOrder(deps, id)
+    if (fullOrder?.order.shopId !== shopId) throw new AppError('NOT_FOUND', 'No such order')
+    orders.push(fullOrder)
   }
   return orders
 }
@@ -28,9 +28,9 @@ export async function packingSlips(deps: Deps, shopId: string, ids: readonly str
   const orders = await readOrders(deps, shopId, ids)
   const [{ look }, seller] = await Promise.all([readAppearance(deps, shopId), readShop(deps, shopId)])
   const { say } = look.words
-  const sheets = orders.map((whole) => ({
-    title: say.packingSlipOf(whole.order.number),
-    body: packingSlipHtml(whole, seller, look.words),
+  const sheets = orders.map((fullOrder) => ({
+    title: say.packingSlipOf(fullOrder.order.number),
+    body: packingSlipHtml(fullOrder, seller, look.words),
   }))
   return printDocument(look, sheets.length === 1 ? (sheets[0]?.title ?? '') : say.packingSlips, sheets)
 }
@@ -86,11 +86,11 @@ async function readInvoiced(
   if (refundId !== undefined && !orders.some(({ refunds }) => refunds.some(({ id }) => id === refundId)))
     throw new AppError('NOT_FOUND', 'No such refund')
   const found: { of: InvoicedOrder; look: Look }[] = []
-  for (const whole of orders) {
-    const issued = await issueInvoice(deps, whole)
+  for (const fullOrder of orders) {
+    const issued = await issueInvoice(deps, fullOrder)
     const { title, language } = issued.invoice.seller
     const { look } = await readAppearance(deps, shopId, language)
-    found.push({ of: { ...whole, ...issued }, look: { ...look, ...paper, title: plainText(title, titleMax) } })
+    found.push({ of: { ...fullOrder, ...issued }, look: { ...look, ...paper, title: plainText(title, titleMax) } })
   }
   return found
 }

@@ -76,7 +76,7 @@ export function totalsTable(order: Totals, { say, money }: Phrasebook): string {
   ].join('\n')}</tbody></table>`
 }
 
-function placeOf({ shippingAddress }: PublicOrder, { say, country }: Phrasebook): string {
+function destinationOf({ shippingAddress }: PublicOrder, { say, country }: Phrasebook): string {
   if (!shippingAddress) return ''
   const { name, countryCode } = shippingAddress
   return `<h2>${escapeHtml(say.shipsTo)}</h2><p>${joinLines([name, ...cityLines(shippingAddress), country(countryCode)])}</p>`
@@ -166,7 +166,7 @@ export function orderHtml(order: PublicOrder, { timeZone }: Seller, words: Phras
     returnFormOf(order, words, form),
     linesTable(order, words, false),
     totalsTable(order, words),
-    placeOf(order, words),
+    destinationOf(order, words),
     ...(receiptUrl === null ? [] : [`<p class="noprint"><a href="${escapeHtml(receiptUrl)}">${escapeHtml(say.receipt)}</a></p>`]),
   ]
     .filter((part) => part !== '')
@@ -193,7 +193,7 @@ export function receiptHtml(order: PublicOrder, seller: Seller, words: Phraseboo
     `<p class="note">${escapeHtml(say.placedOn(words.day(Date.parse(order.createdAt), seller.timeZone)))} · ${escapeHtml(statusOf(order, words))}</p>`,
     linesTable(order, words, true),
     totalsTable(order, words),
-    placeOf(order, words),
+    destinationOf(order, words),
     `<p class="note noprint">${escapeHtml(say.printHint)}</p>`,
   ]
     .filter((part) => part !== '')

@@ -25,10 +25,10 @@ function packedLines({ order, lines, fulfilments, refunds }: FullOrder): PackedL
  * Renders a packing slip, without prices.
  * @throws AppError as `packedLines`
  */
-export function packingSlipHtml(whole: FullOrder, seller: Seller, words: Phrasebook): string {
+export function packingSlipHtml(fullOrder: FullOrder, seller: Seller, words: Phrasebook): string {
   const { say, count, day } = words
-  const { createdAt, shippingAddress, shippingMethod } = whole.order
-  const rows = packedLines(whole).map(({ title, variantTitle, sku, units, quantity }) => {
+  const { createdAt, shippingAddress, shippingMethod } = fullOrder.order
+  const rows = packedLines(fullOrder).map(({ title, variantTitle, sku, units, quantity }) => {
     const variant = visibleVariantTitle(variantTitle)
     const name = `${bdi(title)}${variant === '' ? '' : ` <span class="note">${bdi(variant)}</span>`}`
     const packed = units === quantity ? count(units) : say.partOf(count(units), count(quantity))

@@ -19,9 +19,9 @@ const notThere = () => new AppError('NOT_FOUND', 'No such order')
 async function findLinkedOrder(deps: Deps, token: string): Promise<{ whole: FullOrder; publicUrl: string }> {
   const links = await deps.orderLinks.ready()
   const orderId = links.orderIdOf(token)
-  const whole = orderId === undefined ? undefined : await readFullOrder(deps, orderId)
-  if (!whole) throw notThere()
-  return { whole, publicUrl: links.urlOf(whole.order.id) }
+  const fullOrder = orderId === undefined ? undefined : await readFullOrder(deps, orderId)
+  if (!fullOrder) throw notThere()
+  return { whole: fullOrder, publicUrl: links.urlOf(fullOrder.order.id) }
 }
 
 async function loadPublicOrder(deps: Deps, token: string): Promise<{ order: PublicOrder; seller: Seller; shopId: string }> {

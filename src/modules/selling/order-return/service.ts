@@ -63,10 +63,10 @@ export async function listReturns(
   deps: ReturnDeps,
   { shopId, orderId }: OrderOfShop,
 ): Promise<{ data: ReturnView[]; returnable: ReturnableLine[] }> {
-  const whole = await readFullOrder(deps, orderId)
-  if (whole?.order.shopId !== shopId) throw noSuchOrder()
+  const fullOrder = await readFullOrder(deps, orderId)
+  if (fullOrder?.order.shopId !== shopId) throw noSuchOrder()
   const returns = await deps.returnStore.ofOrder(deps.db.read, orderId)
-  return { data: returns.map((row) => returnView(row, whole.refunds)), returnable: returnableOf({ ...whole, returns }) }
+  return { data: returns.map((row) => returnView(row, fullOrder.refunds)), returnable: returnableOf({ ...fullOrder, returns }) }
 }
 
 /** Lists the returns of all orders of a shop, newest first. */
@@ -83,13 +83,13 @@ export async function listShopReturns(
 /** Reads what the link of an order shows of its returns. A suspended shop takes no requests. */
 export async function publicReturns(
   deps: ReturnDeps,
-  whole: FullOrder,
+  fullOrder: FullOrder,
 ): Promise<{ returns: PublicReturn[]; returnable: ReturnableLine[] }> {
-  const { lines, order } = whole
+  const { lines, order } = fullOrder
   const [returns, shop] = await Promise.all([deps.returnStore.ofOrder(deps.db.read, order.id), readShop(deps, order.shopId)])
   const since = isOpen(shop) ? returnableSince(shop.returnDays, deps.clock.now()) : undefined
   const isFull = returns.length >= returnsMax
-  const returnable = since === undefined || isFull ? noneOf(lines) : returnableOf({ ...whole, returns }, since)
+  const returnable = since === undefined || isFull ? noneOf(lines) : returnableOf({ ...fullOrder, returns }, since)
   return { returns: returns.map(publicReturnView), returnable: returnable.filter(({ quantity }) => quantity > 0) }
 }
 

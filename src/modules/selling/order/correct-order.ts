@@ -50,7 +50,7 @@ export async function correctOrder(
   { acceptDifference = false, email, shippingAddress, billingAddress, tags }: Correction,
 ): Promise<OrderView & { version: number }> {
   const { orderStore: store } = deps
-  const wanted: Partial<CorrectableFields> = withoutUndefined({
+  const requested: Partial<CorrectableFields> = withoutUndefined({
     email: email === undefined ? undefined : storedMailAddress(email),
     shippingAddress: shippingAddress && validateAddress(shippingAddress, 'shippingAddress.'),
     billingAddress: billingAddress && validateAddress(billingAddress, 'billingAddress.'),
@@ -58,14 +58,14 @@ export async function correctOrder(
   })
   const shop = await readShop(deps, shopId)
   const pricing: OrderPricing = { shop, provinces: await provincesFor(shop), lines: await store.lines(orderId) }
-  assertProvinces(pricing, wanted, 'body')
+  assertProvinces(pricing, requested, 'body')
   const variantIds = pricing.lines.map(({ variantId }) => variantId)
   const sellables = await findSellables(deps, variantIds, shopId)
   await deps.db.write(async (tx) => {
     const before = await store.lock(tx, orderId)
     if (before?.shopId !== shopId) throw noSuchOrder()
     const changed = formerValueFields.filter(
-      (field) => wanted[field] !== undefined && !isSameValue(wanted[field], shownValueOf(before, field)),
+      (field) => requested[field] !== undefined && !isSameValue(requested[field], shownValueOf(before, field)),
     )
     if (changed.length === 0 && attempt.isResumed) return
     assertVersion(expected, before.version)
@@ -75,10 +75,10 @@ export async function correctOrder(
     const events = await store.eventsOf(tx, orderId)
     if (events.filter(({ type }) => type === 'UPDATED').length >= correctionsMax)
       throw new AppError('CONFLICT', `An order can be changed at most ${correctionsMax} times`, { code: 'limit_reached' })
-    if (!acceptDifference) assertSameCharges(before, { ...before, ...wanted }, pricing, sellables)
+    if (!acceptDifference) assertSameCharges(before, { ...before, ...requested }, pricing, sellables)
     // Later than the stored time even in the same millisecond: runs of the saga compare it to notice the change.
     const updatedAt = Math.max(deps.clock.now(), before.updatedAt + 1)
-    const after = await store.change(tx, orderId, correctableStatuses, { ...wanted, version: before.version + 1, updatedAt })
+    const after = await store.change(tx, orderId, correctableStatuses, { ...requested, version: before.version + 1, updatedAt })
     if (!after) throw new Error('an order that was locked has changed')
     if (changed.includes('tags')) await store.replaceTags(tx, after)
     if (changed.some((field) => field !== 'tags')) await reindexOrder(tx, deps, orderId)
@@ -141,7 +141,7 @@ function assertSameCharges(
   const charged = { shipping: shippingTotal, tax: taxTotal, taxIncluded }
   if (isSameValue(charges, charged) || isSameValue(charges, chargesAt({ shop, provinces }, contents, before))) return
   const money = (amount: number): Money => ({ amount, currency })
-  const change = (was: number, will: number | null) => ({ before: money(was), after: will === null ? null : money(will) })
+  const change = (previous: number, will: number | null) => ({ before: money(previous), after: will === null ? null : money(will) })
   const newTotal = charges.shipping === null ? null : total - shippingTotal - taxTotal + charges.shipping + charges.tax
   const difference = {
     shippingTotal: change(shippingTotal, charges.shipping),

@@ -44,8 +44,8 @@ export function createOrderDocuments(
   }
 }
 
-const documentOf = (whole: FullOrder, publicUrl: string): OrderDocument => ({
-  shopId: whole.order.shopId,
-  text: JSON.stringify(orderView(whole, publicUrl)),
-  etag: etagOfVersion(whole.order.version),
+const documentOf = (fullOrder: FullOrder, publicUrl: string): OrderDocument => ({
+  shopId: fullOrder.order.shopId,
+  text: JSON.stringify(orderView(fullOrder, publicUrl)),
+  etag: etagOfVersion(fullOrder.order.version),
 })

@@ -373,12 +373,12 @@ export function refundable(
   before: readonly Pick<Refund, 'status' | 'purpose' | 'amount' | 'giftCards'>[],
 ): { captured: number; cards: GiftCardShare[] } {
   const counted = before.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
-  const gone = counted.flatMap(({ giftCards }) => giftCards)
+  const refundedCards = counted.flatMap(({ giftCards }) => giftCards)
   return {
     captured: order.capturedTotal - counted.reduce((sum, { amount }) => sum + amount, 0),
     cards: cards.map(({ giftCardId, amount }) => ({
       giftCardId,
-      amount: amount - gone.filter((share) => share.giftCardId === giftCardId).reduce((sum, share) => sum + share.amount, 0),
+      amount: amount - refundedCards.filter((share) => share.giftCardId === giftCardId).reduce((sum, share) => sum + share.amount, 0),
     })),
   }
 }
@@ -404,17 +404,17 @@ export const refundableTotal = (
  */
 export function refundParts(left: ReturnType<typeof refundable>, requested: number | undefined): RefundParts | undefined {
   const all = amountOf(left)
-  const wanted = requested ?? all
-  if (wanted > all) return undefined
-  const amount = Math.min(wanted, left.captured)
+  const total = requested ?? all
+  if (total > all) return undefined
+  const amount = Math.min(total, left.captured)
   const giftCards: GiftCardShare[] = []
-  let rest = wanted - amount
+  let rest = total - amount
   for (const card of left.cards.toReversed()) {
     const share = Math.min(rest, card.amount)
     if (share > 0) giftCards.push({ giftCardId: card.giftCardId, amount: share })
     rest -= share
   }
-  return { amount, giftCardAmount: wanted - amount, giftCards }
+  return { amount, giftCardAmount: total - amount, giftCards }
 }
 
 /** Fulfilments of an order at most; the last must take all that is left. */

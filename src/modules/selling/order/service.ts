@@ -44,12 +44,12 @@ export async function readOrder(
   { shopId, customerId }: OrderReader,
   id: string,
 ): Promise<OrderView & { version: number }> {
-  const [whole, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
-  if (!whole || whole.order.shopId !== shopId) throw noSuchOrder()
-  const { version } = whole.order
-  if (customerId === undefined) return { ...orderView(whole, urlOf(id)), version }
-  if (whole.order.customerId !== customerId) throw noSuchOrder()
-  return { ...withoutReasons(orderView(whole, urlOf(id))), version }
+  const [fullOrder, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
+  if (!fullOrder || fullOrder.order.shopId !== shopId) throw noSuchOrder()
+  const { version } = fullOrder.order
+  if (customerId === undefined) return { ...orderView(fullOrder, urlOf(id)), version }
+  if (fullOrder.order.customerId !== customerId) throw noSuchOrder()
+  return { ...withoutReasons(orderView(fullOrder, urlOf(id))), version }
 }
 
 /**
@@ -65,7 +65,7 @@ export async function listOrders(
   const { urlOf } = await orderLinks.ready()
   const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
   const page = pageOf(
-    found.flatMap((whole) => (whole ? [orderView(whole, urlOf(whole.order.id))] : [])),
+    found.flatMap((fullOrder) => (fullOrder ? [orderView(fullOrder, urlOf(fullOrder.order.id))] : [])),
     total,
     slice,
   )
@@ -120,8 +120,8 @@ type WithOptional<Of, Field extends keyof Of> = Omit<Of, Field> & Optional<Pick<
 
 /** A missing or misspelt field must not refund a whole order. */
 function refundScopeOf({ amount, lines, all }: Omit<RefundInput, 'refundableTotal'>): RefundScope {
-  const given = [amount, lines, all].filter((one) => one !== undefined)
-  if (given.length !== 1) throw new AppError('INVALID', 'body: send exactly one of amount, lines and all')
+  const scopes = [amount, lines, all].filter((one) => one !== undefined)
+  if (scopes.length !== 1) throw new AppError('INVALID', 'body: send exactly one of amount, lines and all')
   if (amount) return { amount: amount.amount }
   return lines ? { lines: lines.map(({ restock = false, ...line }) => ({ ...line, restock })) } : { all: true }
 }
@@ -224,8 +224,8 @@ export async function endUnpaid(deps: OrderDeps, { id, shopId }: Order, { status
     await appendEvent(tx, deps, { orderId: id, type: status, detail: reason === null ? {} : { reason }, actor: actor.id })
     const payments = await paymentsWithin(tx, deps, id)
     const begun = await refundExcess(tx, deps, { order, payments }, holder)
-    const shown = endedPaymentStatus(order, payments)
-    if (shown) await store.change(tx, id, [status], { ...shown, updatedAt: now })
+    const statusChange = endedPaymentStatus(order, payments)
+    if (statusChange) await store.change(tx, id, [status], { ...statusChange, updatedAt: now })
     if (!payments.some(isOpenPayment)) await releaseHolds(tx, deps, order)
     if (status === 'EXPIRED') return begun
     await notifyCancelled(tx, deps, { order, reason })
@@ -281,8 +281,8 @@ export async function sendParcel(
     const before = await store.lock(tx, orderId)
     if (!before) throw noSuchOrder()
     const parcels = await store.parcelsOf(tx, orderId)
-    const known = attempt.isResumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
-    if (known) return { parcel: known, order: before }
+    const existing = attempt.isResumed && parcels.find(({ attemptKey }) => attemptKey === attempt.key)
+    if (existing) return { parcel: existing, order: before }
     const refunds = await store.refundsOf(tx, orderId)
     if (refunds.some(isCancelling)) throw new AppError('CONFLICT', 'The order is being cancelled', { code: 'refund_in_progress' })
     if (before.status !== 'CONFIRMED')

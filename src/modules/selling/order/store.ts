@@ -128,7 +128,7 @@ const insertEvent = prepare((queries) =>
   }),
 )
 /** The columns that another run may change. */
-const known = [
+const changingColumns = [
   'status',
   'paymentStatus',
   'capturedTotal',
@@ -140,7 +140,7 @@ const known = [
   'resumeAt',
   'updatedAt',
 ] as const
-const lockAsKnown = lockAsKnownOf(orders, 'id', known)
+const lockAsKnown = lockAsKnownOf(orders, 'id', changingColumns)
 const resting = updateOf(
   orders,
   and(

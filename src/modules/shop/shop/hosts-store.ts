@@ -55,8 +55,8 @@ export const createHostStore = ({ read }: Pick<Database, 'read'>) => ({
   },
   /** Returns whether it existed in this version. */
   async remove(tx: Writer, row: ShopHost): Promise<boolean> {
-    const gone = await tx.delete(shopHosts).where(isSameVersion(row)).returning({ host: shopHosts.host })
-    return gone.length === 1
+    const deleted = await tx.delete(shopHosts).where(isSameVersion(row)).returning({ host: shopHosts.host })
+    return deleted.length === 1
   },
   /** Returns verified host names checked before a time, the longest ago first. */
   async toCheck(before: number, limit: number): Promise<ShopHost[]> {

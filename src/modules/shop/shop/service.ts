@@ -115,9 +115,9 @@ export async function shopAndRoleOf(
   deps: Pick<ShopDeps, 'shopStore' | 'memberStore'>,
   person: { userId: string; shopId: string | undefined },
 ): Promise<{ shop: ShopContext; role: StaffRole } | undefined> {
-  const place = await membershipOf(deps, person)
-  const shop = place && (place.shop ?? (await deps.shopStore.find(place.shopId)))
-  return shop && { shop: contextOf(shop), role: place.role }
+  const membership = await membershipOf(deps, person)
+  const shop = membership && (membership.shop ?? (await deps.shopStore.find(membership.shopId)))
+  return shop && { shop: contextOf(shop), role: membership.role }
 }
 
 /** Creates a key and its row. */
@@ -242,15 +242,15 @@ export async function setTaxRates(deps: ShopDeps, by: CommandContext, taxRates: 
     if (!isTaxRate(rateBps)) throw invalidRow(at, 'rateBps', 'must have at most two decimals')
   }
   const table = taxRates.some(({ region }) => region) ? await loadProvinceTable() : noProvinces
-  const places = new Set<string>()
+  const keys = new Set<string>()
   for (const [at, { country, region, class: taxClass = '' }] of taxRates.entries()) {
     const codes = region ? provinceCodes(table, country, region) : ['']
     if (codes.length === 0) throw invalidRow(at, 'region', 'must be an ISO 3166-2 code or a name of a province of its country')
     for (const code of codes) {
-      const place = `${country}/${code}/${taxClass}`
-      if (places.has(place))
+      const key = `${country}/${code}/${taxClass}`
+      if (keys.has(key))
         throw invalidRow(at, region ? 'region' : 'country', `a country and region can have only one rate${taxClass ? ' of a class' : ''}`)
-      places.add(place)
+      keys.add(key)
     }
   }
   return update(deps, by, { action: 'shop.tax_rates_set', version: 'taxRatesVersion' }, () => ({ taxRates }))

@@ -87,8 +87,8 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
     findByName: async (name: string): Promise<Shop | undefined> => read.first(byName, { name }),
     insert: insertOf(shops),
     /** Returns the new shop; undefined if it is missing or its versions differ from `was`. */
-    async update(tx: Writer, id: string, change: Partial<Shop>, was: Versions = {}): Promise<Shop | undefined> {
-      const unchanged = (Object.keys(was) as (keyof Versions)[]).map((version) => eq(shops[version], was[version] ?? 0))
+    async update(tx: Writer, id: string, change: Partial<Shop>, expected: Versions = {}): Promise<Shop | undefined> {
+      const unchanged = (Object.keys(expected) as (keyof Versions)[]).map((version) => eq(shops[version], expected[version] ?? 0))
       const [shop] = await tx
         .update(shops)
         .set(change)
@@ -212,10 +212,10 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
   }
 }
 
-const keyAndShopOf = ({ shop, ...key }: Omit<KeyAndShop, 'shop'> & { readonly shop: Shop }, whole: Shop | undefined): KeyAndShop => ({
+const keyAndShopOf = ({ shop, ...key }: Omit<KeyAndShop, 'shop'> & { readonly shop: Shop }, fullShop: Shop | undefined): KeyAndShop => ({
   ...key,
   shop: pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone'),
-  whole: frozen(whole),
+  whole: frozen(fullShop),
 })
 
 const frozen = (shop: Shop | undefined): Shop | undefined => shop && Object.freeze(shop)

@@ -95,8 +95,8 @@ async function rescan(deps: SyncDeps, reading: NodeReading, from: number, to: nu
     await store.change(tx, chainId, { rescannedTo: to, rescanMissing, rescanUnknown: (now.rescanUnknown ?? 0) + unknown.length })
   })
   if (step.kind === 'READ' && missing.length + unknown.length > 0) {
-    const named = { missing: missing.slice(0, namedMax).map(({ uid }) => uid), unknown: unknown.slice(0, namedMax) }
-    deps.log.warn('chain.rescan_differs', { chainId, from, to, provider: node.host, ...named })
+    const samples = { missing: missing.slice(0, namedMax).map(({ uid }) => uid), unknown: unknown.slice(0, namedMax) }
+    deps.log.warn('chain.rescan_differs', { chainId, from, to, provider: node.host, ...samples })
   }
   return step
 }

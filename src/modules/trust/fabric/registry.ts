@@ -102,8 +102,11 @@ export async function changeWallets(
   await store.raise(tx)
   const existing = await store.walletsAt(addresses, tx)
   const otherWallets = existing.filter(({ id }) => !beforeById.has(id))
-  const taken = [...added, ...changed].find((one) => otherWallets.some((other) => other.address === one.address && overlap(one, other)))
-  if (taken) throw fieldError('CONFLICT', pathOf(taken), 'another wallet has this address in that period', { code: 'already_exists' })
+  const conflicting = [...added, ...changed].find((one) =>
+    otherWallets.some((other) => other.address === one.address && overlap(one, other)),
+  )
+  if (conflicting)
+    throw fieldError('CONFLICT', pathOf(conflicting), 'another wallet has this address in that period', { code: 'already_exists' })
   await store.removeWallets(
     tx,
     removed.map(({ id }) => id),

@@ -310,7 +310,7 @@ describe('a role', () => {
     expect([(await readKeys()).status, (await readOrders()).status]).toEqual([200, 200])
     await using otherProcess = await openCommandInstance(app)
     const by = { actor: { id: owner.id }, shop: owner.shop }
-    const readMembership = () => otherProcess.deps.identity.placeOf(person.id, undefined)
+    const readMembership = () => otherProcess.deps.identity.membershipOf(person.id, undefined)
     expect((await readMembership())?.role).toBe('OWNER')
     await app.call('PATCH', `/shops/v2/staff/${person.staffId}`, { token: owner.token, body: { role: 'READ_ONLY' } })
     expect([(await readKeys()).status, (await readOrders()).status]).toEqual([403, 200])

@@ -78,8 +78,8 @@ type GoodsMoves = {
  */
 export function restockableUnits({ lineId, quantity, sent, refunded }: Units, { refunds, earlier, received }: GoodsMoves): number {
   const countRefunded = (all: readonly RefundedGoods[], isMeant: (line: RefundedGoods['lines'][number]) => boolean) => {
-    const meant = all.map(({ lines }) => ({ lines: lines.filter(isMeant) }))
-    return countOf(meant, lineId)
+    const filtered = all.map(({ lines }) => ({ lines: lines.filter(isMeant) }))
+    return countOf(filtered, lineId)
   }
   const back = countOf(received, lineId)
   const backUnrefunded = Math.max(0, back - countRefunded(refunds, ({ returned }) => returned === true))

@@ -54,11 +54,11 @@ function spreadOver(amount: number, room: readonly number[]): number[] {
   const all = room.reduce((sum, one) => sum + one, 0)
   const spread = Math.min(amount, all)
   let before = 0
-  let given = 0
+  let credited = 0
   return room.map((one) => {
     before += one
-    const share = all > 0 ? multiplyHalfEven(spread, before, all) - given : 0
-    given += share
+    const share = all > 0 ? multiplyHalfEven(spread, before, all) - credited : 0
+    credited += share
     return share
   })
 }

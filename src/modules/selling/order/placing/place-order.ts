@@ -64,7 +64,7 @@ export async function placeOrder(
   const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
   const purchase = { snapshot, mode, priced, email, placedFrom, customer }
   /** @param isKnown expects the stock as it was read, and waits for nothing */
-  const place = (isKnown: boolean) =>
+  const writeOrder = (isKnown: boolean) =>
     deps.db.write(
       async (tx) => {
         const draft = orderOf(deps.newId('order'), purchase, choice, deps.clock.now())
@@ -85,8 +85,8 @@ export async function placeOrder(
   // Gift cards and discounts must be read. Without reads, orders share commits on PostgreSQL: one shop with 64 callers
   // sells 1.4 times as many a second.
   const isKnown = priced.draws.length === 0 && customer === undefined
-  const placing = place(isKnown).catch((error: unknown) => {
-    if (isKnown && error instanceof NothingChanged) return place(false)
+  const placing = writeOrder(isKnown).catch((error: unknown) => {
+    if (isKnown && error instanceof NothingChanged) return writeOrder(false)
     throw error
   })
   const { draft, inserted, payments, ...placed } = await placing.catch((error: unknown) => refuse(deps, purchase, error))
@@ -108,10 +108,10 @@ async function takeResources(
 ): Promise<Set<string>> {
   const { id, currency, mode } = draft
   const isTracked = ({ sellable }: (typeof items)[number]) => sellable?.variant.trackInventory ?? true
-  const wanted = items.map((item) => ({ ...pick(item.line, 'variantId', 'quantity'), isTracked: isTracked(item) }))
+  const units = items.map((item) => ({ ...pick(item.line, 'variantId', 'quantity'), isTracked: isTracked(item) }))
   // A cart that is not open is reported before missing stock.
   await convertCart(tx, deps, cart)
-  const reserved = await (isKnown ? reserveKnownStock : reserveStock)(tx, deps, wanted)
+  const reserved = await (isKnown ? reserveKnownStock : reserveStock)(tx, deps, units)
   await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
   if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, counted: priced.discounts, customer })
   if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })

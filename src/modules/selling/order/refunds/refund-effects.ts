@@ -188,8 +188,8 @@ async function addToOrderTotals(
     refundedTotal: order.refundedTotal + amount,
     giftCardRefundedTotal: order.giftCardRefundedTotal + onCards,
   }
-  const shown = amount === 0 && onCards === 0 ? {} : { paymentStatus: paymentStatusAfterRefund({ ...order, ...totals }) }
-  return (await store.change(tx, order.id, [order.status], { ...totals, ...shown, updatedAt: clock.now() })) ?? order
+  const statusChange = amount === 0 && onCards === 0 ? {} : { paymentStatus: paymentStatusAfterRefund({ ...order, ...totals }) }
+  return (await store.change(tx, order.id, [order.status], { ...totals, ...statusChange, updatedAt: clock.now() })) ?? order
 }
 
 type Totals = Pick<Order, 'confirmedAt' | 'capturedTotal' | 'refundedTotal' | 'giftCardTotal' | 'giftCardRefundedTotal'>

@@ -36,16 +36,16 @@ export const netAmountOf = ({
  * @param refunds all of the order's
  */
 export function goodsRefunded(lines: readonly OrderLine[], refunds: readonly Pick<Refund, 'status' | 'lines'>[]) {
-  const gone = refunds.filter(({ status }) => status === 'SUCCEEDED').flatMap((refund) => refund.lines)
+  const refundedLines = refunds.filter(({ status }) => status === 'SUCCEEDED').flatMap((refund) => refund.lines)
   const units = (id: string) =>
     sumOf(
-      gone.filter(({ lineId }) => lineId === id),
+      refundedLines.filter(({ lineId }) => lineId === id),
       'quantity',
     )
   return {
     back: lines.reduce((sum, line) => sum + multiplyHalfEven(netAmountOf(line), units(line.id), line.quantity), 0),
     of: lines.reduce((sum, line) => sum + netAmountOf(line), 0),
-    refunded: sumOf(gone, 'amount'),
+    refunded: sumOf(refundedLines, 'amount'),
   }
 }
 
@@ -62,11 +62,11 @@ export function linesToRefund(
 ): RefundedLine[] {
   const twice = scope.findIndex(({ lineId }, at) => scope.findIndex((one) => one.lineId === lineId) < at)
   if (twice >= 0) throw invalidField(`lines.${twice}.lineId`, 'must not be repeated')
-  const gone = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
+  const refundedLines = before.filter(({ status }) => status !== 'FAILED').flatMap((refund) => refund.lines)
   return scope.map(({ lineId, quantity, restock, returned }, at) => {
     const line = lines.find(({ id }) => id === lineId)
     if (!line) throw invalidField(`lines.${at}.lineId`, 'must be a line of the order')
-    const ofLine = gone.filter((one) => one.lineId === lineId)
+    const ofLine = refundedLines.filter((one) => one.lineId === lineId)
     const units = sumOf(ofLine, 'quantity') + quantity
     if (units > line.quantity)
       throw fieldError(
@@ -130,7 +130,7 @@ export const restockedUnits = (refunded: readonly RefundedLine[], lines: readonl
 
 /** Returns the units to restock when an order is cancelled. For units refunded earlier, their refund decided it. */
 export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick<Refund, 'status' | 'lines'>[]) => {
-  const gone = before.filter(isAssured).flatMap((refund) => refund.lines)
+  const refundedLines = before.filter(isAssured).flatMap((refund) => refund.lines)
   return lines
     .filter(({ tracked }) => tracked)
     .map(({ id, variantId, quantity }) => ({
@@ -138,7 +138,7 @@ export const unrefundedUnits = (lines: readonly StockOf[], before: readonly Pick
       quantity:
         quantity -
         sumOf(
-          gone.filter(({ lineId }) => lineId === id),
+          refundedLines.filter(({ lineId }) => lineId === id),
           'quantity',
         ),
     }))

@@ -127,9 +127,9 @@ export function unaccountedAmount(
   refunds: readonly Pick<Refund, 'paymentId' | 'status' | 'amount' | 'processorReference'>[],
   refunded: number,
 ): number {
-  const known = refunds.filter(
+  const recorded = refunds.filter(
     ({ paymentId, status, processorReference }) =>
       paymentId === id && (status === 'SUCCEEDED' || (status !== 'PENDING' && processorReference !== null)),
   )
-  return Math.max(0, refunded - known.reduce((sum, { amount }) => sum + amount, 0))
+  return Math.max(0, refunded - recorded.reduce((sum, { amount }) => sum + amount, 0))
 }

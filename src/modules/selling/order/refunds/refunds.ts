@@ -209,8 +209,8 @@ async function applyOutcome(deps: OrderDeps, refund: OpenRefund, outcome: Refund
 async function leaseRefund({ db, clock, orderStore: store }: OrderDeps, refund: Refund, holder: string): Promise<Refund | undefined> {
   const now = clock.now()
   return db.write(async (tx) => {
-    const taken = await store.leaseRefund(tx, refund, holder, now)
-    if (taken) return taken
+    const leased = await store.leaseRefund(tx, refund, holder, now)
+    if (leased) return leased
     // The other run may have settled it.
     const current = await store.lockRefund(tx, refund.id)
     if (!current || !isOpenRefund(current)) return current

@@ -26,17 +26,17 @@ type OrderCursor = { shopId: string; status: string; last: number }
 export async function ordersByStatus(read: Reader): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   let after: OrderCursor = { shopId: '', status: '', last: 0 }
-  for (let seen = pieceRows; seen === pieceRows; ) {
+  for (let rowsRead = pieceRows; rowsRead === pieceRows; ) {
     const rows = await read.rows<OrderCursor & { n: number | string }>(
       sql`select shop_id as "shopId", status, count(*) as n, max(number) as last from (
             select shop_id, status, number from orders where (shop_id, status, number) > (${after.shopId}, ${after.status}, ${after.last})
             order by shop_id, status, number limit ${pieceRows}
           ) piece group by shop_id, status order by shop_id, status`,
     )
-    seen = 0
+    rowsRead = 0
     for (const { status, n } of rows) {
       counts.set(status, (counts.get(status) ?? 0) + Number(n))
-      seen += Number(n)
+      rowsRead += Number(n)
     }
     after = rows.at(-1) ?? after
     await new Promise((resume) => setImmediate(resume))

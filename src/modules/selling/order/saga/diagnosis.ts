@@ -23,9 +23,9 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const now = deps.clock.now()
   const { read } = deps.db
   const id = 'id' in which ? which.id : await idOf(deps, which)
-  const whole = await storeOf(deps).whole(id)
-  if (!whole) throw new OperatorError('Order not found')
-  const { order, payments, refunds, disputes, fulfilments, events } = whole
+  const fullOrder = await storeOf(deps).whole(id)
+  if (!fullOrder) throw new OperatorError('Order not found')
+  const { order, payments, refunds, disputes, fulfilments, events } = fullOrder
   const { currency } = order
   const references = payments.flatMap(({ processorReference, references: more }) => [
     ...(processorReference === null ? [] : [processorReference]),
@@ -34,7 +34,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const [shopName, messages, deliveries] = await Promise.all([
     diagnosisStore.shopName(read, order.shopId),
     diagnosisStore.messagesAbout(read, { ids: payments.map((payment) => payment.id), references, since: order.createdAt - clocksDifferMs }),
-    diagnosisStore.deliveriesOf(read, keysOf(whole)),
+    diagnosisStore.deliveriesOf(read, keysOf(fullOrder)),
   ])
   return {
     ...pick(order, 'id', 'number'),
@@ -64,8 +64,8 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
       ...isoTimes({ createdAt: delivery.createdAt, nextAt: delivery.status === 'PENDING' ? delivery.nextAt : null }),
     })),
     events: events.map((event) => eventReport(event, currency)),
-    why: reasonOf(whole, now) ?? null,
-    next: stepsOf(whole, now).map(stepReport),
+    why: reasonOf(fullOrder, now) ?? null,
+    next: stepsOf(fullOrder, now).map(stepReport),
   }
 }
 export type OrderDiagnosis = Awaited<ReturnType<typeof diagnoseOrder>>
@@ -116,12 +116,12 @@ const hidden = '[not shown]'
 const wordOf = (text: string): string => (/^[\w.:/-]{1,100}$/.test(text) ? text : hidden)
 
 function eventReport({ type, at, actor, detail }: OrderEvent, currency: string) {
-  const shown = (name: string, value: string | number): string | Money => {
+  const reported = (name: string, value: string | number): string | Money => {
     if (!publicDetails.has(name)) return hidden
     return typeof value === 'number' ? { amount: value, currency } : wordOf(value)
   }
-  const told = Object.entries(detail).map(([name, value]) => [name, shown(name, value)] as const)
-  return { ...isoTimes({ at }), type, actor, detail: Object.fromEntries(told) }
+  const entries = Object.entries(detail).map(([name, value]) => [name, reported(name, value)] as const)
+  return { ...isoTimes({ at }), type, actor, detail: Object.fromEntries(entries) }
 }
 
 /** The outbox keys of an order's webhooks. */
@@ -163,15 +163,15 @@ export async function stuckOrders(
   const found = await diagnosisStore.unfinished(deps.db.read, now - olderThanMs, limit)
   const orders: StuckOrder[] = []
   for (const { id, since } of found) {
-    const whole = await store.whole(id)
-    if (!whole) continue
-    const { order } = whole
+    const fullOrder = await store.whole(id)
+    if (!fullOrder) continue
+    const { order } = fullOrder
     orders.push({
       ...pick(order, 'id', 'number', 'shopId', 'status'),
       since: new Date(Number(since)).toISOString(),
       attempts: order.attempts,
-      why: reasonOf(whole, now) ?? 'in progress',
-      next: stepsOf(whole, now).map(stepReport),
+      why: reasonOf(fullOrder, now) ?? 'in progress',
+      next: stepsOf(fullOrder, now).map(stepReport),
     })
   }
   return { total: Number(found[0]?.total ?? 0), orders }

@@ -30,15 +30,15 @@ export async function recordDispute(
   const payment = payments.find(({ id }) => id === about.id)
   if (!order || !payment) throw new Error('a payment without its order')
   const all = await store.disputesOf(tx, order.id)
-  const known = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === reported.reference)
-  const left = disputableAmount(payment, all, known)
-  const dispute = known
-    ? await advanceDispute(tx, deps, known, { to: reported.state, left })
+  const existing = all.find(({ paymentId, reference: name }) => paymentId === payment.id && name === reported.reference)
+  const left = disputableAmount(payment, all, existing)
+  const dispute = existing
+    ? await advanceDispute(tx, deps, existing, { to: reported.state, left })
     : await openDispute(tx, deps, order, { payment, reported, left })
   if (!dispute) return
   const { id, reference, amount, currency, status } = dispute
   const isBooked = currency === payment.currency
-  const movements = movementsOf(dispute, known?.status).map((moved) => ({
+  const movements = movementsOf(dispute, existing?.status).map((moved) => ({
     ...commonOf(order, { currency, isSale: payment.status === 'CAPTURED' }, deps.clock.now()),
     processor: payment.processor,
     amount,
@@ -61,8 +61,8 @@ export async function recordDispute(
 }
 
 /** The captured amount that other disputes of the payment have not taken, in minor units. */
-function disputableAmount({ id, captured, currency }: Payment, all: readonly Dispute[], known: Dispute | undefined): number {
-  const others = all.filter((one) => one.paymentId === id && one.id !== known?.id && one.status !== 'WON' && one.currency === currency)
+function disputableAmount({ id, captured, currency }: Payment, all: readonly Dispute[], existing: Dispute | undefined): number {
+  const others = all.filter((one) => one.paymentId === id && one.id !== existing?.id && one.status !== 'WON' && one.currency === currency)
   return Math.max(0, captured - others.reduce((sum, { amount }) => sum + amount, 0))
 }
 
@@ -94,15 +94,15 @@ async function advanceDispute(
   if (to === 'OPEN') return undefined
   if (to === 'WON') return store.moveDispute(tx, id, ['OPEN'], to, { updatedAt })
   // Another dispute may have taken the money that this one returned.
-  const taken = status === 'WON' ? Math.min(amount, left) : amount
-  return store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt, amount: taken })
+  const takenAmount = status === 'WON' ? Math.min(amount, left) : amount
+  return store.moveDispute(tx, id, ['OPEN', 'WON'], to, { updatedAt, amount: takenAmount })
 }
 
 /** The movements of a change: OPEN and LOST take the money, WON returns it. */
 function movementsOf({ id, status }: Dispute, before: Dispute['status'] | undefined): Pick<Movement, 'kind' | 'key'>[] {
-  const taken = { kind: 'DISPUTE', key: `dispute:${id}` } as const
+  const movement = { kind: 'DISPUTE', key: `dispute:${id}` } as const
   const won = { kind: 'DISPUTE_WON', key: `dispute-won:${id}` } as const
-  if (before === undefined) return status === 'WON' ? [taken, won] : [taken]
+  if (before === undefined) return status === 'WON' ? [movement, won] : [movement]
   if (status === 'WON') return [won]
   return before === 'WON' ? [{ kind: 'DISPUTE', key: `dispute-lost:${id}` }] : []
 }

@@ -133,13 +133,13 @@ export async function recordAnswer(
 async function recordOnPlacedOrder(deps: OrderDeps, run: SagaRun, received: ReceivedAnswer): Promise<SagaRun | undefined> {
   const { order, placed } = run
   const { payment, answer } = received
-  const [known, ...others] = run.payments
-  if (!placed || others.length > 0 || known?.id !== payment.id || answer.captured > payment.amount) return undefined
+  const [onlyPayment, ...others] = run.payments
+  if (!placed || others.length > 0 || onlyPayment?.id !== payment.id || answer.captured > payment.amount) return undefined
   try {
     return await deps.db.write(
       async (tx) => {
         await deps.orderStore.lockAsKnown(tx, order)
-        await lockPaymentAsKnown(tx, deps, known)
+        await lockPaymentAsKnown(tx, deps, onlyPayment)
         const knownEvents = [...placed.events]
         const { saga, refunds } = await applyAnswer(tx, deps, { ...received, saga: run, knownEvents }, placed)
         if (refunds.length > 0) throw new NothingChanged('refunds need reads')
@@ -218,10 +218,10 @@ async function recordFullPayment(
   const { id, amountDue } = order
   const updatedAt = deps.clock.now()
   const recorded = { payment, answer, holder: context.holder }
-  const taken: Payment = { ...payment, ...captureFields(recorded, updatedAt), status: 'CAPTURED', failureCode: null }
+  const capturedPayment: Payment = { ...payment, ...captureFields(recorded, updatedAt), status: 'CAPTURED', failureCode: null }
   const detail = { payment: payment.id, processor: payment.processor, amount: amountDue }
   const captured = { type: 'PAYMENT_CAPTURED', detail, actor }
-  const { payments } = withPayment(saga, taken, undefined)
+  const { payments } = withPayment(saga, capturedPayment, undefined)
   const toResume = { ...paidOrderFields(amountDue), attempts: 0, resumeAt: updatedAt + resumeAfterMs, updatedAt }
   // All statements are sent before any is awaited.
   const [, refunds, after] = await Promise.all([
@@ -337,7 +337,7 @@ async function recordLateCapture(
   const counts = endedWithoutSale(order)
   const detail = { payment: payment.id, processor: payment.processor, amount }
   const capturedTotal = order.capturedTotal + amount
-  const shown = { capturedTotal, paymentStatus: paymentStatusAfterRefund({ ...order, capturedTotal }), updatedAt }
+  const orderChange = { capturedTotal, paymentStatus: paymentStatusAfterRefund({ ...order, capturedTotal }), updatedAt }
   const [after, changed] = await Promise.all([
     recordCapture(tx, deps, {
       at: updatedAt,
@@ -346,7 +346,7 @@ async function recordLateCapture(
       holder,
       becomes: isOpenPayment(payment) ? (counts ? 'CAPTURED' : 'FAILED') : undefined,
     }),
-    counts ? deps.orderStore.change(tx, order, [order.status], shown) : undefined,
+    counts ? deps.orderStore.change(tx, order, [order.status], orderChange) : undefined,
     appendEvent(tx, deps, { orderId: order.id, type: 'LATE_CAPTURE', detail }, knownEvents),
   ])
   return withPayment(saga, after, changed)
@@ -394,7 +394,7 @@ export async function abandonUnresolvedPayment(deps: OrderDeps, { id, orderId }:
     const { order, payments } = await lockSaga(tx, deps, orderId)
     const payment = payments.find((candidate) => candidate.id === id)
     const ended = payment && (await abandonPayment(tx, deps, payment, { isWatched: payment.processorReference !== null }))
-    const shown = ended && changeOfEndedOrder('FAILED', order)
-    if (shown) await deps.orderStore.change(tx, order, [order.status], { ...shown, updatedAt: deps.clock.now() })
+    const statusChange = ended && changeOfEndedOrder('FAILED', order)
+    if (statusChange) await deps.orderStore.change(tx, order, [order.status], { ...statusChange, updatedAt: deps.clock.now() })
   }, locking)
 }

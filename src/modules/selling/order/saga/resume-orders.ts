@@ -138,6 +138,6 @@ async function guarded(
     const resumeAt = deps.clock.now() + afterFailureMs
     await deps.db
       .write(async (tx) => void (await postpone(tx, resumeAt)))
-      .catch((again: unknown) => deps.log.error('order.not_put_off', { id, error: again }))
+      .catch((secondError: unknown) => deps.log.error('order.not_put_off', { id, error: secondError }))
   }
 }

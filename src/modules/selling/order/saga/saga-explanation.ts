@@ -15,8 +15,8 @@ const done: ExplainedStep = { what: 'nothing: the order is complete', at: null }
 /** Lists what is still to come, the saga's own step first. */
 export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): ExplainedStep[] {
   const isLeft = isForgotten({ order, payments, refunds }, now)
-  const own = ownStep({ order, payments }, now)
-  const steps = [isLeft && isUnfinished(order) ? leftToDo(own) : own, ...endOf({ order, payments }, now)]
+  const orderStep = ownStep({ order, payments }, now)
+  const steps = [isLeft && isUnfinished(order) ? leftToDo(orderStep) : orderStep, ...endOf({ order, payments }, now)]
   const back = refunds.flatMap((refund) =>
     isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund),
   )

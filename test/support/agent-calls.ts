@@ -2,14 +2,11 @@
 import type { AgentCall } from '../../src/core/agent-call.ts'
 import { type Capability, capabilityNames, newestRelease, type Release } from '../../src/lib/ucp/releases.ts'
 import {
-  cancelAgentCart,
   cancelSession,
   completeSession,
   createAgentCart,
   createSession,
-  readAgentCart,
   readSession,
-  replaceAgentCart,
   replaceSession,
 } from '../../src/modules/agents/agent-session/index.ts'
 import { contextOf } from '../../src/modules/shop/shop/index.ts'
@@ -59,15 +56,16 @@ export function agentOf(app: TestApp, { shop }: Pick<Selling, 'shop'>, options: 
       await enableAgentsIfUnset(app, shop.id)
       return validated('create_checkout', createSession(deps, call(), { body }))
     },
-    read: (id: string) => validated('get_checkout', readSession(deps, call(), { id })),
-    put: (id: string, body: Json) => validated('update_checkout', replaceSession(deps, call(), { id, body })),
+    read: (id: string) => validated('get_checkout', readSession('CHECKOUT')(deps, call(), { id })),
+    put: (id: string, body: Json) => validated('update_checkout', replaceSession('CHECKOUT')(deps, call(), { id, body })),
     complete: (id: string, body: Json = paymentWithToken('tok_success'), more: Partial<AgentCall> = {}) =>
       validated('complete_checkout', completeSession(deps, call(more), { id, body })),
-    cancel: (id: string, more: Partial<AgentCall> = {}) => validated('cancel_checkout', cancelSession(deps, call(more), { id })),
+    cancel: (id: string, more: Partial<AgentCall> = {}) =>
+      validated('cancel_checkout', cancelSession('CHECKOUT')(deps, call(more), { id })),
     createCart: (body: Json) => validated('create_cart', createAgentCart(deps, call(), { body })),
-    readCart: (id: string) => validated('get_cart', readAgentCart(deps, call(), { id })),
-    putCart: (id: string, body: Json) => validated('update_cart', replaceAgentCart(deps, call(), { id, body })),
-    cancelCart: (id: string) => validated('cancel_cart', cancelAgentCart(deps, call(), { id })),
+    readCart: (id: string) => validated('get_cart', readSession('CART')(deps, call(), { id })),
+    putCart: (id: string, body: Json) => validated('update_cart', replaceSession('CART')(deps, call(), { id, body })),
+    cancelCart: (id: string) => validated('cancel_cart', cancelSession('CART')(deps, call(), { id })),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { UcpMessage } from './messages.ts'
+import { notFoundMessage, type UcpMessage } from './messages.ts'
 import { type Capability, capabilityNames, fullNameOf, type Release } from './releases.ts'
 
 /** The platform that sends a request. */
@@ -49,3 +49,6 @@ export const refusalOf = (release: Release, ...messages: UcpMessage[]): UcpRefus
   ucp: { version: release, status: 'error' },
   messages,
 })
+
+/** Returns the answer for a record that does not exist or is another platform's. */
+export const notFoundAnswer = ({ release }: Pick<Platform, 'release'>): UcpRefusal => refusalOf(release, notFoundMessage)

@@ -16,9 +16,9 @@ import { validationError } from '../../../http/validation-message.ts'
 import { siteOf, siteTimes } from '../../../lib/networks.ts'
 import { pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { type Platform, refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
+import { notFoundAnswer, type Platform, refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
-import { incompatibleMessage, notFoundMessage } from '../../../lib/ucp/messages.ts'
+import { incompatibleMessage } from '../../../lib/ucp/messages.ts'
 import type { Capability } from '../../../lib/ucp/releases.ts'
 import { assertNoCardNumber } from '../agent-session/index.ts'
 import { type AgentShop, findAgentShop, offeredCapabilities } from '../agent-settings/index.ts'
@@ -171,8 +171,7 @@ export type OperationRequest = {
 export async function runOperation(deps: AgentApiDeps, operation: AgentOperation, request: OperationRequest): Promise<object> {
   const { platform, address, id, body, key } = request
   const { shop, settings } = request.shop
-  const { release } = platform
-  if (!platform.capabilities.has(operation.capability)) return refusalOf(release, incompatibleMessage)
+  if (!platform.capabilities.has(operation.capability)) return refusalOf(platform.release, incompatibleMessage)
   if (key === undefined && request.isKeyRequired)
     throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
   const input = readFieldsOf(operation, platform, body)
@@ -181,7 +180,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
   assertInput(operation, input)
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
-  const ifMissing = (error: unknown): UcpRefusal => undefinedIfNotFound(error) ?? refusalOf(release, notFoundMessage)
+  const ifMissing = (error: unknown): UcpRefusal => undefinedIfNotFound(error) ?? notFoundAnswer(platform)
   const run = (attempt: Attempt): Promise<object> =>
     operation.run(deps, callWith(attempt), { ...(id === undefined ? {} : { id }), body: input }).catch(ifMissing)
   if (key === undefined || operation.key === 'never') return run(keylessAttempt())

@@ -9,15 +9,12 @@ import { GetProduct, LookupCatalog, SearchCatalog } from '../agent-catalog/model
 import { readAgentOrder } from '../agent-order/index.ts'
 import {
   type AgentSessionDeps,
-  cancelAgentCart,
   cancelSession,
   completeSession,
   createAgentCart,
   createSession,
   noteRepeated,
-  readAgentCart,
   readSession,
-  replaceAgentCart,
   replaceSession,
 } from '../agent-session/index.ts'
 import { AgentCartBody, CompleteCheckout, CreateCheckout, UpdateCheckout } from '../agent-session/model.ts'
@@ -118,7 +115,7 @@ export const operations: readonly AgentOperation[] = [
     'Reads one product with its options and variants, narrowed to the chosen option values. Buy by the id of a variant.',
     getProduct,
   ),
-  operation('get_cart', { ...cart, ...get('/carts/:id') }, 'Reads a cart at current prices.', readAgentCart),
+  operation('get_cart', { ...cart, ...get('/carts/:id') }, 'Reads a cart at current prices.', readSession('CART')),
   operation(
     'create_cart',
     { ...sentCart, ...create('/carts') },
@@ -129,25 +126,25 @@ export const operations: readonly AgentOperation[] = [
     'update_cart',
     { ...sentCart, ...replace('/carts/:id') },
     'Replaces the whole content of a cart: what is not sent is removed.',
-    replaceAgentCart,
+    replaceSession('CART'),
   ),
-  operation('cancel_cart', { ...cart, ...act('/carts/:id/cancel') }, 'Cancels a cart.', cancelAgentCart),
+  operation('cancel_cart', { ...cart, ...act('/carts/:id/cancel') }, 'Cancels a cart.', cancelSession('CART')),
   operation(
     'create_checkout',
     { ...sentCheckout, ...create('/checkout-sessions'), input: CreateCheckout },
     'Begins a checkout with lines of variant ids, or of a cart (`cart_id`). The answer has the totals, the messages that say what is missing, and `continue_url`, where the shopper can pay.',
     createSession,
   ),
-  operation('get_checkout', { ...checkout, ...get(sessionPath) }, 'Reads a checkout at current prices.', readSession),
+  operation('get_checkout', { ...checkout, ...get(sessionPath) }, 'Reads a checkout at current prices.', readSession('CHECKOUT')),
   operation(
     'update_checkout',
     { ...sentCheckout, ...replace(sessionPath), input: UpdateCheckout },
     'Replaces the whole content of a checkout: lines, buyer, shipping address, shipping option and discount codes. What is not sent is removed.',
-    replaceSession,
+    replaceSession('CHECKOUT'),
   ),
   operation(
     'complete_checkout',
-    { ...sentCheckout, ...act(`${sessionPath}/complete`), input: CompleteCheckout, hasSeveralWrites: true, retry: readSession },
+    { ...sentCheckout, ...act(`${sessionPath}/complete`), input: CompleteCheckout, hasSeveralWrites: true, retry: readSession('CHECKOUT') },
     'Pays exactly what the last answer showed, with one selected instrument of a payment handler of that answer. If anything changed, nothing is charged: show the new totals, then complete again with a new key.',
     completeSession,
   ),
@@ -155,7 +152,7 @@ export const operations: readonly AgentOperation[] = [
     'cancel_checkout',
     { ...checkout, ...act(`${sessionPath}/cancel`) },
     'Cancels an unpaid checkout. It cannot be paid after that.',
-    cancelSession,
+    cancelSession('CHECKOUT'),
   ),
   operation(
     'get_order',

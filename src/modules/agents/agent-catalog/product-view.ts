@@ -1,7 +1,6 @@
 /** Products as the Universal Commerce Protocol shows them. Each text of the shop enters once, as plain text. */
 import { plainText, plainTextOfHtml } from '../../../lib/plain-text.ts'
 import { bytesOf } from '../../../lib/shorten-texts.ts'
-import { type InfoCode, infoMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
 import { variantsMax } from '../../catalog/products/domain.ts'
 import type { PublicProduct } from '../../catalog/products/index.ts'
 
@@ -54,6 +53,11 @@ const imageView = ({ url, alt }: PublicProduct['images'][number]) => ({
   ...(alt === null || alt === '' ? {} : { alt_text: plainText(alt, titleMax) }),
 })
 
+const optionView = ({ name, values }: PublicProduct['options'][number]) => {
+  const shown = values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax) }))
+  return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
+}
+
 type VariantView = ReturnType<typeof variantView>
 
 /** Renders a product with the given variants. @param length characters of its description at most */
@@ -69,20 +73,7 @@ export function productView(product: PublicProduct, variants: readonly VariantVi
       ? { list_price_range: { min: { amount: min, currency }, max: { amount: max, currency } } }
       : {}),
     ...(images.length > 0 ? { media: images.slice(0, imagesMax).map(imageView) } : {}),
-    ...(options.length > 0
-      ? {
-          options: options.flatMap(({ name, values }) =>
-            values.length === 0
-              ? []
-              : [
-                  {
-                    name: plainText(name, titleMax),
-                    values: values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax) })),
-                  },
-                ],
-          ),
-        }
-      : {}),
+    ...(options.length > 0 ? { options: options.flatMap(optionView) } : {}),
     variants: [...variants],
     ...(tags.length > 0 ? { tags: tags.slice(0, tagsMax).map((tag) => plainText(tag, titleMax)) } : {}),
   }
@@ -172,11 +163,3 @@ export const detailOptions = (product: PublicProduct, selected: readonly Selecte
     }))
     return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
   })
-
-/** Returns the `messages` member of an answer; absent without any. */
-export const messagesOf = (messages: readonly UcpMessage[]) => (messages.length === 0 ? {} : { messages: [...messages] })
-/**
- * Creates the message about an id of a look-up.
- * @param at its index in `ids`
- */
-export const idMessage = (code: InfoCode, at: number): UcpMessage => infoMessage(code, `$.ids[${at}]`)

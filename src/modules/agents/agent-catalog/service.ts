@@ -1,9 +1,9 @@
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { undefinedIfNotFound } from '../../../core/errors.ts'
 import { sha256 } from '../../../lib/seal.ts'
-import { envelopeOf, refusalOf } from '../../../lib/ucp/call.ts'
+import { envelopeOf, notFoundAnswer } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
-import { notFoundMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
 import { variantsMax } from '../../catalog/products/domain.ts'
 import {
   type CatalogDeps,
@@ -21,10 +21,8 @@ import {
   type FilterInput,
   featuredVariant,
   fitProducts,
-  idMessage,
   type LookupInput,
   type LookupMatch,
-  messagesOf,
   type ProductInput,
   type ProductView,
   type PublicVariant,
@@ -179,7 +177,7 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
   const products = new Map<string, { product: PublicProduct; inputs: Map<PublicVariant, LookupMatch[]> }>()
   for (const [at, id] of ids.entries()) {
     const fitting = (matches[at] ?? []).filter((match) => isPricedWithin(filters, match) && within?.has(match.product.id) !== false)
-    if (fitting.length === 0) messages.push(idMessage('not_found', body.ids.indexOf(id)))
+    if (fitting.length === 0) messages.push(ucpMessage('not_found', `$.ids[${body.ids.indexOf(id)}]`))
     for (const { product, variant, match } of fitting) {
       const entry = products.get(product.id) ?? { product, inputs: new Map() }
       products.set(product.id, entry)
@@ -199,14 +197,14 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
         ),
       ),
     ),
-    ...messagesOf(messages),
+    ...(messages.length > 0 ? { messages } : {}),
   }
 }
 
 /** Returns one product, narrowed to the chosen option values. */
 export async function getProduct(deps: CatalogDeps, call: Call, { body }: { body: ProductInput }): Promise<object> {
   const [found] = await matchesOf(deps, call, body.id)
-  if (!found) return refusalOf(call.platform.release, notFoundMessage)
+  if (!found) return notFoundAnswer(call.platform)
   const { product, variant, match } = found
   const ofVariant = product.options.flatMap(({ name }, at) => {
     const label = variant.optionValues[at]

@@ -1,28 +1,19 @@
 /** Renders orders as the protocol shows them: the current state. Pure. */
-import { isoTimes } from '../../../lib/objects.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { envelopeOf, type Platform } from '../../../lib/ucp/call.ts'
 import { lineTotalsOf, totalsOf } from '../../../lib/ucp/totals.ts'
-import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import type { Dispute, OrderLine, Refund } from '../../selling/order/domain.ts'
-import { endedWithoutSale } from '../../selling/order/domain.ts'
 import { type FullOrder, unitsOf } from '../../selling/order/index.ts'
-import { type AgentSession, selectedDestinationOf } from '../agent-session/domain.ts'
-
-const textMax = 300
+import { type AgentSession, lineTitleOf, selectedDestinationOf, titleMax } from '../agent-session/domain.ts'
 
 /** An order that a platform placed. */
 export type AgentOrderFacts = {
   readonly full: FullOrder
   /** The checkout session that became it. */
-  readonly session: Pick<AgentSession, 'id' | 'request'>
+  readonly session: Pick<AgentSession, 'id' | 'profile' | 'isProven' | 'request'>
   /** The page of the order. */
   readonly permalinkUrl: string
 }
-
-/** Returns whether the order was paid, so that the platform sees it. */
-export const isPlaced = (order: FullOrder['order']): boolean =>
-  order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))
 
 type LineState = { readonly line: OrderLine; readonly total: number; readonly fulfilled: number; readonly canceled: number }
 
@@ -42,12 +33,10 @@ function lineStatesOf({ order, lines, fulfilments, refunds }: FullOrder): LineSt
 }
 
 function lineItemView({ line, total, fulfilled }: LineState) {
-  const variant = visibleVariantTitle(line.variantTitle)
-  const title = plainText(variant === '' ? line.title : `${line.title} (${variant})`, textMax)
   const status = total === 0 ? 'removed' : fulfilled >= total ? 'fulfilled' : fulfilled > 0 ? 'partial' : 'processing'
   return {
     id: line.id,
-    item: { id: line.variantId, title, price: line.unitPrice },
+    item: { id: line.variantId, title: lineTitleOf(line.title, line.variantTitle), price: line.unitPrice },
     quantity: { original: line.quantity, total, fulfilled },
     totals: lineTotalsOf(line.total, line.discount),
     status,
@@ -74,7 +63,7 @@ function expectationsOf(facts: AgentOrderFacts, states: readonly LineState[]) {
       line_items: lines.map(({ line, total }) => ({ id: line.id, quantity: total })),
       method_type: shippingAddress ? 'shipping' : 'digital',
       destination: destinationOf(facts),
-      ...(shippingMethod === null ? {} : { description: plainText(shippingMethod.title, textMax) }),
+      ...(shippingMethod === null ? {} : { description: plainText(shippingMethod.title, titleMax) }),
     },
   ]
 }
@@ -85,13 +74,13 @@ const eventsOf = ({ fulfilments }: FullOrder) =>
     occurred_at: timeOf(createdAt),
     type: 'shipped',
     line_items: lines.map(({ lineId, quantity }) => ({ id: lineId, quantity })),
-    ...(trackingNumber === null ? {} : { tracking_number: plainText(trackingNumber, textMax) }),
-    ...(carrier === null ? {} : { carrier: plainText(carrier, textMax) }),
+    ...(trackingNumber === null ? {} : { tracking_number: plainText(trackingNumber, titleMax) }),
+    ...(carrier === null ? {} : { carrier: plainText(carrier, titleMax) }),
   }))
 
 const refundStatus = { PENDING: 'pending', SUCCEEDED: 'completed', FAILED: 'failed', CLAIMABLE: 'pending', MANUAL: 'pending' } as const
 const disputeStatus = { OPEN: 'pending', WON: 'failed', LOST: 'completed' } as const
-const timeOf = (ms: number): string => isoTimes({ at: ms }).at
+const timeOf = (ms: number): string => new Date(ms).toISOString()
 
 /** Changes after the purchase, oldest first. Refunded amounts and removed units are negative. */
 function adjustmentsOf({ order, refunds, disputes, events }: FullOrder, states: readonly LineState[]) {

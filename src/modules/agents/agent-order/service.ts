@@ -1,13 +1,12 @@
 /** Orders that platforms placed. */
 import type { AgentOrigin } from '../../../../db/schema/selling.ts'
 import type { AgentCall } from '../../../core/agent-call.ts'
-import { refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
+import { notFoundAnswer, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
-import { notFoundMessage } from '../../../lib/ucp/messages.ts'
 import { readFullOrder } from '../../selling/order/index.ts'
-import { emptyRequest } from '../agent-session/domain.ts'
+import { emptyRequest, isPlaced } from '../agent-session/domain.ts'
 import { type AgentSessionDeps, findSessionOfCart } from '../agent-session/index.ts'
-import { type AgentOrderFacts, isPlaced, type OrderAnswer, orderAnswer } from './order-answer.ts'
+import { type AgentOrderFacts, type OrderAnswer, orderAnswer } from './order-answer.ts'
 
 /**
  * Returns an order that the platform placed.
@@ -21,14 +20,11 @@ export async function readAgentOrder(
   if (!platform.isProven) throw new UcpError('signature_missing', 'Sign the request with a key of your profile (RFC 9421).')
   const found = await findAgentOrder(deps, id)
   const isOwn = found?.full.order.shopId === shop.id && found.session.profile === platform.profile && found.session.isProven
-  return found && isOwn ? orderAnswer(found, platform) : refusalOf(platform.release, notFoundMessage)
+  return found && isOwn ? orderAnswer(found, platform) : notFoundAnswer(platform)
 }
 
 /** Finds a paid order that was placed from an agent's session; undefined for others. */
-export async function findAgentOrder(
-  deps: AgentSessionDeps,
-  orderId: string,
-): Promise<(AgentOrderFacts & { readonly session: { readonly profile: string | null; readonly isProven: boolean } }) | undefined> {
+export async function findAgentOrder(deps: AgentSessionDeps, orderId: string): Promise<AgentOrderFacts | undefined> {
   const full = await readFullOrder(deps, orderId)
   const agent = full?.order.agent
   if (!agent || !isPlaced(full.order)) return undefined

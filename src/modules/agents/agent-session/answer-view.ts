@@ -1,19 +1,16 @@
 /** Renders sessions and carts as the protocol shows them. Pure; texts of the shop enter as plain text. */
 import type { AgentDestination } from '../../../../db/schema/agents.ts'
 import type { AgentCall } from '../../../core/agent-call.ts'
-import { isoTimes } from '../../../lib/objects.ts'
 import { plainText } from '../../../lib/plain-text.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { envelopeOf } from '../../../lib/ucp/call.ts'
 import type { UcpMessage } from '../../../lib/ucp/messages.ts'
 import { releaseRules } from '../../../lib/ucp/releases.ts'
 import { lineTotalsOf, type Total, totalsOf } from '../../../lib/ucp/totals.ts'
-import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import { type CartView, needsShipping, offersFor } from '../../selling/cart/index.ts'
-import type { SessionStatus } from './domain.ts'
+import { lineTitleOf, type SessionStatus, titleMax } from './domain.ts'
 import type { LoadedSession } from './load.ts'
 
-const titleMax = 300
 /** The option of a shop without shipping methods. */
 const freeOption = { id: 'free', title: 'Free shipping', amount: 0 }
 /** Ids of the only shipping method and its only group. */
@@ -43,13 +40,11 @@ function cartTotalsOf(view: CartView, isShippingChosen: boolean): Total[] {
 type LineView = CartView['lines'][number]
 
 function lineItemView({ id, variantId, title, variantTitle, imageUrl, quantity, unitPrice, total, discount }: LineView) {
-  const variant = visibleVariantTitle(variantTitle ?? '')
-  const name = plainText(variant === '' ? (title ?? '') : `${title ?? ''} (${variant})`, titleMax)
   return {
     id,
     item: {
       id: variantId,
-      title: name,
+      title: lineTitleOf(title ?? '', variantTitle ?? ''),
       price: unitPrice.amount,
       ...(imageUrl !== null && /^https?:/.test(imageUrl) && URL.canParse(imageUrl) ? { image_url: new URL(imageUrl).href } : {}),
     },
@@ -150,7 +145,7 @@ export function answerView(call: AgentCall, loaded: LoadedSession, facts: Answer
     messages: [...messages],
     // Clients send the instruments of an answer back. The answer contains none.
     ...(isCheckout ? { links: call.policies.map(({ type, url }) => ({ type, url })), payment: { instruments: [] } } : {}),
-    expires_at: isoTimes({ at: session.expiresAt }).at,
+    expires_at: new Date(session.expiresAt).toISOString(),
     ...(continueUrl === undefined ? {} : { continue_url: continueUrl }),
     ...(status === 'completed' && order && permalinkUrl !== undefined
       ? { order: { id: order.id, label: String(order.number), permalink_url: permalinkUrl } }

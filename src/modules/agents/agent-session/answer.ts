@@ -2,9 +2,8 @@
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
 import { publicUrlOf } from '../../../core/public-url.ts'
-import { refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { paymentHandlersOf } from '../../../lib/ucp/handlers.ts'
-import { errorMessage, infoMessage, notFoundMessage, type UcpMessage, warningMessage } from '../../../lib/ucp/messages.ts'
+import { type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
 import { availableCount } from '../../catalog/products/domain.ts'
 import { hostedPageUrl } from '../../payments/payment/index.ts'
 import { isStillSellable, needsShipping, offersFor, strictlyUnknown } from '../../selling/cart/index.ts'
@@ -16,20 +15,17 @@ import { deliveryProblems, isAgentPayment, isFinished, type SessionStatus, statu
 import { type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 
-/** Returns the answer for a record that does not exist or is another platform's. */
-export const notFoundOf = ({ platform }: AgentCall): UcpRefusal => refusalOf(platform.release, notFoundMessage)
-
 /** Lists what a session lacks before it can be completed. A converted cart lacks nothing. */
 export function problemsOf({ session, cart, snapshot }: LoadedSession, now: number): UcpMessage[] {
   if (cart.status !== 'OPEN') return []
   const { request, kind } = session
   const { items, shop } = snapshot
   const ofLines = items.flatMap((item, at) => {
-    if (!isStillSellable(item, cart, now)) return [errorMessage('item_unavailable', `$.line_items[${at}]`)]
-    return availableCount(item.sellable.variant) < item.line.quantity ? [errorMessage('out_of_stock', `$.line_items[${at}]`)] : []
+    if (!isStillSellable(item, cart, now)) return [ucpMessage('item_unavailable', `$.line_items[${at}]`)]
+    return availableCount(item.sellable.variant) < item.line.quantity ? [ucpMessage('out_of_stock', `$.line_items[${at}]`)] : []
   })
-  const ofRequest = (request.unavailable ?? []).map((at) => errorMessage('item_unavailable', `$.line_items[${at}]`))
-  const lines = [...(items.length + ofRequest.length === 0 ? [errorMessage('missing', '$.line_items')] : []), ...ofRequest, ...ofLines]
+  const ofRequest = (request.unavailable ?? []).map((at) => ucpMessage('item_unavailable', `$.line_items[${at}]`))
+  const lines = [...(items.length + ofRequest.length === 0 ? [ucpMessage('missing', '$.line_items')] : []), ...ofRequest, ...ofLines]
   if (kind === 'CART') return lines
   const delivery =
     items.length === 0 || !needsShipping(snapshot)
@@ -41,7 +37,7 @@ export function problemsOf({ session, cart, snapshot }: LoadedSession, now: numb
           isProvinceUnknown: strictlyUnknown(snapshot, cart) !== undefined,
           hasMethods: shop.shippingMethods.length > 0,
         })
-  return [...lines, ...(cart.email === null ? [errorMessage('missing', '$.buyer.email')] : []), ...delivery]
+  return [...lines, ...(cart.email === null ? [ucpMessage('missing', '$.buyer.email')] : []), ...delivery]
 }
 
 /** Returns warnings about codes without effect on the price. */
@@ -60,7 +56,7 @@ async function codeWarnings(
       key === cart.discountCode
         ? isReduced
         : await offerOfCode(deps, { code, currency, shopper: { shopId, customerId, email }, mode: snapshot.shop.mode })
-    return [warningMessage(isUsable ? 'discount_code_combination_disallowed' : 'discount_code_invalid', `$.discounts.codes[${at}]`)]
+    return [ucpMessage(isUsable ? 'discount_code_combination_disallowed' : 'discount_code_invalid', `$.discounts.codes[${at}]`)]
   })
   return (await Promise.all(warnings)).flat()
 }
@@ -112,7 +108,7 @@ export async function renderSession(
   const isOver = isFinished(status)
   const lastingMessages = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
   return answerView(call, loaded, {
-    messages: [...messages, ...lastingMessages, ...(view.totals.taxIncluded.amount > 0 ? [infoMessage('tax_included')] : [])],
+    messages: [...messages, ...lastingMessages, ...(view.totals.taxIncluded.amount > 0 ? [ucpMessage('tax_included')] : [])],
     status,
     continueUrl: isOver || session.kind === 'CART' ? undefined : (actionUrlOf(loaded) ?? (await handOffUrlOf(deps, loaded))),
     permalinkUrl: status === 'completed' && order ? (await deps.orderLinks.ready()).urlOf(order.id) : undefined,

@@ -12,7 +12,7 @@ import { changeRecord } from './service.ts'
  * @returns the session or cart, a last time; an answer without a resource for an unknown session or another platform's
  * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
  */
-const cancelRecord =
+export const cancelSession =
   (kind: SessionKind) =>
   (deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> =>
     changeRecord(deps, call, kind, id, async (open) => {
@@ -26,5 +26,3 @@ const cancelRecord =
       const shown = kind === 'CART' ? open : { ...open, session: { ...session, canceledAt: now } }
       return { snapshot: { ...snapshot, cart }, fields, answer: await renderSession(deps, call, shown) }
     })
-export const cancelSession = cancelRecord('CHECKOUT')
-export const cancelAgentCart = cancelRecord('CART')

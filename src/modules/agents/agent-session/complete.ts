@@ -3,11 +3,12 @@ import type { AgentCall } from '../../../core/agent-call.ts'
 import { locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
-import { type ErrorMessageCode, errorMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { notFoundAnswer } from '../../../lib/ucp/call.ts'
+import { type MessageCode, type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
 import { hostedPageUrl } from '../../payments/payment/index.ts'
 import { type CheckoutAnswer, checkOut } from '../../selling/checkout/index.ts'
 import { orderOfAttempt } from '../../selling/order/index.ts'
-import { handlersOf, handOffUrlOf, notFoundOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
+import { handlersOf, handOffUrlOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
 import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax } from './domain.ts'
@@ -33,7 +34,7 @@ export async function completeSession(
 ): Promise<object> {
   assertNoCardNumber(body)
   const loaded = await loadCurrentSession(deps, call, id)
-  if (loaded?.session.kind !== 'CHECKOUT') return notFoundOf(call)
+  if (loaded?.session.kind !== 'CHECKOUT') return notFoundAnswer(call.platform)
   const completion = completionOf(call)
   const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
   if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
@@ -42,12 +43,12 @@ export async function completeSession(
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
   if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
-    return respond(deps, completion, loaded, [errorMessage('handler_unavailable', instrumentsPath)])
+    return respond(deps, completion, loaded, [ucpMessage('handler_unavailable', instrumentsPath)])
   const token = instrument.credential?.token ?? ''
   if (token === '')
-    return respond(deps, completion, loaded, [errorMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`)])
-  if (shownDigestOf(loaded.view) !== loaded.session.shown) return respond(deps, completion, loaded, [errorMessage('price_changed')])
-  if (loaded.session.failures >= failuresMax) return respond(deps, completion, loaded, [errorMessage('payment_failed')])
+    return respond(deps, completion, loaded, [ucpMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`)])
+  if (shownDigestOf(loaded.view) !== loaded.session.shown) return respond(deps, completion, loaded, [ucpMessage('price_changed')])
+  if (loaded.session.failures >= failuresMax) return respond(deps, completion, loaded, [ucpMessage('payment_failed')])
   return pay(deps, completion, loaded, token)
 }
 
@@ -61,14 +62,15 @@ function selectedInstrument({ payment }: CompleteInput): Instrument | undefined 
 }
 const indexOf = ({ payment }: CompleteInput, instrument: Instrument): number => payment?.instruments?.indexOf(instrument) ?? 0
 
-function completionOf({ attempt, ...call }: AgentCall): Completion {
+function completionOf(call: AgentCall): Completion {
+  const { attempt } = call
   let isStored = false
   return {
-    call: { ...call, attempt },
+    call,
     isStored: () => isStored,
     attempt: {
+      ...attempt,
       key: agentAttemptKey(attempt.key),
-      isResumed: attempt.isResumed,
       // The platform gets the session, not the response of the checkout.
       async storeAnswer(tx, _, isSure) {
         await attempt.storeAnswer(tx, null, isSure)
@@ -78,7 +80,6 @@ function completionOf({ attempt, ...call }: AgentCall): Completion {
       },
       // The platform gets the session with a message instead.
       storeRefusal: async () => undefined,
-      assertUnused: attempt.assertUnused,
     },
   }
 }
@@ -119,7 +120,7 @@ async function pay(deps: AgentSessionDeps, completion: Completion, loaded: Loade
   const isUnpaid = order.status === 'PENDING_PAYMENT' || order.status === 'CANCELLED' || order.status === 'EXPIRED'
   if (!isUnpaid) return respond(deps, completion, after)
   if (payment.status === 'FAILED' || order.status === 'EXPIRED')
-    return respond(deps, completion, after, [errorMessage('payment_failed')], { failures: session.failures + 1 })
+    return respond(deps, completion, after, [ucpMessage('payment_failed')], { failures: session.failures + 1 })
   const needsPage = payment.status === 'REQUIRES_ACTION' && !hostedPageUrl(payment.clientParameters)?.startsWith('https:')
   if (needsPage || payment.status === 'VOIDED') return respondWithHandOff(deps, completion, after)
   return respond(deps, completion, after)
@@ -134,12 +135,12 @@ function requireSession(loaded: LoadedSession | undefined): LoadedSession {
 async function respondWithHandOff(deps: AgentSessionDeps, completion: Completion, loaded: LoadedSession): Promise<object> {
   const open = await openSession(deps, completion.call, loaded)
   return (await handOffUrlOf(deps, open)) === undefined
-    ? respond(deps, completion, open, [errorMessage('payment_failed')])
+    ? respond(deps, completion, open, [ucpMessage('payment_failed')])
     : respond(deps, completion, open, [], { isEscalated: true })
 }
 
 /** Returns the message for a checkout that was refused because of the instrument. */
-const failureOf = ({ kind, code }: AppError): ErrorMessageCode | undefined => {
+const failureOf = ({ kind, code }: AppError): MessageCode | undefined => {
   if (code === 'processor_not_available' || code === 'amount_too_small') return 'handler_unavailable'
   return kind === 'INVALID' || code === 'limit_reached' ? 'payment_failed' : undefined
 }
@@ -157,10 +158,10 @@ async function respondToRefusal(
   assertUnfinished(deps, loaded)
   if (isBeingPaid(deps, call, loaded)) return respond(deps, completion, loaded)
   const code = failureOf(error)
-  if (code === 'handler_unavailable') return respond(deps, completion, loaded, [errorMessage(code, instrumentsPath)])
-  if (code === 'payment_failed') return respond(deps, completion, loaded, [errorMessage(code)], { failures: failures + 1 })
+  if (code === 'handler_unavailable') return respond(deps, completion, loaded, [ucpMessage(code, instrumentsPath)])
+  if (code === 'payment_failed') return respond(deps, completion, loaded, [ucpMessage(code)], { failures: failures + 1 })
   const isLacking = problemsOf(loaded, deps.clock.now()).length > 0
-  return respond(deps, completion, loaded, isLacking ? [] : [errorMessage('price_changed')])
+  return respond(deps, completion, loaded, isLacking ? [] : [ucpMessage('price_changed')])
 }
 
 /**

@@ -6,7 +6,7 @@ import { holdsCardNumberWithin } from '../../../lib/card-numbers.ts'
 import { isMailAddress, storedMailAddress } from '../../../lib/mail-address.ts'
 import { pick } from '../../../lib/objects.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
-import { errorMessage, type UcpMessage, warningMessage } from '../../../lib/ucp/messages.ts'
+import { type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
 import { type AgentCartResult, type CartSnapshot, updatedAgentCart } from '../../selling/cart/index.ts'
 import { type AgentSession, type CheckoutInput, expiryOf, quantitiesOf, requestOf, shippingAddressOf } from './domain.ts'
 import type { AgentSessionDeps } from './providers.ts'
@@ -82,7 +82,7 @@ export async function updatedSession(
     },
     result,
     messages: items.flatMap(({ line: { variantId } }, at) =>
-      result.lowered.includes(variantId) ? [warningMessage('quantity_adjusted', `$.line_items[${at}].quantity`)] : [],
+      result.lowered.includes(variantId) ? [ucpMessage('quantity_adjusted', `$.line_items[${at}].quantity`)] : [],
     ),
     isAnyPossible: items.length > result.soldOut.length,
   }
@@ -98,8 +98,8 @@ function asUcpError(error: unknown): never {
 
 /** Returns the messages of a request none of whose lines can be bought. Paths are those of the request. */
 export function refusedLines({ sentIds }: Contents, { result }: SessionUpdate): UcpMessage[] {
-  if (sentIds.length === 0) return [errorMessage('missing', '$.line_items')]
+  if (sentIds.length === 0) return [ucpMessage('missing', '$.line_items')]
   return [...new Set(sentIds)].map((id) =>
-    errorMessage(result.unavailable.includes(id) ? 'item_unavailable' : 'out_of_stock', `$.line_items[${sentIds.indexOf(id)}]`),
+    ucpMessage(result.unavailable.includes(id) ? 'item_unavailable' : 'out_of_stock', `$.line_items[${sentIds.indexOf(id)}]`),
   )
 }

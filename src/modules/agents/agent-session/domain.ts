@@ -3,7 +3,8 @@ import type { AgentDestination, AgentRequest, agentSessions } from '../../../../
 import type { Address } from '../../../../db/schema/selling.ts'
 import { alpha3Of, countryCodes } from '../../../lib/country-code.ts'
 import { plainText } from '../../../lib/plain-text.ts'
-import { errorMessage, type UcpMessage } from '../../../lib/ucp/messages.ts'
+import { type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
+import { visibleVariantTitle } from '../../catalog/products/domain.ts'
 import { isOpenPayment, type Payment } from '../../payments/payment/domain.ts'
 import { type Cart, cartLifeMs } from '../../selling/cart/domain.ts'
 import { endedWithoutSale, type Order } from '../../selling/order/domain.ts'
@@ -19,6 +20,8 @@ const hourMs = 60 * 60_000
 const sessionIdleMs = 6 * hourMs
 /** Sessions end before their idempotency keys are forgotten. */
 const sessionLifeMs = 20 * hourMs
+/** Maximum characters of a title in answers. */
+export const titleMax = 300
 export const openPerAddressMax = 50
 export const openPerPlatformMax = 1_000
 
@@ -42,6 +45,10 @@ type SessionState = {
   readonly payment: Pick<Payment, 'status'> | undefined
 }
 
+/** Returns whether an order was paid, so that its platform sees it. */
+export const isPlaced = (order: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
+  order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))
+
 /**
  * Returns the status of a session.
  * @param hasErrors whether its answer has an error that the platform can solve
@@ -54,7 +61,7 @@ export function statusOf(
   now: number,
 ): SessionStatus {
   if (order) {
-    if (order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))) return 'completed'
+    if (isPlaced(order)) return 'completed'
     if (order.status === 'COMPENSATING') return 'complete_in_progress'
     if (payment?.status === 'REQUIRES_ACTION' && hasActionUrl) return 'requires_escalation'
     if (order.status === 'PENDING_PAYMENT' && payment && (isOpenPayment(payment) || payment.status === 'CAPTURED'))
@@ -70,6 +77,12 @@ export function statusOf(
 /** Returns whether a session is over: nothing changes it any more. */
 export const isFinished = (status: SessionStatus): boolean => status === 'completed' || status === 'canceled'
 
+/** Returns the title of a line as plain text, with that of its variant. */
+export function lineTitleOf(title: string, variantTitle: string): string {
+  const variant = visibleVariantTitle(variantTitle)
+  return plainText(variant === '' ? title : `${title} (${variant})`, titleMax)
+}
+
 type SentLine = { readonly item: { readonly id: string }; readonly quantity: number }
 
 /** Returns quantities by variant. Lines of one variant add up. */
@@ -83,42 +96,32 @@ export function quantitiesOf(lines: readonly SentLine[]): Map<string, number> {
 /** The request that a session stores after its personal data was removed. */
 export const emptyRequest: AgentRequest = { buyer: null, codes: [], attribution: null }
 
-type Sent<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined }
+/** A value of a body, whose fields may be missing at every depth. */
+type Sent<Value> = Value extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]?: Sent<Value[Name]> | undefined }
+    : Value
 /** The body of a create or replace. Unknown fields and those of answers are left out. */
 export type CheckoutInput = {
   readonly line_items?: readonly SentLine[] | undefined
-  /** Cart to convert; only of a create. */
-  readonly cart_id?: string | undefined
-  readonly buyer?: Sent<NonNullable<AgentRequest['buyer']>> | undefined
-  readonly discounts?: { readonly codes?: readonly string[] | undefined } | undefined
   readonly attribution?: Record<string, string> | undefined
-  readonly fulfillment?:
-    | {
-        readonly methods?:
-          | readonly {
-              readonly type?: string | undefined
-              readonly destinations?: readonly Sent<AgentDestination>[] | undefined
-              readonly selected_destination_id?: string | null | undefined
-              readonly groups?: readonly { readonly selected_option_id?: string | null | undefined }[] | undefined
-            }[]
-          | undefined
-      }
-    | undefined
-}
+} & Sent<{
+  /** Cart to convert; only of a create. */
+  cart_id: string
+  buyer: NonNullable<AgentRequest['buyer']>
+  discounts: { codes: string[] }
+  fulfillment: {
+    methods: {
+      type: string
+      destinations: AgentDestination[]
+      selected_destination_id: string | null
+      groups: { selected_option_id: string | null }[]
+    }[]
+  }
+}>
 /** The body of a completion. */
-export type CompleteInput = {
-  readonly payment?:
-    | {
-        readonly instruments?:
-          | readonly {
-              readonly handler_id: string
-              readonly selected?: boolean | undefined
-              readonly credential?: { readonly token?: string | undefined } | undefined
-            }[]
-          | undefined
-      }
-    | undefined
-}
+export type CompleteInput = Sent<{ payment: { instruments: { handler_id: string; selected: boolean; credential: { token: string } }[] } }>
 /** Maximum number of failed payments of a session. */
 export const failuresMax = 10
 
@@ -131,28 +134,23 @@ export const isAgentPayment = ({ attemptKey }: Pick<Payment, 'attemptKey'>): boo
 /** Which extensions the platform uses. */
 type ActiveExtensions = { readonly fulfillment: boolean; readonly discount: boolean }
 
-const buyerFields = ['first_name', 'last_name', 'email', 'phone_number'] as const
-const addressFields = [
-  'extended_address',
-  'street_address',
-  'address_locality',
-  'address_region',
-  'address_country',
-  'postal_code',
-  'first_name',
-  'last_name',
-  'phone_number',
-] as const
+/** Fields of a buyer, with their most characters. */
+export const buyerFields = { first_name: 99, last_name: 99, email: 254, phone_number: 40 } as const
+/** Fields of a destination besides its id, with their most characters. */
+export const addressFields = {
+  ...{ first_name: 99, last_name: 99, street_address: 200, extended_address: 200, address_locality: 100 },
+  ...{ address_region: 100, address_country: 100, postal_code: 20, phone_number: 40 },
+} as const
 /** Longer than any field of a request. */
 const textMax = 500
 
 /** Returns the fields that have visible text, as plain text. */
 function plainFields<Name extends string>(
-  sent: { readonly [Field in Name]?: string | undefined },
-  names: readonly Name[],
+  sent: { readonly [Field in NoInfer<Name>]?: string | undefined },
+  known: Readonly<Record<Name, number>>,
 ): { [Field in Name]?: string } {
   const fields: { [Field in Name]?: string } = {}
-  for (const name of names) {
+  for (const name of Object.keys(known) as Name[]) {
     const text = plainText(sent[name] ?? '', textMax)
     if (text !== '') fields[name] = text
   }
@@ -249,17 +247,17 @@ export function deliveryProblems(request: AgentRequest, { address, hasMethods, .
     if (!hasMethods && !sent) return []
     if (!sent) {
       const isChoice = (request.destinations?.length ?? 0) > 0
-      return [errorMessage('missing', `${methodPath}.${isChoice ? 'selected_destination_id' : 'destinations'}`)]
+      return [ucpMessage('missing', `${methodPath}.${isChoice ? 'selected_destination_id' : 'destinations'}`)]
     }
-    return [errorMessage(sent.address_country === undefined ? 'missing' : 'address_undeliverable', path('.address_country'))]
+    return [ucpMessage(sent.address_country === undefined ? 'missing' : 'address_undeliverable', path('.address_country'))]
   }
   const lacking = [
     ...(address.name === '' ? ['.first_name'] : []),
     ...(address.line1 === '' ? ['.street_address'] : []),
     ...(address.city === '' ? ['.address_locality'] : []),
-  ].map((field) => errorMessage('missing', path(field)))
-  if (state.isProvinceUnknown) lacking.push(errorMessage('address_undeliverable', path('.address_region')))
-  else if (hasMethods && !state.isDeliverable) lacking.push(errorMessage('address_undeliverable', path('')))
-  else if (hasMethods && state.shippingMethod === null) lacking.push(errorMessage('missing', `${methodPath}.groups[0].selected_option_id`))
+  ].map((field) => ucpMessage('missing', path(field)))
+  if (state.isProvinceUnknown) lacking.push(ucpMessage('address_undeliverable', path('.address_region')))
+  else if (hasMethods && !state.isDeliverable) lacking.push(ucpMessage('address_undeliverable', path('')))
+  else if (hasMethods && state.shippingMethod === null) lacking.push(ucpMessage('missing', `${methodPath}.groups[0].selected_option_id`))
   return lacking
 }

@@ -1,6 +1,6 @@
 export { noteRepeated } from './answer.ts'
 export { shownDigestOf } from './answer-view.ts'
-export { cancelAgentCart, cancelSession } from './cancel.ts'
+export { cancelSession } from './cancel.ts'
 export { agentSessionFindings } from './check-store.ts'
 export { completeSession } from './complete.ts'
 export { assertNoCardNumber } from './contents.ts'
@@ -12,8 +12,6 @@ export {
   forgetSessions,
   loadCurrentSession,
   openSession,
-  readAgentCart,
   readSession,
-  replaceAgentCart,
   replaceSession,
 } from './service.ts'

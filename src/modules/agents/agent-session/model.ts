@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { openObject } from '../../../http/schema.ts'
-import { codesMax, destinationsMax, sentLinesMax } from './domain.ts'
+import { addressFields, buyerFields, codesMax, destinationsMax, sentLinesMax } from './domain.ts'
 
 const words = (maxLength: number) => t.Optional(t.String({ maxLength }))
+const wordsOf = (lengths: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(lengths).map(([name, maxLength]) => [name, words(maxLength)]))
 const nullableWords = (maxLength: number) => t.Optional(t.Union([t.String({ maxLength }), t.Null()]))
 
 const idMax = 255
@@ -15,19 +17,7 @@ const LineItems = t.Array(
   }),
   { maxItems: sentLinesMax },
 )
-const Buyer = openObject({ first_name: words(99), last_name: words(99), email: words(254), phone_number: words(40) })
-const Destination = openObject({
-  id: words(idMax),
-  first_name: words(99),
-  last_name: words(99),
-  street_address: words(200),
-  extended_address: words(200),
-  address_locality: words(100),
-  address_region: words(100),
-  address_country: words(100),
-  postal_code: words(20),
-  phone_number: words(40),
-})
+const Destination = openObject({ id: words(idMax), ...wordsOf(addressFields) })
 const Fulfillment = openObject({
   methods: t.Optional(
     t.Array(
@@ -43,7 +33,7 @@ const Fulfillment = openObject({
 })
 const Discounts = openObject({ codes: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: codesMax })) })
 const shared = {
-  buyer: t.Optional(Buyer),
+  buyer: t.Optional(openObject(wordsOf(buyerFields))),
   discounts: t.Optional(Discounts),
   attribution: t.Optional(t.Record(t.String({ maxLength: 100 }), t.String({ maxLength: 500 }), { maxProperties: 20 })),
 }

@@ -7,11 +7,11 @@ import { inBatches } from '../../../lib/batches.ts'
 import { newSecretId } from '../../../lib/ids.ts'
 import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
-import { refusalOf } from '../../../lib/ucp/call.ts'
+import { notFoundAnswer, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type CartSnapshot, emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
 import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
-import { answerOf, hasEnded, notFoundOf, renderSession } from './answer.ts'
+import { answerOf, hasEnded, renderSession } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { type Contents, contentsIn, refusedLines, type SessionUpdate, updatedSession } from './contents.ts'
 import { type AgentSession, type CheckoutInput, expiryOf, openPerAddressMax, openPerPlatformMax, type SessionKind } from './domain.ts'
@@ -34,7 +34,7 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
   const sent = contentsIn(call, body)
   if (body.cart_id === undefined || !call.platform.capabilities.has('cart')) return createRecord(deps, call, 'CHECKOUT', sent)
   const source = await loadSession(deps, call, body.cart_id)
-  if (source?.session.kind !== 'CART') return notFoundOf(call)
+  if (source?.session.kind !== 'CART') return notFoundAnswer(call.platform)
   const earlier = await deps.agentSessionStore.convertedFrom(source.session.id, deps.clock.now())
   for (const session of earlier) {
     const loaded = await withCart(deps, call.shop, session)
@@ -142,14 +142,12 @@ async function renderUpdate(deps: AgentSessionDeps, call: AgentCall, { session, 
  * Reads a session or cart at current prices.
  * @returns an answer without a resource for an unknown one and for another platform's
  */
-const readRecord =
+export const readSession =
   (kind: SessionKind) =>
   async (deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> => {
     const loaded = await loadCurrentSession(deps, call, id)
-    return loaded?.session.kind === kind ? answerOf(deps, call, loaded) : notFoundOf(call)
+    return loaded?.session.kind === kind ? answerOf(deps, call, loaded) : notFoundAnswer(call.platform)
   }
-export const readSession = readRecord('CHECKOUT')
-export const readAgentCart = readRecord('CART')
 
 /**
  * Loads a session as `loadSession` does, and stores current prices in its open cart, so that an answer shows them and
@@ -169,7 +167,7 @@ export async function loadCurrentSession(deps: AgentSessionDeps, call: AgentCall
  * @returns the session or cart; an answer without a resource as `readSession`
  * @throws UcpError `invalid_request`, `rate_limited`; `session_closed` if it is finished; `unavailable` in a payment
  */
-const replaceRecord =
+export const replaceSession =
   (kind: SessionKind) =>
   async (deps: AgentSessionDeps, call: AgentCall, { id, body }: { id: string; body: CheckoutInput }): Promise<object> => {
     const contents = contentsIn(call, body)
@@ -179,8 +177,6 @@ const replaceRecord =
       return { snapshot: updated.result.snapshot, fields: pick(stored, 'request', 'shown', 'expiresAt', 'updatedAt'), answer }
     })
   }
-export const replaceSession = replaceRecord('CHECKOUT')
-export const replaceAgentCart = replaceRecord('CART')
 
 /** A change of a session: its cart, its fields and the answer. */
 type SessionChange = { readonly snapshot: CartSnapshot; readonly fields: Partial<AgentSession>; readonly answer: object }
@@ -199,7 +195,7 @@ export function changeRecord(
 ): Promise<object> {
   const change = async (): Promise<object> => {
     const found = await loadSession(deps, call, id)
-    if (found?.session.kind !== kind) return notFoundOf(call)
+    if (found?.session.kind !== kind) return notFoundAnswer(call.platform)
     const open = await openSession(deps, call, found)
     const { snapshot, fields, answer } = await decide(open)
     return deps.db.write(async (tx) => {

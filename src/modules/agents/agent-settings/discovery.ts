@@ -24,26 +24,22 @@ export async function findProfile(deps: AgentSettingsDeps, host: string, release
   const { shop, settings } = found
   const publicUrl = publicUrlOf(deps)
   const facts = {
-    ...{
-      origin: storefront ? `https://${storefront.host}` : publicUrl,
-      publicUrl,
-      endpoint: endpointOf(deps, settings.name),
-      mode: shop.mode,
-    },
+    ...{ origin: storefront ? `https://${storefront.host}` : publicUrl, publicUrl },
+    ...{ endpoint: endpointOf(deps, settings.name), mode: shop.mode },
     capabilities: await offeredCapabilities(deps, found),
     keys: await publishedKeysOf(deps, shop.id),
   }
   return profileOf(facts, release)
 }
 
-async function findOnlyShop({ agentSettingsStore }: Pick<AgentSettingsDeps, 'agentSettingsStore'>): Promise<string | undefined> {
+async function findOnlyShop({ agentSettingsStore }: AgentSettingsDeps): Promise<string | undefined> {
   const [name, another] = await agentSettingsStore.enabledNames()
   return another === undefined ? name : undefined
 }
 
 /** Returns the capabilities that a shop serves. TEST shops always have the sandbox. */
 export async function offeredCapabilities(deps: AgentSettingsDeps, { shop, settings }: AgentShop): Promise<ReadonlySet<Capability>> {
-  if (shop.mode === 'TEST' || settings.checkoutPage !== null) return servedCapabilities(true)
+  if (shop.mode === 'TEST' || settings.pages.checkout) return servedCapabilities(true)
   const key = `${shop.id} ${deps.breakers.version()}`
   // An amount within the limits of every processor.
   const amount = 20 * 10 ** decimalsOf(shop.currency)

@@ -3,6 +3,7 @@ import { invalidField } from '../../../core/errors.ts'
 import type { ShopContext } from '../../../core/principal.ts'
 import { dayMs } from '../../../lib/day.ts'
 import { isoTimes } from '../../../lib/objects.ts'
+import type { Shop } from '../../shop/shop/domain.ts'
 
 export type AgentSettings = Pick<typeof agentSettings.$inferSelect, 'enabled' | 'access' | 'policies'>
 export type AgentKey = typeof agentKeys.$inferSelect
@@ -11,12 +12,8 @@ export const agentSettingsDefault: AgentSettings = { enabled: false, access: 'SI
 /** A shop that sells through agents. */
 export type AgentShop = {
   readonly shop: ShopContext
-  readonly settings: Pick<AgentSettings, 'access' | 'policies'> & {
-    /** Its handle, as in the paths of its endpoints. */
-    readonly name: string
-    /** Its own page for buying a handed-off cart; see `pages.checkout`. */
-    readonly checkoutPage: string | null
-  }
+  /** `name`: its handle, as in the paths of its endpoints. `pages.checkout`: where it sells handed-off carts. */
+  readonly settings: Pick<AgentSettings, 'access' | 'policies'> & Pick<Shop, 'name' | 'pages'>
 }
 
 export const policiesMax = 20

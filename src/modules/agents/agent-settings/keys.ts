@@ -48,16 +48,12 @@ export function rotateAgentKey(deps: AgentSettingsDeps, by: CommandContext): Pro
 }
 
 /** Returns the keys of the profile, oldest first. */
-export const publishedKeysOf = async (
-  { agentSettingsStore, clock }: Pick<AgentSettingsDeps, 'agentSettingsStore' | 'clock'>,
-  shopId: string,
-): Promise<AgentKey[]> => publishedAt(await agentSettingsStore.keysOf(shopId), clock.now())
+export const publishedKeysOf = async ({ agentSettingsStore, clock }: AgentSettingsDeps, shopId: string): Promise<AgentKey[]> =>
+  publishedAt(await agentSettingsStore.keysOf(shopId), clock.now())
 
 /** Returns the key that signs now; undefined for a shop that never switched agents on. */
-export async function signingKeyOf(
-  { agentSettingsStore, clock, keyring }: Pick<AgentSettingsDeps, 'agentSettingsStore' | 'clock' | 'keyring'>,
-  shopId: string,
-): Promise<SigningKey | undefined> {
+export async function signingKeyOf(deps: AgentSettingsDeps, shopId: string): Promise<SigningKey | undefined> {
+  const { agentSettingsStore, clock, keyring } = deps
   const key = signingAt(await agentSettingsStore.keysOf(shopId), clock.now())
   return key && { kid: key.kid, privateKey: openSigningKey(keyring.unseal(key.privateKey, agentKeySeal(shopId, key.kid))) }
 }

@@ -77,17 +77,9 @@ export const endpointOf = (deps: Pick<AgentSettingsDeps, 'config' | 'life'>, sho
 
 /** Finds a shop by name; undefined if it is unknown or suspended, or has agents off. */
 export async function findAgentShop(
-  { agentSettingsStore, agentShops, config }: Pick<AgentSettingsDeps, 'agentSettingsStore' | 'agentShops' | 'config'>,
+  { agentSettingsStore, agentShops, config }: AgentSettingsDeps,
   shopName: string,
 ): Promise<AgentShop | undefined> {
   if (!config.agentsEnabled) return undefined
-  return agentShops.getOrLoad(shopName, () => {
-    const found = agentSettingsStore.enabledByName(shopName)
-    return found instanceof Promise ? found.then(agentShopOf) : agentShopOf(found)
-  })
+  return agentShops.getOrLoad(shopName, () => agentSettingsStore.enabledByName(shopName))
 }
-
-type FoundShop = Awaited<ReturnType<AgentSettingsDeps['agentSettingsStore']['enabledByName']>>
-
-const agentShopOf = (found: FoundShop): AgentShop | undefined =>
-  found && { shop: found.shop, settings: { ...found.settings, name: found.name, checkoutPage: found.pages.checkout ?? null } }

@@ -15,8 +15,7 @@ const enabledByName = prepare((queries) =>
   queries
     .select({
       shop: pick(shops, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone'),
-      settings: pick(agentSettings, 'access', 'policies'),
-      ...pick(shops, 'name', 'pages'),
+      settings: { ...pick(agentSettings, 'access', 'policies'), ...pick(shops, 'name', 'pages') },
     })
     .from(shops)
     .innerJoin(agentSettings, eq(agentSettings.shopId, shops.id))

@@ -93,6 +93,7 @@ function failureOf(signature: ReceivedSignature, { message, hasBody, keys, nowSe
   return usable.slice(0, keysPerNameMax).some((key) => verifySignature(signature, message, key)) ? undefined : 'signature_invalid'
 }
 
+/** The first of them that was found is the answer. */
 const failures = {
   key_not_found: 'The profile does not list the key of the signature.',
   signature_invalid: 'No signature is valid. Check the components that it covers, its times and its key.',
@@ -107,6 +108,6 @@ export function proofFailure(signatures: readonly ReceivedSignature[], context: 
     if (failure === undefined) return undefined
     found.add(failure)
   }
-  const first = (['key_not_found', 'signature_invalid', 'algorithm_unsupported'] as const).find((code) => found.has(code))
-  return new UcpError(first ?? 'signature_invalid', failures[first ?? 'signature_invalid'])
+  const first = (Object.keys(failures) as ProofFailure[]).find((code) => found.has(code)) ?? 'signature_invalid'
+  return new UcpError(first, failures[first])
 }

@@ -1,4 +1,5 @@
 /** Profiles of platforms: fetched from addresses that strangers choose, and cached. */
+import { createCache } from '../../../core/cache.ts'
 import { createRateLimit } from '../../../core/limits/rate-limit.ts'
 import { OutgoingError, type SafeFetch } from '../../../core/outgoing.ts'
 import { dayMs, hourMs, minuteMs } from '../../../lib/day.ts'
@@ -34,16 +35,9 @@ type Entry = {
 
 /** @param monotonic monotonic milliseconds */
 export function createProfileReader(safeFetch: SafeFetch, monotonic: () => number): ProfileReader {
-  /** Least recently used first. */
-  const entries = new Map<string, Entry>()
+  const entries = createCache<Entry>({ version: () => 0, entriesMax })
   const inFlight = new Map<string, Promise<PlatformProfile>>()
   const unknownProfiles = createRateLimit({ name: 'agent-profiles', most: unknownPerMinute, now: monotonic })
-
-  function keep(url: string, entry: Entry): void {
-    entries.delete(url)
-    entries.set(url, entry)
-    if (entries.size > entriesMax) entries.delete(entries.keys().next().value as string)
-  }
 
   /** Counts a fetch of a profile that is not cached. @throws UcpError `unavailable` above the limit */
   function takeFetch(): void {
@@ -59,13 +53,13 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
       const { status, headers, bytes } = await safeFetch(url, { ...limits, headers: { accept: 'application/json' } })
       if (status !== 200) throw new UcpError('profile_unreachable', 'The profile did not answer with status 200.')
       const profile = parseProfile(documentOf(bytes), new URL(url))
-      keep(url, { profile, fetchedAt, until: fetchedAt + freshMsOf(headers.get('cache-control')) })
+      entries.set(url, { profile, fetchedAt, until: fetchedAt + freshMsOf(headers.get('cache-control')) })
       return profile
     } catch (thrown) {
       const error = thrown instanceof OutgoingError ? refusalOf(thrown, new URL(url)) : thrown
       if (!(error instanceof UcpError)) throw error
       const pause = before?.failure ? Math.min(pauseMs.longest, before.failure.pause * 2) : pauseMs.first
-      keep(url, { fetchedAt, until: fetchedAt, ...before, failure: { error, pause, until: monotonic() + pause } })
+      entries.set(url, { fetchedAt, until: fetchedAt, ...before, failure: { error, pause, until: monotonic() + pause } })
       throw error
     }
   }
@@ -74,7 +68,8 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
     async read(url, isStale = false) {
       const now = monotonic()
       const entry = entries.get(url)
-      if (entry) keep(url, entry)
+      // Inserts it anew, so that profiles in use stay.
+      if (entry) entries.set(url, entry)
       const fresh = entry && now < entry.until ? entry.profile : undefined
       if (fresh && !(isStale && entry && entry.fetchedAt <= now - minuteMs)) return fresh
       if (entry?.failure && now < entry.failure.until) {

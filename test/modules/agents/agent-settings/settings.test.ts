@@ -103,10 +103,10 @@ describe('findAgentShop', () => {
     ok(await put(app, token, { enabled: true, access: 'OPEN' }))
     expect(await findShop()).toMatchObject({
       shop: { id: shop.id, currency: 'USD', mode: 'TEST' },
-      settings: { name: shop.name, access: 'OPEN', policies: [], checkoutPage: null },
+      settings: { name: shop.name, access: 'OPEN', policies: [], pages: {} },
     })
     ok(await app.call('PATCH', '/shops/v2', { token, body: { pages: { checkout: 'https://shop.example/buy' } } }))
-    expect((await findShop())?.settings.checkoutPage).toBe('https://shop.example/buy')
+    expect((await findShop())?.settings.pages.checkout).toBe('https://shop.example/buy')
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'SUSPENDED' }).where(eq(shops.id, shop.id)))
     expect(await findShop()).toBeUndefined()
     await app.deps.db.write((tx) => tx.update(shops).set({ status: 'ACTIVE' }).where(eq(shops.id, shop.id)))

@@ -57,7 +57,7 @@ export async function readJson(
   { bytesMax, valuesMax, exactNumbers, shape }: JsonBounds,
   budget: BudgetOptions,
 ): Promise<object> {
-  const bytes = await readJsonBytes(request, bytesMax, budget)
+  const bytes = await readBytes(request, bytesMax, budget)
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && (type !== '' || bytes.length > 0))
     throw new AppError('UNSUPPORTED_MEDIA', 'Send the body as application/json')
@@ -69,7 +69,7 @@ export async function readJson(
 }
 
 /** Reads a small body of known length at once, if the reserve has room; other bodies in chunks. */
-function readJsonBytes(request: Request, bytesMax: number, budget: BudgetOptions): Promise<Uint8Array> {
+function readBytes(request: Request, bytesMax: number, budget: BudgetOptions): Promise<Uint8Array> {
   const length = request.headers.get('content-length')
   const free = length !== null && Number(length) <= jsonBytesMax ? budget.budget.reserve(Number(length)) : undefined
   return free ? readAtOnce(request, bytesMax, free) : readBody(request, bytesMax, budget)
@@ -100,7 +100,7 @@ async function readAtOnce(request: Request, bytesMax: number, free: () => void):
  * @throws AppError as `readChunks` does
  */
 export async function readRawBody(request: Request, bytesMax: number, budget: BudgetOptions): Promise<void> {
-  rawBodies.set(request, await readBody(request, bytesMax, budget))
+  rawBodies.set(request, await readBytes(request, bytesMax, budget))
 }
 
 export type ReadOptions = Partial<ArrivalLimit> & Partial<BudgetOptions>

@@ -4,7 +4,8 @@ import { type ExpectedVersion, etagOfVersion } from '../core/versions.ts'
 import { opaqueTag } from '../lib/etag.ts'
 
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"'
-const listPattern = new RegExp(`^${tag}(?:[ \\t]*,[ \\t]*${tag})*$`)
+/** A list may have empty elements (RFC 9110, 5.6.1), as some proxies join header lines. */
+const listPattern = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,[ \\t,]*${tag})*[ \\t,]*$`)
 const tagPattern = new RegExp(tag, 'g')
 
 /**

@@ -1,7 +1,5 @@
 /**
- * Builds the storefront as static files, or serves it.
- *
- *   bun build.ts [--souk=URL] [--shop=NAME] [--images=ORIGIN]… (--out=FOLDER --url=URL | --port=4000)
+ * Builds the storefront as static files, or serves it. `--help` lists the options.
  */
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,6 +12,19 @@ import type { Navigation } from './src/navigation.ts'
 export type { Storefront }
 
 const here = import.meta.dir
+
+const usage = `Usage: bun run storefront [--souk=URL] [--shop=NAME] [--images=ORIGIN]… [--port=PORT]
+       bun run storefront [--souk=URL] [--shop=NAME] [--images=ORIGIN]… --out=FOLDER --url=URL
+
+Serves the storefront, or builds it as static files.
+
+  --souk    address of souk (http://127.0.0.1:3000)
+  --shop    handle of the shop (demo)
+  --images  another origin of pictures or the logo
+  --port    port to serve at (4000)
+  --out     folder to build in, instead of serving
+  --url     public address of the storefront; required by --out
+`
 const noNavigation: Navigation = { collections: [], hasBlog: false }
 
 type Files = Map<string, Blob>
@@ -97,6 +108,7 @@ export async function serve(storefront: Storefront, port: number) {
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      help: { type: 'boolean', short: 'h' },
       souk: { type: 'string', default: 'http://127.0.0.1:3000' },
       shop: { type: 'string', default: 'demo' },
       images: { type: 'string', multiple: true, default: [] },
@@ -105,14 +117,18 @@ async function main(): Promise<void> {
       port: { type: 'string', default: '4000' },
     },
   })
-  const { out, port, url, ...rest } = values
+  const { help, out, port, url, ...rest } = values
+  if (help) {
+    process.stdout.write(usage)
+    return
+  }
   if (url !== undefined && !URL.canParse(url)) throw new Error(`--url=${url}: expected an address such as https://shop.example/`)
   const storefront: Storefront = { ...rest, ...(url === undefined ? {} : { url }) }
   if (out === undefined) {
     process.stdout.write(`${(await serve(storefront, Number(port))).url}\n`)
     return
   }
-  if (url === undefined) throw new Error('--out needs --url=https://shop.example/: the address where the storefront will stand')
+  if (url === undefined) throw new Error('--out needs --url=https://shop.example: the address of the storefront')
   const catalog = await readCatalog(storefront)
   const files = new Map<string, Blob | string>(await build(storefront, catalog.navigation))
   for await (const [path, text] of renderAll(catalog)) files.set(path, text)
@@ -122,6 +138,7 @@ async function main(): Promise<void> {
 
 if (import.meta.main)
   await main().catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`)
+    const isUsageError = 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+    process.stderr.write(isUsageError ? `${error.message}\n\n${usage}` : `${error.message}\n`)
     process.exitCode = 1
   })

@@ -183,6 +183,12 @@ describe('the command', () => {
     expect(await Bun.file(join(out, 'product.js')).exists()).toBe(true)
   })
 
+  test('lists its options, and does so for an unknown one', async () => {
+    const [help, unknown] = await Promise.all([run('--help'), run('--prot=1')])
+    expect([help.output.includes('--shop    handle of the shop'), help.status]).toEqual([true, 0])
+    expect([unknown.errorText.includes("'--prot'"), unknown.errorText.includes('Usage:'), unknown.status]).toEqual([true, true, 1])
+  })
+
   test('reports an error in one line', async () => {
     const commonOptions = [`--souk=${shop.souk}`, '--out=/nowhere']
     const failures = await Promise.all([

@@ -45,9 +45,9 @@ const isSmall = ({ headers }: Request): boolean =>
   !headers.has('transfer-encoding') && !(Number(headers.get('content-length')) > smallBodyMax)
 
 const unauthenticated = (what: string) => new AppError('UNAUTHENTICATED', what)
-const needsToken = () => unauthenticated('A valid access token is required')
-const needsKey = () => unauthenticated('A valid API key is required')
-const needsEither = () => unauthenticated('A valid API key or access token is required')
+const needsToken = () => unauthenticated('Send a valid access token as Authorization: Bearer TOKEN')
+const needsKey = () => unauthenticated(`Send a valid API key in ${keyHeader}`)
+const needsEither = () => unauthenticated(`Send a valid API key in ${keyHeader}, or an access token as Authorization: Bearer TOKEN`)
 
 /** Explains a credential that was sent in the header of the other kind; otherwise returns `error`. */
 function inWrongHeader(headers: Headers, error: AppError): AppError {

@@ -11,7 +11,7 @@ test('a request without credentials is refused before its body is validated', as
   expect(answer.status).toBe(401)
   expect(answer.body).toEqual({
     statusCode: 401,
-    message: 'A valid access token is required',
+    message: 'Send a valid access token as Authorization: Bearer TOKEN',
     error: 'Unauthorized',
     code: 'unauthenticated',
   })

@@ -24,11 +24,13 @@ const addedWords = 'province|prefecture|governorate|محافظة|منطقة|ول
 const addedWordsOf: Readonly<Record<string, string>> = {
   BD: 'district|জেলা',
   BY: 'г|гор|город|горад',
+  HU: 'vármegye|megye',
   IR: 'استان',
   JP: 'to|fu|ken',
   KZ: 'г|гор|город|қ|қаласы|city',
   LK: 'district',
   MA: 'جهة|إقليم|عمالة|région',
+  PL: 'województwo|woj',
   RU: 'г|гор|город|респ|республика|city',
   UA: 'м|місто|г|город|city',
   VN: 'tp|thành|phố|tỉnh|city',

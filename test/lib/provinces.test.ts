@@ -80,6 +80,17 @@ describe('provinces', () => {
     ['KZ', '19', ['Алматы облысы', 'Алматинская область', 'Алматинская обл.']],
     ['MA', '06', ['الدار البيضاء سطات', 'جهة الدار البيضاء - سطات']],
     ['MA', 'CAS', ['الدار البيضاء', 'عمالة الدار البيضاء']],
+    ['IL', 'TA', ['תל אביב', 'מחוז תל אביב', 'تل أبيب', 'Tel Aviv']],
+    ['IL', 'JM', ['ירושלים', 'القدس', 'Jerusalem']],
+    ['DK', '84', ['Hovedstaden', 'Region Hovedstaden', 'DK-84']],
+    ['DK', '82', ['Midtjylland', 'Region Midtjylland']],
+    ['CZ', '10', ['Praha', 'Prague']],
+    ['PT', '20', ['Açores', 'Azores']],
+    ['CA', 'NL', ['Newfoundland', 'Newfoundland and Labrador']],
+    ['DE', 'NW', ['NRW', 'Nordrhein-Westfalen']],
+    ['HU', 'PE', ['Pest', 'Pest vármegye', 'Pest megye']],
+    ['PL', '14', ['województwo mazowieckie', 'woj. mazowieckie', 'Mazowieckie']],
+    ['MX', 'MEX', ['Estado de México', 'México']],
   ])('resolves local names, English names and codes of provinces: %s-%s', (country, code, names) => {
     for (const name of names) expect([name, provinceCodes(table, country, name)]).toEqual([name, [code]])
   })

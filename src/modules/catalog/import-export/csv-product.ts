@@ -102,6 +102,7 @@ class ProductBuilder {
     const namedOptions = this.optionNames(first, variantRows)
     const variants = variantRows.map((row) => this.variant(row, this.optionValues(row, namedOptions, variantRows)))
     this.checkVariants(variants)
+    this.noteOtherRows(rows, variantRows)
     return {
       row: first.number,
       handle,
@@ -114,6 +115,16 @@ class ProductBuilder {
       variants,
       images: this.images(rows, variants),
       ...(this.columns.indexes.has('option1Name') || this.columns.indexes.has('option1Value') ? {} : { optionsAbsent: true as const }),
+    }
+  }
+
+  /** Notes rows that look like a variant but only add an image, or nothing. */
+  private noteOtherRows(rows: readonly Row[], variantRows: readonly Row[]): void {
+    for (const row of rows) {
+      const field = (['sku', 'barcode'] as const).find((one) => row.cells.has(one))
+      if (field === undefined || variantRows.includes(row)) continue
+      const message = 'No variant is imported for this row, because it has neither an option value nor a price.'
+      this.notices.push({ row: row.number, ...this.columnOf(field), message })
     }
   }
 

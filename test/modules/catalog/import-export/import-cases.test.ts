@@ -299,6 +299,29 @@ test('columns that are not imported are named in one notice, for Shopify and for
   expect(woo.notices).toEqual([{ row: 1, message: 'These columns are not imported: Purchase note, Meta: x.' }])
 })
 
+test('a row with a SKU but neither option value nor price is reported, because it is no variant', async () => {
+  await using app = await testApp()
+  const shop = await createImporter(app)
+  const file = lines(
+    'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Barcode,Variant Price,Image Src,Status',
+    'cup,Cup,Size,S,A,,5,,active',
+    'cup,,,,B,,,,',
+    'cup,,,,,4006381333931,,https://images.example.com/cup.jpg,',
+    'cup,,,,,,,https://images.example.com/back.jpg,',
+  )
+  const report = await shop.importAfterDryRun(file)
+  const message = expect.stringContaining('No variant is imported')
+  expect(report).toMatchObject({
+    created: 1,
+    notices: [
+      { row: 3, handle: 'cup', column: 'Variant SKU', message },
+      { row: 4, handle: 'cup', column: 'Variant Barcode', message },
+    ],
+  })
+  expect(report.notices).toHaveLength(2)
+  expect(await shop.byHandle('cup')).toMatchObject({ variants: [{ sku: 'A' }], images: [{}, {}] })
+})
+
 test('a product is a gift card if one of its rows says so, and a skipped product has no notices', async () => {
   await using app = await testApp()
   const shop = await createImporter(app)

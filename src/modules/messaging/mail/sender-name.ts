@@ -1,9 +1,12 @@
 /** Sender names of shops: never that of a payment processor, a card network or this instance. */
 
 /** Names that may not occur as a word or as separated letters. */
-const reservedWholeWords = ['qpay', 'stripe', 'tappayments', 'checkoutcom', 'visa', 'amex', 'klarna', 'adyen', 'applepay', 'googlepay']
+const reservedWholeWords = [
+  ...['qpay', 'stripe', 'tappayments', 'checkoutcom', 'klarna', 'adyen', 'applepay', 'googlepay'],
+  ...['visa', 'amex', 'maestro', 'jcb', 'unionpay', 'dinersclub', 'knet'],
+]
 /** Common words, which may not be the whole name. */
-const reservedWholeNames = ['souk', 'tap', 'checkout', 'square']
+const reservedWholeNames = ['souk', 'tap', 'checkout', 'square', 'discover', 'mada']
 /** Names that may not occur anywhere, not even within a word. */
 const reservedSubstrings = ['paypal', 'btcpay', 'mastercard', 'americanexpress', 'stripepay', 'stripecom', 'worldpay', 'braintree']
 
@@ -49,13 +52,20 @@ const lookalikes: Readonly<Record<string, string>> = {
     γ: 'y',
   },
 }
+/** Small capitals from a to z, which Unicode does not decompose. `q` and `x` have none. */
+const smallCapitals = [...'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘqʀꜱᴛᴜᴠᴡxʏᴢ']
+const letterOfSmallCapital = new Map(smallCapitals.map((letter, at) => [letter, String.fromCharCode(97 + at)]))
+
 const skeletonOf = (text: string): string =>
   [
     ...text
+      // Their compatibility forms are letters: ™ would become TM.
+      .replace(/[™℠]/g, ' ')
       .normalize('NFKD')
       .replace(/[\p{M}\p{Cf}]/gu, '')
       .toLowerCase(),
   ]
+    .map((letter) => letterOfSmallCapital.get(letter) ?? letter)
     .map((letter) => lookalikes[letter] ?? letter)
     .join('')
 

@@ -336,6 +336,12 @@ describe('the sender name of mail', () => {
       'Mastercard',
       'souk.example',
       'Checkout.com',
+      'stripe™',
+      'ᴘᴀʏᴘᴀʟ',
+      'Maestro Security',
+      'JCB',
+      'Union Pay',
+      'Discover Support',
     ]
     for (const senderName of refused) {
       const { status } = await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })
@@ -353,6 +359,8 @@ describe('the sender name of mail', () => {
       'Spice Souk',
       'Wine on Tap',
       'Times Square Gifts',
+      'Discover Oman',
+      'Mada Books™',
     ])
       expect([senderName, (await app.call('PUT', '/shops/v2/mail', { token: shop.token, body: { senderName } })).status]).toEqual([
         senderName,

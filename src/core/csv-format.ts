@@ -54,6 +54,7 @@ export function csvFormatOf(head: Uint8Array): CsvFormat {
   const [prefix, delimiter] = /^"?sep=([,;\t])"?\r?\n/i.exec(text) ?? []
   if (delimiter !== undefined && prefix !== undefined) return { delimiter, skipBytes: prefix.length + (hasBom(head) ? 3 : 0) }
   refuseOtherText(text)
+  refuseLoneReturns(text)
   return { delimiter: delimiterOf(text), skipBytes: 0 }
 }
 
@@ -109,6 +110,13 @@ function isProse(text: string): boolean {
   if (/[.!:…。]\s*$/.test(first) && wordCount(first) >= 3 * cells.length) return true
   // A heading with a blank line below it.
   return cells.length === 1 && wordCount(first) > 1 && second.trim() === '' && others.some((line) => line.trim() !== '')
+}
+
+/** Refuses line ends of old Macs: the whole file would be the header. Quoted cells may contain any line end. */
+function refuseLoneReturns(text: string): void {
+  const [header = ''] = text.replace(/"[^"]*"?/g, '').split('\n', 1)
+  if (/\r[^\n]/.test(header))
+    throw new AppError('INVALID', 'The lines end with a lone carriage return: save the file with LF or CRLF line ends.')
 }
 
 const delimiters = [',', ';', '\t'] as const

@@ -67,7 +67,7 @@ const invalid = (message: string) => new AppError('INVALID', message)
 
 /** Maps a file's header to fields. @throws AppError INVALID if the header is ambiguous */
 export function mapHeader(header: readonly string[]): Columns {
-  refuseOtherFormats(header)
+  if (header.length > columnsMax) throw invalid(`The header has more than ${columnsMax} columns.`)
   refuseRepeatedNames(header)
   const indexes = new Map<Field, number>()
   const labels = new Map<Field, string>()
@@ -87,12 +87,6 @@ export function mapHeader(header: readonly string[]): Columns {
   if (!indexes.has('handle') && !indexes.has('title'))
     throw invalid('The header has no "Title" or "Handle" column: the first row must name the columns.')
   return { count: header.length, indexes, labels, unused }
-}
-
-function refuseOtherFormats(header: readonly string[]): void {
-  if (header.some((name) => /\r[^\n]/.test(name)))
-    throw invalid('The lines end with a lone carriage return: save the file with LF or CRLF line ends.')
-  if (header.length > columnsMax) throw invalid(`The header has more than ${columnsMax} columns.`)
 }
 
 function refuseRepeatedNames(header: readonly string[]): void {

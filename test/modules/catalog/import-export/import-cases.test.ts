@@ -419,6 +419,29 @@ test('the API and imports accept the same handles, so an exported catalog can be
   expect(await shop.importAfterDryRun(file, '?overwrite=true')).toMatchObject({ created: 0, updated: handles.length, failed: 0 })
 })
 
+test('refuses lone carriage returns in every import, and accepts them in quoted cells', async () => {
+  await using app = await testApp()
+  const shop = await createImporter(app)
+  const { token } = await app.superAdmin()
+  const send = (path: string, raw: string, credentials: object) =>
+    app.call('POST', path, { ...credentials, raw, headers: { 'content-type': 'text/csv' } })
+  for (const [path, credentials, rows] of [
+    ['/product-v2/import', { key: shop.secretKey }, ['Handle,Title,Price', 'a,A,1']],
+    ['/product-v2/import', { key: shop.secretKey }, ['ID,Type,Name,Regular price', '1,simple,A,1']],
+    ['/customer/import', { key: shop.secretKey }, ['Email,First Name', 'ann@example.com,Ann']],
+    [
+      '/admin/repayments/import',
+      { token },
+      ['merchantId,lenderId,loanRef,outcome,amountUsd,dueAt,settledAt', 'm,l,r,ON_TIME,1,2025-01-01,2025-01-01'],
+    ],
+  ] as const) {
+    const { status, body } = await send(path, `${rows.join('\r')}\r`, credentials)
+    expect([path, status, body.message]).toEqual([path, 400, expect.stringContaining('carriage return')])
+  }
+  const quoted = await send('/product-v2/import', '"Handle",Title,"Body\r(HTML)",Price\r\na,A,"x\ry",1\r\n', { key: shop.secretKey })
+  expect([quoted.status, quoted.body.created]).toEqual([200, 1])
+})
+
 test('refuses a file that is not CSV and names its type', async () => {
   await using app = await testApp()
   const shop = await createImporter(app)

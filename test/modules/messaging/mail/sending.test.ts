@@ -269,6 +269,8 @@ describe('a mail server that fails', () => {
     expect(returned.received.length).toBe(20)
     expect(app.deps.mailHealth.breaker.state).toBe('CLOSED')
     expect(app.logged.filter(({ event }) => event === 'mail.server_back').length).toBe(1)
+    // The server waits for open connections when it stops.
+    deps.mailServer.close()
   })
 
   test.each([

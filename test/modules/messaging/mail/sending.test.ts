@@ -420,13 +420,13 @@ describe('lanes of the mail queue', () => {
       })
   }
 
-  test('a thousand mails to a slow server delay neither another shop nor a requested mail of the same shop', async () => {
+  test('hundreds of mails to a slow server delay neither another shop nor a requested mail of the same shop', async () => {
     const release: (() => void)[] = []
     let open = false
     await using server = await mailServer({ onMail: () => (open ? undefined : new Promise<void>((resolve) => release.push(resolve))) })
     await using app = await testApp(server.settings)
     const [busy, quiet] = [await app.merchant(), await app.merchant()]
-    await queueMany(app, busy.shop.id, 1_000)
+    await queueMany(app, busy.shop.id, 300)
     await app.deps.mails.run()
     while (release.length < slotsMax / 2) await new Promise((resolve) => setImmediate(resolve))
     // All deliveries of the busy shop hang now.
@@ -444,8 +444,8 @@ describe('lanes of the mail queue', () => {
     open = true
     for (const one of release) one()
     await app.deps.mails.idle()
-    expect(server.received.length).toBe(1_002)
-    expect(new Set(server.received.map(({ headers }) => headers.get('message-id'))).size).toBe(1_002)
+    expect(server.received.length).toBe(302)
+    expect(new Set(server.received.map(({ headers }) => headers.get('message-id'))).size).toBe(302)
   })
 
   test('two processes send each mail once', async () => {

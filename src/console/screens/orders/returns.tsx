@@ -178,7 +178,7 @@ function ReturnStepDialog({ order, onClose, onDone, orderReturn, step }: OrderDi
     await onDone()
   }
   return (
-    <FormDialog title={t(`return.${step}`)} onClose={onClose}>
+    <FormDialog title={t(`returnTitle.${step}`)} onClose={onClose}>
       <Form
         onSubmit={decide}
         submit={t(`return.${step}`)}

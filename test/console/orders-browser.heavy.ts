@@ -246,13 +246,14 @@ test('refunds to be paid by hand are listed, and settled with a reference', asyn
   const path = await manualRefundOf(selling)
   const visitor = await open({ as: selling, at: at(selling, '/orders/refunds?status=MANUAL'), width: 'phone' })
   await visitor.heading('Refunds')
+  const [, refundedId = ''] = /orders\/([^/]+)/.exec(path) ?? []
+  await visitor.there(`#${(await selling.order(refundedId)).number}`, { role: 'link' })
   expect(await visitor.axe()).toEqual([])
   await visitor.keyPress('Mark as paid', { role: 'link' })
   await visitor.keyFill('Payment reference', 'BANK-42')
   await visitor.keyPress('Mark as paid', { role: 'button' })
   await visitor.there(/Marked as paid/, {})
-  const [, orderId = ''] = /orders\/([^/]+)/.exec(path) ?? []
-  expect((await selling.order(orderId)).refunds).toMatchObject([{ status: 'SUCCEEDED', settledReference: 'BANK-42' }])
+  expect((await selling.order(refundedId)).refunds).toMatchObject([{ status: 'SUCCEEDED', settledReference: 'BANK-42' }])
   await visitor.text('No refunds match.')
 })
 

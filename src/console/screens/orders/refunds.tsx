@@ -20,7 +20,7 @@ import { t } from './i18n.ts'
 import { canSettle } from './refund.domain.ts'
 import { SettleDialog } from './settle.tsx'
 
-type Refund = Schema<'Refund'>
+type Refund = Schema<'ListedRefund'>
 
 const statuses = ['MANUAL', 'CLAIMABLE', 'PENDING', 'SUCCEEDED', 'FAILED'] as const
 
@@ -40,7 +40,8 @@ export default function Refunds() {
   dialogRefund.current ??= refunds.data.value?.data.find(({ id }) => id === refundId)
   const refundToSettle = dialog === 'settle' && canManage.value ? dialogRefund.current : undefined
   const columns: readonly Column<Refund>[] = [
-    { title: common('amount'), main: true, cell: ({ amount }) => <Money amount={amount} /> },
+    { title: common('order'), main: true, cell: ({ orderNumber }) => <span class="number">#{orderNumber}</span> },
+    { title: common('amount'), alignEnd: true, cell: ({ amount }) => <Money amount={amount} /> },
     { title: common('date'), cell: ({ createdAt }) => <Moment at={createdAt} /> },
     { title: common('status'), cell: ({ status: refundStatus }) => <StatusBadge status={refundStatus} /> },
     {

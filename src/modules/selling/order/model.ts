@@ -94,7 +94,7 @@ export const RefundRecord = t.Object(
   },
   { title: 'Refund' },
 )
-export const Refunds = pageOf(RefundRecord)
+export const Refunds = pageOf(t.Object({ ...RefundRecord.properties, orderNumber: integer() }, { title: 'ListedRefund' }))
 
 const DisputeRecord = t.Object(
   {

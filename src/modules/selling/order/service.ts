@@ -87,9 +87,14 @@ export async function readRefund(
 }
 
 /** Lists a shop's refunds, newest first. */
-export async function listRefunds({ orderStore }: OrderDeps, filter: RefundFilter, slice: PageSlice): Promise<Page<RefundView>> {
-  const { rows, total } = await orderStore.listRefunds(filter, slice)
-  return pageOf(rows.map(refundView), total, slice)
+export async function listRefunds(
+  { orderStore }: OrderDeps,
+  filter: RefundFilter,
+  slice: PageSlice,
+): Promise<Page<RefundView & { orderNumber: number }>> {
+  const { rows, total, numbers } = await orderStore.listRefunds(filter, slice)
+  const data = rows.map((row) => ({ ...refundView(row), orderNumber: numbers.get(row.orderId) ?? 0 }))
+  return pageOf(data, total, slice)
 }
 
 /**

@@ -333,13 +333,17 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
     },
     moveRefund: refundMoves.move,
     changeRefund: refundMoves.change,
-    /** Lists a shop's refunds, newest first. */
-    listRefunds: ({ shopId, status }: RefundFilter, slice: PageSlice) =>
-      selectSlice(read, refunds, {
+    /** Lists a shop's refunds, newest first, with the numbers of their orders. */
+    async listRefunds({ shopId, status }: RefundFilter, slice: PageSlice) {
+      const { rows, total } = await selectSlice(read, refunds, {
         where: and(eq(refunds.shopId, shopId), status === undefined ? undefined : eq(refunds.status, status)),
         order: [desc(refunds.id)],
         ...slice,
-      }),
+      })
+      const orderIds = rows.map(({ orderId }) => orderId)
+      const numbers = await read.select({ id: orders.id, number: orders.number }).from(orders).where(inArray(orders.id, orderIds))
+      return { rows, total, numbers: new Map(numbers.map(({ id, number }) => [id, number])) }
+    },
 
     /** Reads all disputes of an order, inside a write. */
     disputesOf: async (tx: Writer, orderId: string): Promise<Dispute[]> => tx.all(prepared.disputes, { orderId }),

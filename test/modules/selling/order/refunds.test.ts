@@ -207,13 +207,16 @@ test('accepts one of several parallel refunds with the same expected refundableT
   expect(await shop.order(id)).toMatchObject({ refundedTotal: total, refundableTotal: shop.usd(0) })
 })
 
-test('exports the amounts of refunds in major units', async () => {
+test('lists and exports refunds with the number of their order, the amounts in major units', async () => {
   await using app = await testApp()
   const shop = await sellingIn(app)
-  const { id } = await shop.placeOrder()
+  const { id, number } = await shop.placeOrder()
   ok(await shop.refund(id, { amount: shop.usd(234) }), 201)
+  expect(ok(await shop.get('/v2/refunds')).body.data).toMatchObject([{ orderId: id, orderNumber: number }])
   const { text } = await app.call('GET', '/v2/refunds', { token: shop.token, headers: { accept: 'text/csv' } })
-  expect(parse(text, { columns: true })).toMatchObject([{ amount: '2.34', giftCardAmount: '0.00', currency: 'USD' }])
+  expect(parse(text, { columns: true })).toMatchObject([
+    { orderNumber: String(number), amount: '2.34', giftCardAmount: '0.00', currency: 'USD' },
+  ])
 })
 
 test('includes gift cards but not pending refunds in refundableTotal', async () => {

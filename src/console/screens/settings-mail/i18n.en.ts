@@ -1,6 +1,7 @@
 export default {
   subtitle: 'How emails to your customers look and who they’re from',
   off: 'Email isn’t set up: customers get no order confirmations. Ask your administrator to set SMTP_URL and MAIL_FROM.',
+  offOwn: 'Email isn’t set up: customers get no order confirmations. Set SMTP_URL and MAIL_FROM, then restart souk.',
   onlyStaff: 'Test mode: emails are sent to the shop’s staff only.',
   delayed: {
     one: '{n} email is queued: the shop’s limit is {hour} emails per hour and {day} per day. It will be sent later.',

@@ -6,6 +6,7 @@ import { type Language, languages } from '../../lib/i18n/catalog.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
 import { shop } from '../../lib/session/current-shop.ts'
+import { isOperator } from '../../lib/session/session.ts'
 import { CheckField, SelectField, TagsField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
@@ -31,7 +32,7 @@ export default function Mail() {
       <ResourceView resource={settings} lines={8}>
         {(current) => (
           <>
-            {!current.data.sending && <Note tone="warn">{t('off')}</Note>}
+            {!current.data.sending && <Note tone="warn">{t(isOperator.value ? 'offOwn' : 'off')}</Note>}
             <MailLimits settings={current.data} />
             <SettingsForm current={current} resource={settings} />
             <MailPreview version={current.etag} shopLanguage={current.data.language} />

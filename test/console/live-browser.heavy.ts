@@ -247,6 +247,7 @@ test('the home of a shop loads without the chart library, until the pointer is o
   await selling.placeOrder()
   const visitor = await open({ as: selling, at: `s/${selling.shop.name}` })
   await visitor.until(`document.querySelectorAll('.sketch path').length === 3`, 'sales with refunds, and orders')
+  expect(await visitor.page.evaluate(`document.querySelector('.legend').innerText.split('\\n')`)).toEqual(['Net sales', 'Refunds'])
   const hasStream = () => pollUntilFound(async () => visitor.requests().includes('GET /v2/events 200'))
   await hasStream()
   await visitor.settled()

@@ -77,6 +77,13 @@ export function Plot({
         <span>{title}</span>
         <Button kind="quiet" onPress={() => setAsTable(!isTable)} text={isTable ? common('plot') : common('table')} />
       </figcaption>
+      {!isTable && series.length > 1 && (
+        <ul class="legend">
+          {series.map(({ name }) => (
+            <li key={name}>{name}</li>
+          ))}
+        </ul>
+      )}
       {isTable ? (
         <div class="table-box short" tabIndex={0} role="region" aria-label={title}>
           <table>

@@ -60,7 +60,7 @@ export const mail = {
   MAIL_PER_ADDRESS_HOUR: quota(
     'mailPerAddressHour',
     '20',
-    'Emails that one network address (IPv6: /64) may request per hour: password resets, verifications, invitations. More are rejected',
+    'Emails that one network address (IPv6: /64) may request per hour: password resets, verifications, invitations; and as many about its unpaid orders. More are rejected, or delayed if they are about orders',
   ),
   MAIL_PER_ADDRESS_DAY: quota('mailPerAddressDay', '100', 'Emails that one network address may request in 24 hours'),
 } as const

@@ -65,7 +65,7 @@ async function decideOn(tx: Writer, deps: QuotaDeps, mail: Mail): Promise<QuotaD
     const why = `over the quota of the ${quotaNames[by]}`
     const isAwaited = mailTemplates[template as MailTemplate].isAwaited
     if (by === 'shop') return { is: 'delayed', why, until, lane: true }
-    return by === 'recipient' && !isAwaited ? { is: 'delayed', why, until, lane: false } : { is: 'refused', why }
+    return isAwaited ? { is: 'refused', why } : { is: 'delayed', why, until, lane: false }
   }
   return { is: 'sent', isExempt }
 }

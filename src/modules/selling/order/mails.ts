@@ -38,6 +38,8 @@ function mailOrderOf(order: Order, lines: readonly OrderLine[]): MailOrder {
 }
 
 const toBuyer = ({ shopId, email }: Order) => ({ shopId, to: email })
+/** Returns the cause of a mail about an unpaid order: anyone may name another person's address in one. */
+const causeOf = ({ placedFrom }: Pick<Order, 'placedFrom'>): string | undefined => placedFrom ?? undefined
 
 /**
  * Queues the confirmation.
@@ -49,6 +51,7 @@ export const mailConfirmed = (tx: Writer, deps: Deps, order: Order, lines: reado
     key: `order-confirmed:${order.id}`,
     template: 'order-confirmed',
     data: { order: mailOrderOf(order, lines) },
+    cause: order.total === 0 ? causeOf(order) : undefined,
   })
 
 /** Queues the mail that says how to pay outside souk, in the write that places the order or starts the payment. */
@@ -63,6 +66,7 @@ export const mailInstructions = (
     key: `payment-instructions:${orderId}`,
     template: 'payment-instructions',
     data: { order: { orderId }, amount: { amount, currency }, method: title, instructions },
+    cause: causeOf(order),
   })
 /**
  * Queues the mail about a confirmed order to the shop's own addresses.
@@ -114,6 +118,7 @@ export const mailPaymentFailed = (tx: Writer, deps: Deps, order: Order): Promise
     template: 'payment-failed',
     data: { order: refOf(order), amount: { amount: order.amountDue, currency: order.currency } },
     afterMs: failureMailDelayMs,
+    cause: causeOf(order),
   })
 
 /** Returns whether an order still waits after a failed payment. The mail is dropped otherwise. */

@@ -8,6 +8,7 @@ import { isReservedName, senderNameOf } from '../../../../src/modules/messaging/
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { mailServer } from '../../../support/mail-server.ts'
 import { mailRows, queueTestMail, sendMails } from '../../../support/mails.ts'
+import { bankTransfer } from '../../../support/manual-payments.ts'
 import { ok, sellingIn } from '../../../support/selling.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
 
@@ -184,6 +185,41 @@ test('mail requested above the quota of a network is dropped, logged and counted
   expect((await statusesOf(app)).filter((why) => why === 'DROPPED over the quota of the network address')).toHaveLength(3)
   expect(app.logged.filter(({ event }) => event === 'mail.refused')).toHaveLength(3)
   expect(new Map(app.deps.mailCounts.all()).get('refused')).toBe(3)
+})
+
+test('mails about unpaid and free orders of one network are delayed above its quota, and those about paid ones are not', async () => {
+  await using server = await mailServer()
+  await using app = await testApp({ ...server.settings, MAIL_PER_ADDRESS_HOUR: '3' })
+  const shop = await sellingIn(app, { onHand: 100 })
+  ok(await app.call('PUT', '/shops/v2/payment-methods', { token: shop.token, body: { manual: [bankTransfer] } }))
+  const free = await shop.add({ title: 'Sample', variants: [{ price: shop.money(0) }] })
+  const checkout = async (
+    cartId: string,
+    from: string,
+    body: object = { method: 'manual', manualCode: bankTransfer.code },
+    key = shop.publishableKey,
+  ) => ok(await app.call('POST', `/cart/${cartId}/checkout`, { key, from, body, headers: { 'idempotency-key': crypto.randomUUID() } }), 201)
+  const strangers = Array.from({ length: 4 }, (_, nth) => `stranger${nth}@example.com`)
+  for (const email of strangers) {
+    await checkout(await shop.cart({ email }), '203.0.113.1')
+    await checkout(await shop.cart({ email, variants: [free.variants[0]?.id ?? ''] }), '203.0.113.1', { method: 'card' })
+  }
+  await sendMails(app)
+  expect(server.received).toHaveLength(3)
+  expect((await statusesOf(app)).filter((why) => why === 'PENDING over the quota of the network address')).toHaveLength(5)
+
+  await checkout(await shop.cart({ email: 'other@example.com' }), '203.0.113.2')
+  for (const nth of [0, 1, 2, 3]) await checkout(await shop.cart({ email: `paid${nth}@example.com` }), '203.0.113.1', { method: 'card' })
+  // All shoppers of a shop's own server share its address.
+  for (const nth of [0, 1, 2, 3])
+    await checkout(await shop.cart({ email: `server${nth}@example.com` }), '203.0.113.1', undefined, shop.secretKey)
+  await sendMails(app)
+  expect(server.received).toHaveLength(3 + 1 + 4 + 4)
+  for (const received of [15, 17]) {
+    app.clock.advance(hourMs + 60_000)
+    await sendMails(app)
+    expect(server.received).toHaveLength(received)
+  }
 })
 
 describe('bursts against the default mail quotas', () => {

@@ -417,6 +417,26 @@ describe('interruptions', () => {
     await visitor.text('Not found')
   })
 
+  inBrowser('places an order to be paid by bank transfer, and shows how to pay', async () => {
+    await using shop = await openShop()
+    const manual = [{ code: 'bank', title: 'Bank transfer', instructions: 'IBAN DE00', expiresAfterDays: 7 }]
+    ok(await shop.app.call('PUT', '/shops/v2/payment-methods', { token: shop.shop.token, body: { manual } }))
+    await using visitor = await shopper(shop.origin)
+    await visitor.go('product.html?handle=odd')
+    await visitor.press('Add to cart')
+    await visitor.press('Cart (1)')
+    await visitor.press('Check out')
+    await fillAddress(visitor, 'guest@example.com')
+    await visitor.press('Continue', 'Shipping address')
+    await visitor.press('Continue', 'Shipping')
+    await visitor.press('Test card (approved)')
+    await visitor.until(`[...document.querySelectorAll('button')].some((button) => button.textContent === 'Pay $10.00')`, 'the button')
+    await visitor.press('Bank transfer')
+    await visitor.press('Place order')
+    await visitor.text('IBAN DE00')
+    expect(await visitor.breaches()).toEqual([])
+  })
+
   inBrowser('shows a price that rose during the checkout before it charges', async () => {
     await using shop = await openShop()
     await using visitor = await shopper(shop.origin)

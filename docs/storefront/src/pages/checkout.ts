@@ -137,20 +137,26 @@ async function payment(cart: Cart, shown: Shown): Promise<HTMLElement> {
   const ways = waysToPay(resolved, shop.publishableKey, addressOf('checkout'), words)
   if (ways.length === 0) return section(words.payment, h('p', {}, words.noWayToPay))
   const all = ways.map(({ label }, nth) => ({ value: String(nth), label }))
-  return section(
-    words.payment,
-    form(
-      {
-        words,
-        submit: pays,
-        async onSubmit(values, say) {
-          const way = ways[Number(typed(values, 'way'))]
-          if (way) await pay(cart, way.choice, shown, say).catch((error: unknown) => refused(error, shown))
-        },
+  const chosen = (values: FormData) => ways[Number(typed(values, 'way'))]
+  const options = form(
+    {
+      words,
+      submit: pays,
+      async onSubmit(values, say) {
+        const way = chosen(values)
+        if (way) await pay(cart, way.choice, shown, say).catch((error: unknown) => refused(error, shown))
       },
-      radios('way', words.payment, all, '0'),
-    ),
+    },
+    radios('way', words.payment, all, '0'),
   )
+  // A manual payment is made after the order, so its button does not pay.
+  const nameButton = () => {
+    const button = options.querySelector('button')
+    if (button) button.textContent = chosen(new FormData(options))?.choice.method === 'manual' ? words.order : pays
+  }
+  options.addEventListener('change', nameButton)
+  nameButton()
+  return section(words.payment, options)
 }
 
 /** @param say shows the shopper that the payment is in progress, below the pressed button */

@@ -38,6 +38,7 @@ const columns = (): readonly Column<Cart>[] => [
   { title: t('items'), cell: (cart) => <Items cart={cart} /> },
   {
     title: t('mail'),
+    words: true,
     cell: ({ mailedAt, acceptsMarketing }) => (mailedAt ? <Moment at={mailedAt} /> : t(acceptsMarketing ? 'notMailed' : 'noConsent')),
   },
   {

@@ -37,7 +37,7 @@ import { checkTrustFabric } from '../modules/trust/fabric/index.ts'
 import type { Input } from './command.ts'
 import { findProblemsWithProgress } from './copy-database.ts'
 import { openReadOnly, readOnlyDeps } from './database-command.ts'
-import { inspectFile } from './database-file.ts'
+import { inspectFile, noInstance } from './database-file.ts'
 import { explain, failureStatus } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { createProgress, whileWaiting } from './progress.ts'
@@ -124,7 +124,7 @@ function startSumFindings(file: string): { findings(): AsyncGenerator<Finding>; 
 async function integrityFinding(file: string): Promise<Finding> {
   const subject = 'database file'
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) throw new OperatorError(`Database not found: ${file}`)
+  if (!stats) throw noInstance(file)
   // SQLite takes an empty file for a database without tables.
   if (stats.size === 0) return { subject, problems: [`${file} is empty: restore a backup, or correct DATA_DIR`] }
   try {

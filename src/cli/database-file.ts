@@ -19,12 +19,17 @@ export function embeddedFile({ databaseUrl }: Config, onPostgres: string): strin
 
 export type FileState = SqliteState & { bytes: number; keyVersions: string[] }
 
+/** The error of a command that finds no instance. */
+export const noInstance = (file: string) =>
+  new OperatorError(`Database not found: ${file}. Set DATA_DIR or --data-dir to the directory of your instance`)
+
 /**
  * Inspects a database file through a read-only connection.
+ * @param missing the error if there is no file
  * @throws OperatorError if it is missing, foreign, empty or newer
  */
-export function inspectFile(file: string): FileState {
-  if (!statSync(file, { throwIfNoEntry: false })) throw new OperatorError(`Database not found: ${file}`)
+export function inspectFile(file: string, missing = noInstance): FileState {
+  if (!statSync(file, { throwIfNoEntry: false })) throw missing(file)
   refuseOtherName(file)
   return withReader(file, (connection) => {
     const state = stateOf(file, connection)

@@ -127,7 +127,7 @@ const secretsIn = (text: string | undefined): Secrets | undefined => (text === u
 
 function copySourceFile(file: string, target: string): Source {
   refuseCompanionFile(file)
-  const state = inspectFile(file)
+  const state = inspectFile(file, (missing) => new OperatorError(`Database not found: ${missing}`))
   return {
     what: backupDocumentsPathOf(file),
     documents: createFileStore(backupDocumentsPathOf(file)),

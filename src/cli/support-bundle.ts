@@ -19,6 +19,7 @@ import { version } from '../version.ts'
 import { listFindings } from './check.ts'
 import type { Input } from './command.ts'
 import { openReadOnly, readOnlyDeps } from './database-command.ts'
+import { noInstance } from './database-file.ts'
 import { assertDirectoryOf, explain } from './failure.ts'
 import { checkHealth, serverAddressOf } from './health.ts'
 import { onInterruption } from './interruption.ts'
@@ -164,8 +165,7 @@ async function sectionsOf(config: Config, env: Input['env'], withCheck: boolean)
 }
 
 function open({ databaseUrl }: Config): Database {
-  if (databaseUrl.startsWith('file:') && !isThere(databaseFile(databaseUrl)))
-    throw new OperatorError(`Database not found: ${databaseFile(databaseUrl)}`)
+  if (databaseUrl.startsWith('file:') && !isThere(databaseFile(databaseUrl))) throw noInstance(databaseFile(databaseUrl))
   return openReadOnly({ databaseUrl })
 }
 

@@ -94,7 +94,9 @@ describeProcesses('souk audit export', () => {
 
   test('souk audit export creates no files without a database, and explains invalid arguments', async () => {
     const dataDir = temporaryDir()
-    expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(`Database not found: ${join(dataDir, 'souk.db')}\n`)
+    expect((await souk(['audit', 'export'], dataDir)).stderr).toBe(
+      `Database not found: ${join(dataDir, 'souk.db')}. Set DATA_DIR or --data-dir to the directory of your instance\n`,
+    )
     expect(readdirSync(dataDir)).toEqual([])
     for (const [args, message] of [
       [['audit'], 'export is missing'],

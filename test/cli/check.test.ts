@@ -46,7 +46,10 @@ describeProcesses('souk check', () => {
   test('souk check creates no files where there is no instance', async () => {
     const dataDir = temporaryDir()
     const { status, stderr } = await souk(['check'], dataDir)
-    expect({ status, stderr }).toEqual({ status: 1, stderr: `Database not found: ${join(dataDir, 'souk.db')}\n` })
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `Database not found: ${join(dataDir, 'souk.db')}. Set DATA_DIR or --data-dir to the directory of your instance\n`,
+    })
     expect(readdirSync(dataDir)).toEqual([])
   })
 

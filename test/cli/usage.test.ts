@@ -88,7 +88,7 @@ describeProcesses('the command line', () => {
     writeFileSync(join(dataDir, 'products.csv'), 'Title\nTea\n')
     const { status, stdout, stderr } = await souk(line.split(' '), dataDir, { stdin: 'a long password' })
     expect([status, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^Database not found: .*souk\.db\n$|^No database in /)
+    expect(stderr).toMatch(/^Database not found: .*souk\.db\. Set DATA_DIR .*\n$|^No database in /)
     expect(readdirSync(dataDir)).toEqual(['products.csv'])
   })
 

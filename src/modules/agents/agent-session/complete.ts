@@ -6,12 +6,14 @@ import type { Attempt } from '../../../core/idempotency.ts'
 import { notFoundAnswer } from '../../../lib/ucp/call.ts'
 import { type MessageCode, type UcpMessage, ucpMessage } from '../../../lib/ucp/messages.ts'
 import { hostedPageUrl } from '../../payments/payment/index.ts'
-import { type CheckoutAnswer, checkOut } from '../../selling/checkout/index.ts'
-import { orderOfAttempt } from '../../selling/order/index.ts'
+import { viewSoldCart } from '../../selling/cart/index.ts'
+import { checkOutAs } from '../../selling/checkout/index.ts'
+import { paymentOf } from '../../selling/order/domain.ts'
+import { type FullOrder, orderOfAttempt } from '../../selling/order/index.ts'
 import { handlersOf, handOffUrlOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
-import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax } from './domain.ts'
+import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax, isPlaced } from './domain.ts'
 import { callerOf, type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import { assertUnfinished, loadCurrentSession, openSession } from './service.ts'
@@ -96,9 +98,9 @@ async function pay(deps: AgentSessionDeps, completion: Completion, loaded: Loade
   const { call, attempt } = completion
   const { session, cart, view } = loaded
   const { buyUrlOf } = await deps.orderLinks.ready()
-  let result: CheckoutAnswer
+  let full: FullOrder
   try {
-    result = await checkOut(deps, {
+    const request = {
       caller: callerOf(call.shop),
       cartId: cart.id,
       loadedCart: loaded,
@@ -110,19 +112,24 @@ async function pay(deps: AgentSessionDeps, completion: Completion, loaded: Loade
       address: call.address,
       attempt,
       expected: { updatedAt: cart.updatedAt, amountDue: view.totals.amountDue.amount, total: view.totals.total.amount },
-    })
+    } as const
+    full = await checkOutAs(deps, request, (order) => order)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return respondToRefusal(deps, completion, session, error)
   }
+  const { order } = full
+  const payment = paymentOf(full)
+  // The cart was bought as it was read, so it need not be read again.
+  if (cart.status === 'OPEN' && !attempt.isResumed && isPlaced(order))
+    return respond(deps, completion, { session, ...viewSoldCart(deps, loaded, full), payment })
   const after = requireSession(await loadSession(deps, call, session.id))
-  const { order, payment } = result
   const isUnpaid = order.status === 'PENDING_PAYMENT' || order.status === 'CANCELLED' || order.status === 'EXPIRED'
   if (!isUnpaid) return respond(deps, completion, after)
-  if (payment.status === 'FAILED' || order.status === 'EXPIRED')
+  if (payment?.status === 'FAILED' || order.status === 'EXPIRED')
     return respond(deps, completion, after, [ucpMessage('payment_failed')], { failures: session.failures + 1 })
-  const needsPage = payment.status === 'REQUIRES_ACTION' && !hostedPageUrl(payment.clientParameters)?.startsWith('https:')
-  if (needsPage || payment.status === 'VOIDED') return respondWithHandOff(deps, completion, after)
+  const needsPage = payment?.status === 'REQUIRES_ACTION' && !hostedPageUrl(payment.clientParameters)?.startsWith('https:')
+  if (needsPage || payment?.status === 'VOIDED') return respondWithHandOff(deps, completion, after)
   return respond(deps, completion, after)
 }
 

@@ -56,10 +56,13 @@ async function itemsOf(
   lines: AgentCartInput['lines'],
   now: number,
 ): Promise<FoundItems> {
-  const sellables = await findSellables(deps, [...lines.keys()], cart.shopId)
+  // The variants of these were read with the cart.
+  const known = new Map(before.map((item) => [item.line.variantId, item]))
+  const unknown = [...lines.keys()].filter((variantId) => !known.get(variantId)?.sellable)
+  const sellables = await findSellables(deps, unknown, cart.shopId)
   const [items, unavailable, soldOut, lowered] = [[] as CartItem[], [] as string[], [] as string[], [] as string[]]
   for (const [variantId, requested] of lines) {
-    const sellable = sellables.get(variantId)
+    const sellable = known.get(variantId)?.sellable ?? sellables.get(variantId)
     if (!sellable || !isSellable(sellable.product, now) || sellable.product.currency !== cart.currency) {
       unavailable.push(variantId)
       continue
@@ -67,7 +70,7 @@ async function itemsOf(
     const possible = Math.min(requested, mostOf(sellable))
     if (possible === 0) soldOut.push(variantId)
     else if (possible < requested) lowered.push(variantId)
-    const id = before.find(({ line }) => line.variantId === variantId)?.line.id ?? deps.newId('line')
+    const id = known.get(variantId)?.line.id ?? deps.newId('line')
     const quantity = possible === 0 ? Math.min(requested, quantityMax) : possible
     const line: CartLine = { id, cartId: cart.id, variantId, quantity, unitPrice: sellable.variant.price }
     items.push({ line, sellable })

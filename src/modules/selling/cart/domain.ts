@@ -1,4 +1,4 @@
-import type { cartLines, carts, OrderDiscount, SettledField } from '../../../../db/schema/selling.ts'
+import type { cartLines, carts, OrderDiscount, orderGiftCards, orderLines, orders, SettledField } from '../../../../db/schema/selling.ts'
 import type { ShippingMethod, TaxRate } from '../../../../db/schema/shop.ts'
 import { AppError, fieldError } from '../../../core/errors.ts'
 import { dayMs } from '../../../lib/day.ts'
@@ -199,6 +199,32 @@ export type SoldCart = {
   /** The discount of each line, by its id; none if missing. */
   ofLines: ReadonlyMap<string, number>
 }
+
+/** An order with what its cart shows of it. `lines`: only needed with a discount. */
+export type Sale = {
+  readonly order: typeof orders.$inferSelect
+  readonly giftCards: readonly Pick<typeof orderGiftCards.$inferSelect, 'giftCardId' | 'last4' | 'amount'>[]
+  readonly lines: readonly Pick<typeof orderLines.$inferSelect, 'id' | 'discount'>[]
+}
+
+/** Returns the amounts of a converted cart. */
+export const soldCartOf = ({ order, giftCards, lines }: Sale): SoldCart => ({
+  totals: {
+    subtotal: order.subtotal,
+    discount: order.discountTotal,
+    shipping: order.shippingTotal,
+    tax: order.taxTotal,
+    taxIncluded: order.taxIncluded,
+    shippingTax: order.shippingTax,
+    giftCards: order.giftCardTotal,
+    total: order.total,
+    amountDue: order.amountDue,
+  },
+  shippingMethod: order.shippingMethod?.code ?? null,
+  cards: giftCards.map(({ giftCardId: id, last4, amount }) => ({ id, last4, amount })),
+  discounts: order.discounts,
+  ofLines: new Map(lines.map(({ id, discount }) => [id, discount])),
+})
 
 /** `rate`: undefined for an untaxed line. `discount`: taken off before tax. */
 type PurchaseLine = { unitPrice: number; quantity: number; rate: TaxRate | undefined; discount?: number }

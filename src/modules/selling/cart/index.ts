@@ -39,6 +39,7 @@ export {
   reopenCart,
   snapshotOf,
   viewCart,
+  viewSoldCart,
 } from './service.ts'
 export { shippingOptions } from './shipping.ts'
 export { assertProvinces, strictlyUnknown } from './strict-provinces.ts'

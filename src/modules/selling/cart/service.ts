@@ -14,7 +14,17 @@ import { readShop, shopOf } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offersOfCart, offersWith } from '../discount/index.ts'
 import { giftCardsByIds } from '../gift-card/index.ts'
-import { type Cart, type CartAccess, canAccessCart, cartLifeMs, nextUpdatedAt, statusAt, unseenDue } from './domain.ts'
+import {
+  type Cart,
+  type CartAccess,
+  canAccessCart,
+  cartLifeMs,
+  nextUpdatedAt,
+  type Sale,
+  soldCartOf,
+  statusAt,
+  unseenDue,
+} from './domain.ts'
 import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
@@ -230,6 +240,13 @@ export async function viewCart(deps: CartDeps, caller: CartCaller, cartId: strin
   const sold = cart.status === 'CONVERTED' ? await deps.cartStore.soldFor(cart.id) : undefined
   const now = deps.clock.now()
   return { cart, snapshot, view: sold ? soldView(snapshot, sold, now) : cartView(snapshot, now), order: sold?.order }
+}
+
+/** Returns what `viewCart` does for a cart that was just bought as it was read. */
+export function viewSoldCart({ clock }: Pick<CartDeps, 'clock'>, { cart, snapshot }: LoadedCart, sale: Sale) {
+  const converted = { ...cart, status: 'CONVERTED' } as const
+  const after = { ...snapshot, cart: converted }
+  return { cart: converted, snapshot: after, view: soldView(after, soldCartOf(sale), clock.now()), order: sale.order }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Database, Writer } from '../../../../db/engine.ts'
 import { changeOf, insertOf, lockedRowsOf, prepare, rowsOf, sureChangeOf } from '../../../../db/prepared.ts'
 import { cartGiftCards, cartLines, carts, orderGiftCards, orderLines, orders } from '../../../../db/schema/selling.ts'
 import { transitionOf } from '../../../lib/transitions.ts'
-import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart } from './domain.ts'
+import { type Cart, type CartAccess, type CartLine, cartTransitions, type SoldCart, soldCartOf } from './domain.ts'
 
 const cartById = rowsOf(carts, ['id'])
 const lockedCart = lockedRowsOf(carts, ['id'])
@@ -73,24 +73,7 @@ export function createCartStore({ read }: Pick<Database, 'read'>) {
       if (!order) return undefined
       const cards = await read.all(giftCardsOfOrder, { orderId: order.id })
       const lines = order.discountTotal > 0 ? await read.all(linesOfOrder, { orderId: order.id }) : []
-      return {
-        order,
-        totals: {
-          subtotal: order.subtotal,
-          discount: order.discountTotal,
-          shipping: order.shippingTotal,
-          tax: order.taxTotal,
-          taxIncluded: order.taxIncluded,
-          shippingTax: order.shippingTax,
-          giftCards: order.giftCardTotal,
-          total: order.total,
-          amountDue: order.amountDue,
-        },
-        shippingMethod: order.shippingMethod?.code ?? null,
-        cards: cards.map(({ giftCardId: id, last4, amount }) => ({ id, last4, amount })),
-        discounts: order.discounts,
-        ofLines: new Map(lines.map(({ id, discount }) => [id, discount])),
-      }
+      return { order, ...soldCartOf({ order, giftCards: cards, lines }) }
     },
 
     insert: insertOf(carts),

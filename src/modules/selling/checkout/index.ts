@@ -1,1 +1,1 @@
-export { type CheckoutAnswer, cancelCheckout, checkOut, returnFromProcessor } from './service.ts'
+export { type CheckoutAnswer, cancelCheckout, checkOut, checkOutAs, returnFromProcessor } from './service.ts'

@@ -88,7 +88,14 @@ export type CheckoutAnswer = {
  * @throws AppError INVALID, also for a stored address with an unknown province under `strictProvinces`; NOT_FOUND;
  *   CONFLICT when the cart cannot be bought as it is; the message says what changed
  */
-export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> {
+export const checkOut = (deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> => checkOutAs(deps, request, answerOf)
+
+/** Does `checkOut`. @param render renders the answer */
+export async function checkOutAs<Answer>(
+  deps: OrderDeps,
+  request: CheckoutRequest,
+  render: (full: FullOrder, publicUrl: string, showsPersonalData: boolean) => Answer,
+): Promise<Answer> {
   const { caller, cartId, attempt, paymentToken } = request
   // JSON is an encrypted wallet token.
   if (paymentToken !== undefined && !paymentToken.startsWith('{') && holdsCardNumber(paymentToken))
@@ -114,7 +121,7 @@ export async function checkOut(deps: OrderDeps, request: CheckoutRequest): Promi
     : await (otherOrder ? payAgain(deps, otherOrder, step) : buyOrContinue(deps, loadedCart, step))
   // Another request on a guest's cart may pay, but sees no personal data.
   const showsPersonalData = !otherOrder || cart.customerId !== null
-  const answer = (full: FullOrder) => answerOf(full, urlOf(full.order.id), showsPersonalData)
+  const answer = (full: FullOrder) => render(full, urlOf(full.order.id), showsPersonalData)
   // Only this run makes the sale that the request is answered with.
   const response: SagaContext['response'] = { store: (tx, sold, isSure) => attempt.storeAnswer(tx, answer(sold), isSure) }
   const { order, sold } = await runSaga(deps, start.order.id, { ...context, response }, start)

@@ -23,18 +23,14 @@ export type ProductSort = { readonly order: Order; readonly descending: boolean 
 type Order = 'newest' | 'title' | 'price'
 type Rows = Pick<Reader, 'rows'>
 
-/** Limit of candidates that are sorted. A collection has no more products. */
-const sortedMax = 5_000
-/** Limit of counts that compare indexes. */
+/** Products of the largest collection. */
+const collectionMax = 5_000
+/** Limit of the sizes of lists that are compared, and of products that enclose a price and are sorted. */
 const countMax = 20_000
-/** Costs relative to an entry that is read in order: of sorting it, and of a look-up. */
-const [sortedCost, lookupCost] = [8, 8]
-/** Limit of the cost of sorting. */
-const sortedCostMax = sortedMax * sortedCost
-/** A price range is wide if its end is this many times its start. */
-const wideRange = 2
-/** Limit of products of a pair that are sorted. Of more, the first are found sooner in a list of 50,000 in order. */
-const pairMax = 1_750
+/** Cost of a look-up relative to that of reading an entry. */
+const lookupCost = 8
+/** How many more matches are sorted for each product of the list up to the end of the page. */
+const sortedPerProduct = 4
 
 /**
  * Index entries that include every product that matches.
@@ -42,7 +38,6 @@ const pairMax = 1_750
  * @property rows selects the entries `c` with the filter columns; at most `most`, if given
  * @property needsLookup whether each entry is read by a look-up
  * @property counted selects as many rows as there are entries, or more; default: `rows`
- * @property most the largest number of its entries that are sorted
  * @property idSuffix SQL for the suffix of the product id of an entry
  * @property hasTitleKey whether the entries contain the title key
  */
@@ -53,7 +48,6 @@ type Source = {
   readonly hasTitleKey?: boolean
   readonly needsLookup?: boolean
   readonly counted?: (most: number) => SQL
-  readonly most?: number
 }
 
 /** Digits of the price in a price key. */
@@ -134,12 +128,8 @@ const collectionSource = ({ collectionId, now }: ProductFilter): Source => ({
  */
 function enclosingSource({ shopId, minPrice = 0, maxPrice }: ProductFilter): Source {
   const above = maxPrice === undefined ? Number.POSITIVE_INFINITY : maxPrice + 1
-  const spreads = sql.join(
-    Array.from({ length: spreadMax }, (_, at) =>
-      sql.raw(`select ${at + 1} as digits, ${Math.min(minPrice + 10 ** (at + 1), above)} as below`),
-    ),
-    sql` union all `,
-  )
+  const spreads = Array.from({ length: spreadMax }, (_, at) => `(${at + 1}, ${Math.min(minPrice + 10 ** (at + 1), above)})`)
+  const values = sql.raw(`(select column1 as digits, column2 as below from (values ${spreads.join(', ')}) v) s`)
   return {
     satisfied: maxPrice === undefined ? ['minPrice'] : ['minPrice', 'maxPrice'],
     rows: (most) => {
@@ -149,8 +139,8 @@ function enclosingSource({ shopId, minPrice = 0, maxPrice }: ProductFilter): Sou
         and min_price < ${minPrice}`
       // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
       return engine === 'sqlite'
-        ? sql`select ${columns} from (${spreads}) s cross join ${of} on ${encloses} ${limitTo(most)}`
-        : sql`select d.* from (${spreads}) s cross join lateral (select ${columns} from ${of}
+        ? sql`select ${columns} from ${values} cross join ${of} on ${encloses} ${limitTo(most)}`
+        : sql`select d.* from ${values} cross join lateral (select ${columns} from ${of}
             where ${encloses} order by max_price ${limitTo(most)}) d ${limitTo(most)}`
     },
     idSuffix: idSuffixOf.newest,
@@ -200,7 +190,6 @@ function pairSource({ shopId, tag, vendor, type, available }: ProductFilter, fir
     idSuffix: idSuffixOf.id,
     hasTitleKey: true,
     needsLookup: true,
-    most: pairMax,
   }
 }
 
@@ -213,24 +202,27 @@ function pairSources(filter: ProductFilter): Source[] {
 }
 
 /**
- * Returns the sources of all products within the price range whose lowest price is below it. Few products have prices
- * on both sides of a wide range, so their inner prices are read by product, and not those of all products in the range.
+ * Returns sets of sources, each of which includes all products within the price range whose lowest price is below it.
+ * If there are few prices in the range, those are read; otherwise the prices of each product.
  */
-function sourcesBelow(filter: ProductFilter): Source[] {
-  const { minPrice, maxPrice } = filter
-  if (!minPrice) return []
-  if (maxPrice !== undefined && maxPrice >= wideRange * minPrice) return [enclosingSource({ ...filter, maxPrice: undefined })]
-  return [enclosingSource(filter), ...(maxPrice === undefined ? [] : [innerSource(filter)])]
+function setsBelow(filter: ProductFilter): Source[][] {
+  if (!filter.minPrice) return [[]]
+  const enclosing = [enclosingSource({ ...filter, maxPrice: undefined })]
+  return filter.maxPrice === undefined ? [enclosing] : [enclosing, [enclosingSource(filter), innerSource(filter)]]
 }
 
-/** Returns sources that include all matches and are not in the order of the list. */
-function unsortedSources(filter: ProductFilter, order: Order, below: readonly Source[]): Source[][] {
-  const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
-  const priced = isPriced && order !== 'price' ? [undefined, ...facetsOf(filter, 'price')] : []
+/**
+ * Returns sets of sources, each of which includes all matches, in an order other than the list's.
+ * @param facets those by which products within the price range are read
+ */
+function unsortedSets(filter: ProductFilter, order: Order, facets: readonly Facet[]): Source[][] {
+  const { available, minPrice, maxPrice } = filter
+  const isPriced = minPrice !== undefined || maxPrice !== undefined
+  const inRange = (isPriced ? (facets.length === 0 ? [undefined] : facets) : []).map((facet) => sortedSource(filter, 'price', false, facet))
   return [
+    ...inRange.flatMap((source) => setsBelow(filter).map((sources) => [source, ...sources])),
     ...pairSources(filter).map((source) => [source]),
-    ...(filter.available !== undefined && order !== 'newest' ? [[sortedSource(filter, 'newest', true, 'available')]] : []),
-    ...priced.map((facet) => [sortedSource(filter, 'price', false, facet), ...below]),
+    ...(available !== undefined && order !== 'newest' && facets.length === 0 ? [[sortedSource(filter, 'newest', true, 'available')]] : []),
   ]
 }
 
@@ -238,19 +230,12 @@ function unsortedSources(filter: ProductFilter, order: Order, below: readonly So
 async function countEntries(read: Rows, sources: readonly Source[], most: number): Promise<Map<Source, number>> {
   const distinct = [...new Set(sources)]
   if (distinct.length === 0) return new Map()
-  const mostOf = (source: Source) => Math.min(most, source.most ?? most)
-  const counts = distinct.map((source, at) => {
-    const { rows, counted = rows } = source
-    return sql`select ${sql.raw(String(at))} as at, count(*) as n from (${counted(mostOf(source) + 1)}) n`
-  })
-  const rows = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
-  const found = new Map(rows.map(({ at, n }) => [distinct[Number(at)], Number(n)]))
-  return new Map(
-    distinct.map((source) => {
-      const n = found.get(source) ?? 0
-      return [source, n > mostOf(source) ? Number.POSITIVE_INFINITY : n]
-    }),
+  const counts = distinct.map(
+    ({ rows, counted = rows }, at) => sql`select ${sql.raw(String(at))} as at, count(*) as n from (${counted(most + 1)}) n`,
   )
+  const found = await read.rows<{ at: number; n: number | string }>(sql.join(counts, sql` union all `))
+  const sizes = new Map(found.map(({ at, n }) => [distinct[Number(at)], Number(n)]))
+  return new Map(distinct.map((source) => [source, (sizes.get(source) ?? 0) > most ? Number.POSITIVE_INFINITY : (sizes.get(source) ?? 0)]))
 }
 
 /**
@@ -278,88 +263,100 @@ async function listSizesOf(read: Rows, filter: ProductFilter, facets: readonly F
 const cheapest = <T extends { readonly cost: number }>(candidates: readonly T[]): T | undefined =>
   candidates.toSorted((a, b) => a.cost - b.cost)[0]
 
-const titleKey = (idSuffix: SQL) =>
-  sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(idSuffix)})`
+const titleKey = sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(sql.raw('id_suffix'))})`
 
-/** Reads at most `most` entries of each source and sorts the matches. */
+/**
+ * Returns the first matches among the entries of sources, and the number of matches. If there are more than `most`, the
+ * number is `most` + 1, and the ids are not the first.
+ */
 async function sortMatches(
   read: Rows,
   filter: ProductFilter,
   sources: readonly Source[],
   { order, descending }: Exclude<ProductSort, 'collection'>,
-  { most, limit, areInnerPricesFew }: { most: number; limit: number; areInnerPricesFew?: boolean },
-): Promise<string[]> {
-  const candidates = sources.map(({ satisfied, rows, idSuffix, hasTitleKey }) => {
-    const title = order !== 'title' ? sql.empty() : sql`, ${hasTitleKey ? sql.raw('c.title_key') : titleKey(idSuffix)} as title_key`
-    return sql`select ${idSuffix} as id_suffix, visible_from, min_price, max_price ${title}
-      from (${rows(most)}) c where ${allOf(columnConditions(filter, satisfied))}`
+  { most, limit }: { most: number; limit: number },
+): Promise<{ ids: string[]; total: number }> {
+  // The limits keep both engines from merging the queries.
+  const matches = sources.map(({ satisfied, rows, idSuffix, hasTitleKey }) => {
+    const conditions = [...columnConditions(filter, satisfied), ...lookupConditions(filter, productIdIn(idSuffix), satisfied)]
+    return sql`select * from (select ${idSuffix} as id_suffix, visible_from, min_price, ${sql.raw(hasTitleKey ? 'c.title_key' : 'cast(null as text)')} as title_key
+      from (${rows()}) c where ${allOf(conditions)} limit ${most + 1}) m`
   })
-  const direction = descending ? 'desc' : 'asc'
   const keys = {
-    newest: `visible_from ${direction}, id_suffix ${direction}`,
-    price: `min_price ${direction}, id_suffix ${direction}`,
-    title: `title_key ${direction}`,
+    newest: sql.raw('visible_from'),
+    price: sql.raw('min_price'),
+    title: sql`coalesce(title_key, ${titleKey})`,
   }
-  const satisfiedByAll = (sources[0]?.satisfied ?? []).filter((name) => sources.every(({ satisfied }) => satisfied.includes(name)))
-  const lookups = lookupConditions(filter, productIdIn(sql.raw('id_suffix')), satisfiedByAll, areInnerPricesFew)
-  // Look-ups follow the sort and end with the last match. The inner limit keeps both engines from merging the queries.
-  const sorted = sql`select * from (${sql.join(candidates, sql` union all `)}) found order by ${sql.raw(keys[order])}
-    limit ${lookups.length > 0 ? most * sources.length : limit}`
-  const rows = await read.rows<{ id_suffix: string }>(sql`select id_suffix from (${sorted}) s where ${allOf(lookups)} limit ${limit}`)
-  return rows.map(({ id_suffix }) => productIdOf(id_suffix))
+  const direction = sql.raw(descending ? 'desc' : 'asc')
+  const rows = await read.rows<{ id_suffix: string; n: number | string }>(
+    sql`select id_suffix, n from (select f.*, count(*) over () as n from (${sql.join(matches, sql` union all `)} limit ${most + 1}) f) g
+      order by case when n <= ${most} then ${keys[order]} end ${direction}, id_suffix ${direction} limit ${Math.max(1, limit)}`,
+  )
+  return { ids: rows.slice(0, limit).map(({ id_suffix }) => productIdOf(id_suffix)), total: Number(rows[0]?.n ?? 0) }
 }
 
 /** Returns the first matches in the order of an index. */
-async function walkIndex(
-  read: Rows,
-  filter: ProductFilter,
-  { satisfied, rows, idSuffix }: Source,
-  { limit, areInnerPricesFew }: { limit: number; areInnerPricesFew?: boolean },
-): Promise<string[]> {
-  const lookups = lookupConditions(filter, productIdIn(idSuffix), satisfied, areInnerPricesFew)
+async function walkIndex(read: Rows, filter: ProductFilter, { satisfied, rows, idSuffix }: Source, limit: number): Promise<string[]> {
+  const conditions = [...columnConditions(filter, satisfied), ...lookupConditions(filter, productIdIn(idSuffix), satisfied)]
   const found = await read.rows<{ id_suffix: string }>(
-    sql`select ${idSuffix} as id_suffix from (${rows()}) c where ${allOf([...columnConditions(filter, satisfied), ...lookups])} limit ${limit}`,
+    sql`select ${idSuffix} as id_suffix from (${rows()}) c where ${allOf(conditions)} limit ${limit}`,
   )
   return found.map(({ id_suffix }) => productIdOf(id_suffix))
 }
 
+/** Returns the sum of the costs of each source's entries. */
+const costOf = (sources: readonly Source[], counts: ReadonlyMap<Source, number>): number =>
+  sources.reduce((sum, source) => sum + (counts.get(source) ?? 0) * (source.needsLookup ? lookupCost : 1), 0)
+
 /**
- * Returns the first products that meet a filter, in the order of a list. Sorts the candidates of one condition if they
- * are few; otherwise reads the shortest index that has this order.
- * @param limit maximum number of ids; if as many are returned, more may match
+ * Returns the first products that meet a filter, and how many meet it. Sorts the matches of the set of sources with the
+ * fewest entries if they are few; otherwise reads the shortest index that has the order of the list.
+ * @param end number of products to return, from the first of the list
+ * @param totalMax the largest exact total; a larger one only tells that more match. `end` is at most as large
  */
-export async function filteredProducts(read: Rows, filter: ProductFilter, sort: ProductSort, limit: number): Promise<string[]> {
-  const below = sourcesBelow(filter)
-  const inner = below.filter(({ needsLookup }) => needsLookup)
-  const ofCollection = filter.collectionId === undefined ? undefined : collectionSource(filter)
-  const unsorted = ofCollection || sort === 'collection' ? [] : unsortedSources(filter, sort.order, below)
-  const counts = await countEntries(read, ofCollection ? inner : [...unsorted.flat(), ...below], sortedMax)
-  const countOf = (sources: readonly Source[]) => sources.reduce((sum, source) => sum + (counts.get(source) ?? 0), 0)
-  const areInnerPricesFew = inner.length > 0 && countOf(inner) <= sortedMax
-  if (sort === 'collection') return walkIndex(read, filter, collectionSource(filter), { limit, areInnerPricesFew })
-  const sorted = (sources: readonly Source[], most = limit) =>
-    sortMatches(read, filter, sources, sort, { most: sortedMax, limit: most, areInnerPricesFew })
-  if (ofCollection) return sorted([ofCollection])
-  const { order, descending } = sort
-  const facets = facetsOf(filter, order)
-  const sizes = facets.length > 1 || unsorted.length > 0 ? await listSizesOf(read, filter, facets) : []
-  const shortest = cheapest(facets.map((facet, at) => ({ facet, cost: sizes[at] ?? 0 })))
-  const costOf = (source: Source) => {
-    const lookups = [order === 'title' && !source.hasTitleKey, source.needsLookup === true]
-    return countOf([source]) * (sortedCost + lookupCost * lookups.filter(Boolean).length)
+export async function filteredProducts(
+  read: Rows,
+  filter: ProductFilter,
+  sort: ProductSort,
+  { end, totalMax }: { end: number; totalMax: number },
+): Promise<{ ids: string[]; total: number }> {
+  const inOrder = async (source: Source) => {
+    const ids = await walkIndex(read, filter, source, totalMax + 1)
+    return { ids, total: ids.length }
   }
-  const few = cheapest(unsorted.map((sources) => ({ sources, cost: sources.reduce((sum, source) => sum + costOf(source), 0) })))
-  if (few && few.cost <= Math.min(shortest?.cost ?? sortedCostMax, sortedCostMax)) return sorted(few.sources)
-  const walk = (most: number, range = filter) =>
-    walkIndex(read, filter, sortedSource(range, order, descending, shortest?.facet), { limit: most, areInnerPricesFew })
-  const enclosed = order === 'price' ? countOf(below) : 0
-  if (enclosed === 0) return walk(limit)
-  // Of many products that enclose `minPrice`, the first by price are found in the order of prices.
-  if (enclosed > sortedMax) return walk(limit, { ...filter, minPrice: undefined })
-  const around = (most: number) => sorted(below, most)
-  const [first, second] = descending ? [walk, around] : [around, walk]
-  const ids = await first(limit)
-  return ids.length < limit ? [...ids, ...(await second(limit - ids.length))] : ids
+  if (sort === 'collection') return inOrder(collectionSource(filter))
+  const { order, descending } = sort
+  const few = totalMax + sortedPerProduct * end
+  const facets = facetsOf(filter, order)
+  const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
+  const sorted = (sources: readonly Source[], { most = collectionMax, limit = end } = {}) =>
+    sortMatches(read, filter, sources, sort, { most, limit })
+  if (filter.collectionId !== undefined) return sorted([collectionSource(filter)])
+  const isOfOneList = !isPriced && facets.length <= 1 && (filter.available === undefined || order === 'newest')
+  const sizes = isOfOneList ? [] : await listSizesOf(read, filter, facets)
+  const bySize = facets.map((facet, at) => ({ facet, cost: sizes[at] ?? 0 })).toSorted((a, b) => a.cost - b.cost)
+  const [shortest] = bySize
+  const priceFacet = bySize.find(({ facet }) => facet !== 'available')?.facet
+  const sets = unsortedSets(filter, order, priceFacet ? [priceFacet] : [])
+  const counts = await countEntries(read, sets.flat(), few)
+  const set = cheapest(sets.map((sources) => ({ sources, cost: costOf(sources, counts) })))
+  // Of several pairs, none excludes most. Otherwise the first set does.
+  const isUnknown = set?.cost === Number.POSITIVE_INFINITY && !isPriced && sets.length > 1
+  if (!set || isUnknown || (shortest && shortest.cost <= Math.min(set.cost, lookupCost * few)))
+    return inOrder(sortedSource({ ...filter, minPrice: undefined }, order, descending, shortest?.facet))
+  const page = await sorted(set.sources, { most: few })
+  if (page.total <= few) return page
+  const walk = (limit: number, range = filter) => walkIndex(read, filter, sortedSource(range, order, descending, shortest?.facet), limit)
+  const [, ...below] = set.sources
+  if (order !== 'price' || below.length === 0) return { ...page, ids: await walk(end) }
+  // By price, products whose lowest price is below the range come before it.
+  const walkBelow = async (limit: number) => {
+    const found = await sorted(below, { most: countMax, limit })
+    return found.total > countMax ? walk(limit, { ...filter, minPrice: undefined, maxPrice: (filter.minPrice ?? 0) - 1 }) : found.ids
+  }
+  const [first, second] = descending ? [walk, walkBelow] : [walkBelow, walk]
+  const ids = await first(end)
+  return { ...page, ids: ids.length < end ? [...ids, ...(await second(end - ids.length))] : ids }
 }
 
 /**
@@ -369,10 +366,10 @@ export async function fewProducts(read: Rows, filter: ProductFilter, most: numbe
   const sets = [
     ...facetsOf(filter, 'newest').map((facet) => [sortedSource(filter, 'newest', true, facet)]),
     ...(filter.collectionId === undefined ? [] : [[collectionSource(filter)]]),
-    ...unsortedSources(filter, 'newest', sourcesBelow(filter)),
+    ...unsortedSets(filter, 'newest', facetsOf(filter, 'price')),
   ]
   const counts = await countEntries(read, sets.flat(), most)
   const few = cheapest(sets.map((sources) => ({ sources, cost: sources.reduce((sum, source) => sum + (counts.get(source) ?? 0), 0) })))
   if (!few || few.cost > most) return undefined
-  return sortMatches(read, filter, few.sources, { order: 'newest', descending: true }, { most, limit: 2 * most })
+  return (await sortMatches(read, filter, few.sources, { order: 'newest', descending: true }, { most, limit: 2 * most })).ids
 }

@@ -84,16 +84,19 @@ export async function findPublicProductIds(
   if (!isFiltered) return listFromCounts(deps, shopId, sorts[sort ?? 'newest'], slice)
   // A collection has its own order, unless the request has another.
   const defaultSort = filter.collectionId === undefined ? sorts.newest : 'collection'
-  const ids = await deps.catalogStore.filtered(filter, sort === undefined ? defaultSort : sorts[sort], totalMax + 1)
-  return pageOfMatches({ ids, isComplete: true }, slice)
+  const end = slice.offset < totalMax ? Math.min(slice.offset + slice.limit, totalMax) : 0
+  const matches = await deps.catalogStore.filtered(filter, sort === undefined ? defaultSort : sorts[sort], { end, totalMax })
+  return pageOfMatches(matches, slice)
 }
 
+type Matches = { readonly ids: readonly string[]; readonly total: number; readonly isComplete?: boolean }
+
 /** Pages beyond `total` are empty, so a late page costs no more than the first. */
-function pageOfMatches({ ids, isComplete }: { ids: readonly string[]; isComplete: boolean }, { offset, limit }: PageSlice): IdsPage {
-  const isCapped = ids.length > totalMax || !isComplete
+function pageOfMatches({ ids, total, isComplete = true }: Matches, { offset, limit }: PageSlice): IdsPage {
+  const isCapped = total > totalMax || !isComplete
   return {
     ids: ids.slice(0, totalMax).slice(offset, offset + limit),
-    total: Math.min(ids.length, totalMax),
+    total: Math.min(total, totalMax),
     ...(isCapped ? { totalCapped: true as const } : {}),
   }
 }
@@ -119,7 +122,8 @@ async function searchProducts({ catalogStore }: ReadDeps, filter: ProductFilter,
   const { shopId: _, now: __, tag: ___, tagBits: ____, ...conditions } = filter
   const isFiltered = Object.values(conditions).some((value) => value !== undefined)
   const among = isFiltered ? await catalogStore.findCandidates(filter, candidatesMax) : undefined
-  return pageOfMatches(await catalogStore.search({ ...filter, words, among, limit: totalMax + 1 }), slice)
+  const { ids, isComplete } = await catalogStore.search({ ...filter, words, among, limit: totalMax + 1 })
+  return pageOfMatches({ ids, total: ids.length, isComplete }, slice)
 }
 
 /** Caches counted lists until the database changes or a publication date passes. */

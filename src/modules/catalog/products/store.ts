@@ -180,7 +180,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       return rows.map(({ id }) => id)
     },
 
-    filtered: (filter: ProductFilter, sort: ProductSort, limit: number) => filteredProducts(read, filter, sort, limit),
+    filtered: (filter: ProductFilter, sort: ProductSort, page: { end: number; totalMax: number }) =>
+      filteredProducts(read, filter, sort, page),
     /** Returns all products that match a filter; undefined if each condition has more than `most` candidates. */
     findCandidates: (filter: ProductFilter, most: number) => fewProducts(read, filter, most),
 

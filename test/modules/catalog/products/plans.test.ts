@@ -5,7 +5,7 @@ import pg from 'pg'
 import { engine } from '../../../../db/columns.ts'
 import { collectionProducts, productDocuments, products, productTags, variants } from '../../../../db/schema/catalog.ts'
 import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
-import { listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
+import { findPublicProductIds, listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { pageSlice, shopIn, usd } from '../../../support/catalog.ts'
 import { longTestMs } from '../../../support/timeouts.ts'
@@ -172,25 +172,52 @@ test('finds the few products that meet all filters when each filter alone matche
   expect(await pageOf({ available: true, minPrice: 30_001 }, 'newest')).toMatchObject({ total: 250 })
 })
 
-test('reads inner prices by product in a wide price range, in which few products have prices on both sides', async () => {
+test('lists by price, both ways, when more products enclose the lowest price than are sorted', async () => {
   await using app = await testApp()
   const { deps } = app
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
   await insertCopies(app, [], id)
+  await deps.db.write((tx) => tx.rows(sql.raw('update product_documents set max_price = min_price + 100000, spread = 6')))
+  const idsOf = async (sort: Sort) => {
+    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, minPrice: count - 4 }
+    const { ids, total } = await findPublicProductIds(deps, listQuery, pageSlice(1, 10))
+    return [total, ...ids.map((one) => Number(one.slice(-10)))]
+  }
+  // The shop's first product has the same lowest price as the first copy, and a later id.
+  expect((await idsOf('price')).toSpliced(2, 1)).toEqual([1_000, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  expect(await idsOf('-price')).toEqual([1_000, ...Array.from({ length: 10 }, (_, nth) => count - nth)])
+})
+
+test('reads the inner prices of a range only if they are few, otherwise those of each product', async () => {
+  await using app = await testApp()
+  const { deps } = app
+  const shop = await shopIn(app)
+  const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
+  await insertCopies(app, [], id)
+  // Odd products have a second price that is 500 higher. Now they have one between the two as well.
+  await deps.db.write((tx) =>
+    tx.rows(
+      sql.raw(`insert into product_inner_prices (product_id, price, shop_id)
+      select product_id, min_price + 250, shop_id from product_documents where shop_id = '${shop.shop.id}' and spread > 0`),
+    ),
+  )
+  await vacuumTables(app)
   const read = deps.db.read.rows.bind(deps.db.read)
   using rows = spyOn(deps.db.read, 'rows')
-  for (const [maxPrice, isRead] of [
-    [300, true],
-    [400, false],
+  for (const [maxPrice, total, isRead] of [
+    [10_003, 8, true],
+    [15_000, 1_000, false],
   ] as const) {
     rows.mockClear()
-    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort: 'price' as const, q: undefined, minPrice: 200, maxPrice }
-    // Odd products have a second price that is 500 higher.
-    expect((await listPublicProducts(deps, listQuery, pageSlice(1, 20))).total).toBe(maxPrice - 199)
-    const plans = (rows.mock.calls as [SQL][]).map(([statement]) =>
-      read<Record<string, unknown>>(engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`),
-    )
+    const listQuery = { shopId: shop.shop.id, showQuantity: false, sort: 'newest' as const, q: undefined, minPrice: 10_000, maxPrice }
+    expect((await listPublicProducts(deps, listQuery, pageSlice(1, 20))).total).toBe(total)
+    // The first statement counts.
+    const plans = (rows.mock.calls as [SQL][])
+      .slice(1)
+      .map(([statement]) =>
+        read<Record<string, unknown>>(engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`),
+      )
     expect([maxPrice, /product_inner_prices_price/.test(JSON.stringify(await Promise.all(plans)))]).toEqual([maxPrice, isRead])
   }
 })

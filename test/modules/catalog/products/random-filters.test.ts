@@ -2,7 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { system } from '../../../../src/core/command-context.ts'
-import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
+import { type Sort, sortNames, sorts } from '../../../../src/modules/catalog/products/domain.ts'
+import { tagBitsOf } from '../../../../src/modules/catalog/products/listing.ts'
 import { listPublicProducts } from '../../../../src/modules/catalog/products/public-reads.ts'
 import { changeProduct } from '../../../../src/modules/catalog/products/service.ts'
 import { testApp } from '../../../support/app.ts'
@@ -15,8 +16,9 @@ setDefaultTimeout(longTestMs)
 const vendors = ['Kiln', 'Mill', 'Forge'] as const
 const types = ['A', 'B'] as const
 const tags = ['linen', 'wide', 'sale'] as const
-const priceMax = 30
-const price = fc.integer({ min: 0, max: priceMax })
+const priceMax = 3_000
+/** Of several magnitudes, so that products have spreads of different numbers of digits. */
+const price = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: priceMax }))
 
 type Product = {
   readonly at: number
@@ -46,13 +48,15 @@ const query = fc.record({
   available: optional(fc.boolean()),
   isInCollection: fc.boolean(),
   sort: optional(fc.constantFrom<Sort>(...sortNames)),
+  // Small limits, so that 100 products are too many to sort.
+  limits: fc.record({ end: fc.integer({ min: 0, max: 5 }), totalMax: fc.integer({ min: 5, max: 12 }) }),
 })
 type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 
 const nameOf = ({ at }: Pick<Product, 'at'>): string => `p${String((at * 37) % 101).padStart(3, '0')}`
 
 /** Returns the names of the products that match, in the order of the list. */
-function matchesOf(products: readonly Product[], collection: readonly number[], testedQuery: Query): string[] {
+function matchesOf(products: readonly Product[], collection: readonly number[], testedQuery: Omit<Query, 'limits'>): string[] {
   const { vendor, type, tag, minPrice = 0, maxPrice = priceMax, available, isInCollection, sort } = testedQuery
   const lowest = ({ prices }: Product) => Math.min(...prices)
   const orders: Record<Sort, (a: Product, b: Product) => number> = {
@@ -117,7 +121,7 @@ test('a list contains exactly the products that meet all conditions, in its orde
   }
   await fc.assert(
     fc.asyncProperty(query, async (testedQuery) => {
-      const { isInCollection, ...conditions } = testedQuery
+      const { isInCollection, limits, ...conditions } = testedQuery
       const listQuery = {
         ...conditions,
         shopId: shop.shop.id,
@@ -129,6 +133,14 @@ test('a list contains exactly the products that meet all conditions, in its orde
       const titles = summaries.map((summary) => JSON.parse(summary).title)
       const expected = matchesOf(products, collection, testedQuery)
       expect([titles, total]).toEqual([expected, expected.length])
+      const tag = conditions.tag?.toLowerCase()
+      const tagBits = tag === undefined ? undefined : tagBitsOf([tag])
+      const { showQuantity: _, q: __, sort, ...filter } = { ...listQuery, tag, tagBits, now: app.clock.now() }
+      const order = sort === undefined && isInCollection ? 'collection' : sorts[sort ?? 'newest']
+      const first = await app.deps.catalogStore.filtered(filter, order, limits)
+      const names = first.ids.slice(0, limits.end).map((id) => nameOf({ at: ids.indexOf(id) }))
+      const most = limits.totalMax + 1
+      expect([names, Math.min(first.total, most)]).toEqual([expected.slice(0, limits.end), Math.min(expected.length, most)])
     }),
     { numRuns: 1_500 },
   )

@@ -39,7 +39,9 @@ export function SignedOut() {
   return (
     <main class="login-page">
       <p class="mark" aria-hidden="true">
-        souk<span>.</span>
+        <bdi dir="ltr">
+          souk<span>.</span>
+        </bdi>
       </p>
       <h1 ref={heading} tabIndex={-1}>
         {title}

@@ -105,7 +105,7 @@ export default {
   kind: 'Kind',
   'kind.STANDARD': 'Goods or services',
   'kind.GIFT_CARD': 'Gift card',
-  kindHint: 'Once paid, the recipient gets a gift card over the price by email. Gift cards are not taxed, shipped or discounted.',
+  kindHint: 'Once paid, a gift card worth the price is emailed to the recipient. Gift cards are not taxed, shipped or discounted.',
   statusHint: 'Only active products are visible to customers',
   showing: 'Visibility',
   'showing.auto': 'When active',

@@ -148,7 +148,7 @@ class ProductBuilder {
   private giftCard(rows: readonly Row[]): Pick<ImportedProduct, 'isGiftCard'> {
     if (!this.columns.indexes.has('giftCard')) return {}
     const row = rows.filter((one) => this.read(one, 'giftCard', parseBoolean) === true)[0]
-    const message = 'Imported as a gift card: each unit sold issues a card over the price.'
+    const message = 'Imported as a gift card: each unit sold issues a card worth the price.'
     if (row) this.notices.push({ row: row.number, ...this.columnOf('giftCard'), message })
     return { isGiftCard: row !== undefined }
   }

@@ -68,7 +68,7 @@ const beforeVariants = {
   kind: t.Optional(
     oneOf(productKinds, {
       description:
-        'GIFT_CARD: each unit that is paid issues a gift card over the price of its variant. Missing only in public records of products last changed in an earlier version: STANDARD',
+        'GIFT_CARD: each unit that is paid issues a gift card worth the price of its variant. Missing only in public records of products last changed in an earlier version: STANDARD',
     }),
   ),
   options: t.Array(Option),

@@ -333,7 +333,7 @@ test('a product is a gift card if one of its rows says so, and a skipped product
   )
   const notices = [
     { row: 2, handle: 'hidden', column: 'Status' },
-    { row: 4, handle: 'card', column: 'Gift Card', message: 'Imported as a gift card: each unit sold issues a card over the price.' },
+    { row: 4, handle: 'card', column: 'Gift Card', message: 'Imported as a gift card: each unit sold issues a card worth the price.' },
   ]
   expect((await shop.importAfterDryRun(file)).notices).toMatchObject(notices)
   expect([(await shop.byHandle('hidden')).kind, (await shop.byHandle('card')).kind]).toEqual(['STANDARD', 'GIFT_CARD'])

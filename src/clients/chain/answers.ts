@@ -92,9 +92,15 @@ export function isAnswerTo(requests: unknown, answer: unknown): boolean {
 /** The error of a node. */
 type RpcError = { readonly code: unknown; readonly message: string; readonly data: unknown }
 
-/** Returns the error of a response, or of a batch that was refused. */
+/**
+ * Returns the error of a response, or of a batch that was refused. Some gateways send the error as a text, or its fields
+ * without an envelope.
+ */
 export function errorIn(answer: unknown): RpcError | undefined {
-  const error = isRecord(answer) ? answer['error'] : undefined
+  if (!isRecord(answer)) return undefined
+  const isBare = !('result' in answer) && typeof answer['message'] === 'string'
+  const error = answer['error'] ?? (isBare ? answer : undefined)
+  if (typeof error === 'string') return { code: undefined, message: error.slice(0, messageMax), data: undefined }
   if (!isRecord(error)) return undefined
   const { code, message, data } = error
   return { code, message: typeof message === 'string' ? message.slice(0, messageMax) : '', data }

@@ -58,7 +58,8 @@ export function failureOf(
   const excerpt = sanitize(text, url)
   const description = excerpt === '' ? errorText : `${errorText}: ${excerpt}`
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
-  if (keyStatuses.includes(status)) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceBy.key })
+  const isOfKey = keyStatuses.includes(status) && (code === undefined || blocksRequested === undefined || blocksRequested <= 1)
+  if (isOfKey) return new NodeError('FAULT', `it answered with ${description}`, { ...wait, advice: adviceBy.key })
   // Example: "exceeds the range of your plan, upgrade for more compute units". Fewer blocks may succeed.
   const mayShrink = blocksRequested !== undefined && blocksRequested > 1 && /\branges?\b/i.test(text)
   const isLimited = status === 429 || rateCodes.includes(code) || (status < 500 && rateWords.test(text) && !mayShrink)
@@ -74,10 +75,11 @@ export function failureOf(
 }
 
 /**
- * Returns whether a smaller request may succeed: true for every JSON-RPC error and every 4xx, except statuses of keys.
+ * Returns whether a smaller request may succeed: true for every JSON-RPC error, and for every 4xx except statuses of
+ * keys. Some providers refuse a range above the plan with 403 and a JSON-RPC error.
  */
 export const mayBeTooMuch = ({ status = 200, code }: Omit<NodeResponse, 'message'>): boolean =>
-  !keyStatuses.includes(status) && (status < 500 || code !== undefined)
+  code !== undefined || (status < 500 && !keyStatuses.includes(status))
 
 function adviceFor(status: number, text: string, blocksRequested: number | undefined): string {
   if (historyWords.test(text)) return adviceBy.history

@@ -35,6 +35,10 @@ const refusals: Record<string, (calls: RpcCall[]) => Response> = {
   'status 400 with an error': () => Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 }),
   'status 400 without JSON': () => new Response('<html><h1>Nope</h1></html>', { status: 400 }),
   'status 413': () => new Response('', { status: 413 }),
+  'status 403 with an error': () => Response.json({ jsonrpc: '2.0', id: null, error }, { status: 403 }),
+  'status 500 with an error': () => Response.json({ jsonrpc: '2.0', id: null, error }, { status: 500 }),
+  'a text as the error': () => Response.json({ error: 'The moon is full tonight' }),
+  'an error without an envelope': () => Response.json(error),
   'status 422 with other JSON': () => Response.json({ detail: 'unprocessable' }, { status: 422 }),
 }
 const logsAbove =

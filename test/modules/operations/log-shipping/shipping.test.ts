@@ -86,7 +86,8 @@ function openShop({
     while (!condition()) {
       for (const resume of waiting) resume()
       waiting.clear()
-      await new Promise((resume) => setImmediate(resume))
+      // Leaves the CPU to the thread that reads the log.
+      await Bun.sleep(1)
     }
   }
   return {

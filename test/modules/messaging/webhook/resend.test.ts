@@ -97,7 +97,7 @@ test('resending during a large backlog causes no write conflicts', async () => {
   await using server = receiver(() => new Response(null, { status: server.received.length % 3 === 0 ? 500 : 204 }))
   const shop = await app.merchant()
   for (let nth = 0; nth < 4; nth++) await registerEndpoint(app, shop, server.url)
-  for (let nth = 0; nth < 300; nth++) await enqueueEvent(app, shop, `order.confirmed:${nth}`)
+  for (let nth = 0; nth < 100; nth++) await enqueueEvent(app, shop, `order.confirmed:${nth}`)
   const givenUp = await Promise.all(Array.from({ length: 20 }, () => insertFailedDelivery(app, shop)))
   const before = app.deps.db.stats.retries
   const delivering = deliver(app)

@@ -19,3 +19,17 @@ test('the menu of an owner fits a laptop’s screen without scrolling', async ({
     expect(await visitor.axe()).toEqual([])
   }
 })
+
+test('the menu of a phone begins below the bar and scrolls to its end', async ({ open, shop }) => {
+  const visitor = await open({ as: shop, at: `s/${shop.shop.name}`, width: 'phone' })
+  await visitor.heading(/./)
+  await visitor.settled()
+  await visitor.press('Menu', { role: 'button' })
+  const isWithin = `(() => {
+    const [menu, bar] = ['#menu', '.top'].map((one) => document.querySelector(one).getBoundingClientRect())
+    return menu.top >= bar.bottom - 2 && menu.bottom <= innerHeight
+  })()`
+  expect(await visitor.page.evaluate(isWithin)).toBe(true)
+  await visitor.press('Log out')
+  await visitor.there(/Log in/, { role: 'heading' })
+})

@@ -93,8 +93,8 @@ export function isAnswerTo(requests: unknown, answer: unknown): boolean {
 type RpcError = { readonly code: unknown; readonly message: string; readonly data: unknown }
 
 /**
- * Returns the error of a response, or of a batch that was refused. Some gateways send the error as a text, or its fields
- * without an envelope.
+ * Returns the error of a response, or of a batch that was refused. Some gateways send the error as a text, or its
+ * fields without an envelope.
  */
 export function errorIn(answer: unknown): RpcError | undefined {
   if (!isRecord(answer)) return undefined

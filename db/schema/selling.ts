@@ -308,7 +308,6 @@ export const orders = table(
     agent: json<AgentOrigin | null>('agent'),
   },
   (order) => [
-    index('orders_agent').on(order.shopId, order.number).where(sql`agent is not null`),
     uniqueIndex('orders_number').on(order.shopId, order.number),
     // At most one active order per cart.
     uniqueIndex('orders_cart_live').on(order.cartId).where(sql`status not in ('EXPIRED', 'CANCELLED')`),
@@ -323,6 +322,9 @@ export const orders = table(
     index('orders_state_number').on(
       ...[order.shopId, order.status, order.paymentStatus, order.number, order.fulfilmentStatus, order.createdAt],
     ),
+    index('orders_agent')
+      .on(...[order.shopId, order.number, order.status, order.paymentStatus, order.fulfilmentStatus, order.createdAt])
+      .where(sql`agent is not null`),
     // CONFIRMED orders: one range in any payment state.
     index('orders_to_send').on(order.shopId, order.number, order.fulfilmentStatus, order.createdAt).where(sql`status = 'CONFIRMED'`),
     index('orders_fulfilment').on(order.shopId, order.fulfilmentStatus, order.number, order.createdAt),

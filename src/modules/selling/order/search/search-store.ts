@@ -1,20 +1,16 @@
-import { and, asc, desc, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
-import { engine } from '../../../../../db/columns.ts'
+import { and, asc, desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Reader, Writer } from '../../../../../db/engine.ts'
 import { prepare } from '../../../../../db/prepared.ts'
-import { indexedBy } from '../../../../../db/product-filter.ts'
 import { fulfilments } from '../../../../../db/schema/fulfilments.ts'
 import { orderDays } from '../../../../../db/schema/search-index.ts'
-import { orderLines, orderNumbers, orders, restingStatus } from '../../../../../db/schema/selling.ts'
-import { orderTags } from '../../../../../db/schema/tags.ts'
+import { orderLines, orderNumbers, orders } from '../../../../../db/schema/selling.ts'
 import { orderIndexed, orderSearch } from '../../../../../db/search.ts'
 import { searchBackfillOf } from '../../../../../db/search-backfill.ts'
-import { isToFulfil } from '../../../../../db/units-to-send.ts'
 import { dayNumberOf } from '../../../../lib/day.ts'
-import { normalMailAddress } from '../../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../../lib/page.ts'
-import { type Order, type OrderFilter, type OrderStatus, orderPaymentStatuses, orderStatuses, statusesOf } from '../domain.ts'
-import { type ListOrder, listOrderOf, matchesSearch, searchWordsOf } from '../listing.ts'
+import type { Order, OrderFilter } from '../domain.ts'
+import { type ListOrder, matchesSearch, searchWordsOf } from '../listing.ts'
+import { allNumbers, alongColumns, alongTotals, conditionsOf, type NumberRange, sortSql } from './column-search-store.ts'
 
 /** Totals of a word search are exact up to this number, and no results lie beyond it. */
 const foundMax = 1_000
@@ -27,11 +23,9 @@ const walkedMax = 10_000
 const walkedPerQuery = 2_500
 /** Orders whose words are computed before the thread is yielded. */
 const comparedPerBatch = 100
-const numberMax = 2_147_483_647
 
 type FoundOrders = { readonly ids: string[]; readonly total: number; readonly isCapped: boolean }
 type Numbers = { readonly numbers: readonly number[]; readonly isCapped: boolean }
-type NumberRange = { readonly first: number; readonly last: number }
 
 /** Reads the row that the same write inserted. */
 const ownNumber = sql`(select number from orders where id = ${sql.placeholder('id')})`
@@ -52,8 +46,6 @@ const recordDay = prepare(
 
 type SearchedOrder = Pick<Order, 'id' | 'shopId' | 'createdAt'>
 
-const allNumbers: NumberRange = { first: 1, last: numberMax }
-const newestFirst = listOrderOf()
 const fills = searchBackfillOf('ORDERS', 'orders o', orderIndexed)
 
 /** Finds orders by words, by day and by columns. */
@@ -135,11 +127,6 @@ async function idsOf(read: Reader, shopId: string, numbers: readonly number[]): 
   return numbers.flatMap((number) => byNumber.get(number) ?? [])
 }
 
-const sortSql = ({ isByTotal, isDescending }: ListOrder): SQL => {
-  const direction = sql.raw(isDescending ? 'desc' : 'asc')
-  return isByTotal ? sql`order by total ${direction}, number ${direction}` : sql`order by number ${direction}`
-}
-
 /** Returns a page of found numbers, which come highest first. */
 async function pageOfNumbers(
   read: Reader,
@@ -156,32 +143,6 @@ async function pageOfNumbers(
   )
 }
 
-const restingStatuses: readonly Order['status'][] = ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED']
-
-/** Finds numbers along the index of totals, one range for each status. */
-function alongTotals(filter: OrderFilter, { first, last }: NumberRange, slice: PageSlice, order: ListOrder): SQL {
-  const ranges = statusesOf(filter).map((status) => {
-    const isResting = restingStatuses.includes(status)
-    // Every payment status, because SQLite would read all orders for a range of numbers without it.
-    const inIndex = isResting ? restingStatus : inArray(orders.paymentStatus, [...orderPaymentStatuses])
-    const matches = and(eq(orders.shopId, filter.shopId), eq(orders.status, status), inIndex, ...conditionsIn(status, filter))
-    return sql`select number, total from orders ${indexedBy(isResting ? 'orders_state_total' : 'orders_state_number')}
-      where ${matches} and number between ${first} and ${last}`
-  })
-  // SQLite merges the ranges only if the columns of their order are selected.
-  return sql`select number, total from ${mergeRanges(ranges, sortSql(order), slice)}`
-}
-
-/**
- * Returns a page of ranges of indexes, each of which has the order. PostgreSQL merges ranges that say their order and
- * their limit; it would sort others. SQLite merges those without a limit.
- */
-const mergeRanges = (ranges: readonly SQL[], sort: SQL, { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>): SQL => {
-  const limitEach = engine === 'sqlite' ? sql.empty() : sql`limit ${offset + limit}`
-  const sorted = ranges.map((range) => sql`select * from (${range} ${sort} ${limitEach}) as state`)
-  return sql`(${sql.join(sorted, sql` union all `)}) as found ${sort} limit ${limit} offset ${offset}`
-}
-
 const capped = (numbers: readonly number[]): Numbers => ({
   numbers: numbers.slice(0, foundMax),
   isCapped: numbers.length > foundMax,
@@ -191,7 +152,7 @@ const capped = (numbers: readonly number[]): Numbers => ({
 async function byColumns(read: Reader, filter: OrderFilter, bounds: NumberRange, slice: PageSlice, order: ListOrder): Promise<FoundOrders> {
   const { limit, offset } = slice
   const [counted] = await read.rows<{ n: number | string }>(
-    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1)}) as first_ones`,
+    sql`select count(*) as n from (${alongColumns(filter, bounds, countedMax + 1, 0, 'ANY')}) as first_ones`,
   )
   const n = Number(counted?.n ?? 0)
   const pageQuery = () => {
@@ -329,88 +290,6 @@ async function boundsOf(read: Reader, { shopId, from, until }: OrderFilter): Pro
   return row?.first == null || row.last == null ? undefined : { first: row.first, last: row.last }
 }
 
-/** Finds numbers by columns along one index; other conditions are tested on the way. Also returns totals to sort by. */
-function alongColumns(
-  filter: OrderFilter,
-  { first, last }: NumberRange,
-  limit: number,
-  offset = 0,
-  { isByTotal, isDescending }: ListOrder = newestFirst,
-): SQL {
-  const { shopId, customerId, email, status, paymentStatus, fulfilmentStatus, toFulfil, agent, number, numbers, id, tag } = filter
-  const columns = sql.raw(isByTotal ? 'number, total' : 'number')
-  const byNumber = sortSql({ isByTotal: false, isDescending })
-  const within = sql`number between ${first} and ${last}`
-  const rest = and(...conditionsOf(filter)) ?? sql`true`
-  const cut = sql`${byNumber} limit ${limit} offset ${offset}`
-  // A limit keeps both engines from choosing another index.
-  const along = (condition: SQL, part: SQL) => sql`select ${columns} from (
-    select * from orders where ${condition} and ${within} ${byNumber} limit ${numberMax}) as orders
-    where ${rest} ${part}`
-  if (id !== undefined || number !== undefined)
-    return sql`select ${columns} from orders where ${id === undefined ? sql`number = ${number}` : sql`id = ${id}`} and shop_id = ${shopId} and ${within} and ${rest} ${cut}`
-  // The numbers alone inside: PostgreSQL would otherwise walk the range and compare each number.
-  if (numbers !== undefined)
-    return sql`select ${columns} from (
-      select * from orders where shop_id = ${shopId} and ${inArray(orders.number, [...numbers])} limit ${numberMax}) as orders
-      where ${within} and ${rest} ${cut}`
-  if (customerId !== undefined && customerId !== null) return along(sql`customer_id = ${customerId} and shop_id = ${shopId}`, cut)
-  if (email !== undefined) return along(sql`shop_id = ${shopId} and lower(email) = ${normalMailAddress(email)}`, cut)
-  if (tag !== undefined) {
-    const chosen = isByTotal ? sql`number, (select total from orders where orders.id = order_tags.order_id) as total` : sql`number`
-    const others = conditionsOf({ ...filter, tag: undefined })
-    const matches = others.length === 0 ? sql`` : sql`and exists (select 1 from orders where orders.id = order_id and ${and(...others)})`
-    return sql`select ${chosen} from order_tags
-      where order_tags.shop_id = ${shopId} and order_tags.tag = ${tag} and ${within} ${matches} ${cut}`
-  }
-  if (agent) return along(sql`shop_id = ${shopId} and agent is not null`, cut)
-  // The rest reads ranges of indexes that contain all tested columns, without a subquery of whole rows.
-  const inRange = (index: string, ...conditions: SQL[]) =>
-    sql`select ${columns} from orders ${indexedBy(index)} where ${and(eq(orders.shopId, shopId), ...conditions)} and ${within}`
-  const isPlain = status === undefined && paymentStatus === undefined && !toFulfil
-  if (fulfilmentStatus !== undefined && (isPlain || fulfilmentStatus === 'PARTIALLY_FULFILLED'))
-    return sql`${inRange('orders_fulfilment', ...conditionsOf(filter))} ${cut}`
-  const statuses = statusesOf(filter)
-  if (statuses.length === 0) return sql`select ${columns} from orders where false`
-  if (paymentStatus === undefined && statuses.length === orderStatuses.length) return along(sql`shop_id = ${shopId}`, cut)
-  if (paymentStatus === undefined && statuses.length === 1 && statuses[0] === 'CONFIRMED')
-    return sql`${inRange('orders_to_send', sql`status = 'CONFIRMED'`, ...conditionsIn('CONFIRMED', filter))} ${cut}`
-  // Each status on its own: numbers are sorted only within one. The engines merge the ranges.
-  const paymentStatuses = paymentStatus === undefined ? orderPaymentStatuses : [paymentStatus]
-  const ranges = statuses.flatMap((one) => {
-    const others = conditionsIn(one, { ...filter, paymentStatus: undefined })
-    return paymentStatuses.map((paid) => inRange('orders_state_number', eq(orders.status, one), eq(orders.paymentStatus, paid), ...others))
-  })
-  return sql`select ${columns} from ${mergeRanges(ranges, byNumber, { limit, offset })}`
-}
-
 async function numbersIn(read: Reader, query: SQL): Promise<number[]> {
   return (await read.rows<{ number: number }>(query)).map(({ number }) => number)
-}
-
-/** The conditions of a list that orders of a status may fail. Only CONFIRMED has a fulfilment status of its own. */
-const conditionsIn = (status: OrderStatus, { fulfilmentStatus, ...filter }: OrderFilter): SQL[] =>
-  conditionsOf({ ...filter, status: undefined, ...(status === 'CONFIRMED' && { fulfilmentStatus }) })
-
-/** The conditions of a list besides its shop and words. */
-function conditionsOf(filter: OrderFilter): SQL[] {
-  const { status, paymentStatus, fulfilmentStatus, toFulfil, agent, customerId, number, numbers, id, email, tag, from, until } = filter
-  const same = [
-    status === undefined ? undefined : eq(orders.status, status),
-    paymentStatus === undefined ? undefined : eq(orders.paymentStatus, paymentStatus),
-    fulfilmentStatus === undefined ? undefined : eq(orders.fulfilmentStatus, fulfilmentStatus),
-    toFulfil && isToFulfil('orders'),
-    agent && isNotNull(orders.agent),
-    customerId === undefined || customerId === null ? undefined : eq(orders.customerId, customerId),
-    number === undefined ? undefined : eq(orders.number, number),
-    numbers && inArray(orders.number, [...numbers]),
-    id === undefined ? undefined : eq(orders.id, id),
-    email === undefined ? undefined : sql`lower(${orders.email}) = ${normalMailAddress(email)}`,
-    tag === undefined
-      ? undefined
-      : sql`exists (select 1 from ${orderTags} where ${orderTags.orderId} = ${orders.id} and ${orderTags.tag} = ${tag})`,
-    from === undefined ? undefined : gte(orders.createdAt, from),
-    until === undefined ? undefined : lt(orders.createdAt, until),
-  ]
-  return same.filter((condition) => condition !== undefined)
 }

@@ -1,0 +1,2 @@
+DROP INDEX "orders_agent";--> statement-breakpoint
+CREATE INDEX "orders_agent" ON "orders" USING btree ("shop_id","number","status","payment_status","fulfilment_status","created_at") WHERE agent is not null;

@@ -103,13 +103,20 @@ export const idOfBytes = (kind: IdKind, bytes: Uint8Array): string => `${idPrefi
 export function bytesOfId(kind: IdKind, id: string): Uint8Array | undefined {
   const prefix = `${idPrefixes[kind]}_`
   if (!id.startsWith(prefix) || id.length !== prefix.length + 26) return undefined
-  let bits = 0n
-  for (const character of id.slice(prefix.length)) {
-    const value = alphabet.indexOf(character)
-    if (value < 0) return undefined
-    bits = (bits << 5n) | BigInt(value)
+  const bytes = Buffer.alloc(16)
+  // Before the first byte there are two bits, which must be zero.
+  let [held, bits, length] = [0, -2, 0]
+  for (let at = prefix.length; at < id.length; at++) {
+    const value = alphabet.indexOf(id.charAt(at))
+    if (value < 0 || (bits < 0 && value > 7)) return undefined
+    held = (held << 5) | value
+    bits += 5
+    if (bits < 8) continue
+    bits -= 8
+    bytes[length++] = held >> bits
+    held &= (1 << bits) - 1
   }
-  return bits >> 128n === 0n ? Buffer.from(bits.toString(16).padStart(32, '0'), 'hex') : undefined
+  return bytes
 }
 
 /**

@@ -45,7 +45,10 @@ export const sessionIdIn = (key: Uint8Array, token: string): string | undefined 
 
 /** One block of random bits needs neither a mode nor padding, so that the same session always has the same token. */
 const blockCipher = 'aes-256-ecb'
-const cipherKeyOf = (key: Uint8Array): Buffer => createHmac('sha256', key).update('session tokens').digest()
+const cipherKeys = new WeakMap<Uint8Array, Buffer>()
+/** Derives the key of the cipher, once. */
+const cipherKeyOf = (key: Uint8Array): Buffer =>
+  cipherKeys.getOrInsertComputed(key, () => createHmac('sha256', key).update('session tokens').digest())
 const encryptId = (key: Uint8Array, id: Uint8Array): Buffer =>
   createCipheriv(blockCipher, cipherKeyOf(key), null).setAutoPadding(false).update(id)
 const decryptId = (key: Uint8Array, id: Uint8Array): Buffer =>

@@ -19,7 +19,9 @@ import { isRelease } from '../../../lib/ucp/releases.ts'
  * @throws UcpError if it is no such URL, if the two differ, or for a parameter `version` of another release
  */
 export function namedProfile(header: string | null, inMeta: unknown): string | undefined {
-  const member = header === null ? undefined : dictionaryOf(header)?.get('profile')
+  // Most platforms send only this member, which needs no parser.
+  const plain = /^profile="([!#-[\]-~]+)"$/.exec(header ?? '')?.[1]
+  const member = plain !== undefined ? ([plain, new Map()] as const) : header === null ? undefined : dictionaryOf(header)?.get('profile')
   const inHeader = header === null ? undefined : (member?.[0] ?? null)
   const version = member?.[1].get('version')
   if (version !== undefined && !(typeof version === 'string' && isRelease(version)))

@@ -2,7 +2,7 @@ import { publicUrlOf } from '../../../core/public-url.ts'
 import type { HttpMessage } from '../../../lib/http-signatures.ts'
 import type { Platform } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
-import { commonCapabilities } from '../../../lib/ucp/negotiation.ts'
+import { commonCapabilities, type PlatformProfile } from '../../../lib/ucp/negotiation.ts'
 import { type Capability, capabilityNames, newestRelease } from '../../../lib/ucp/releases.ts'
 import { assertDigest, namedProfile, proofFailure, proofsOf } from './domain.ts'
 import type { PlatformDeps } from './providers.ts'
@@ -60,8 +60,13 @@ export async function identifyPlatform(
   }
   if (refusal) throw refusal
   const { release, webhookUrl } = profile
-  return { profile: url, isProven: proofs.length > 0, release, capabilities: commonCapabilities(offered, profile), webhookUrl }
+  const ofProfile = negotiated.getOrInsertComputed(profile, () => new WeakMap())
+  const capabilities = ofProfile.getOrInsertComputed(offered, () => commonCapabilities(offered, profile))
+  return { profile: url, isProven: proofs.length > 0, release, capabilities, webhookUrl }
 }
+
+/** Capabilities in common with each cached profile, by what the shop offers. */
+const negotiated = new WeakMap<PlatformProfile, WeakMap<ReadonlySet<Capability>, ReadonlySet<Capability>>>()
 
 /** Returns a request as its sender addressed it: PUBLIC_URL, and below it the path that arrived here. */
 function messageOf(deps: PlatformDeps, { method, url, headers }: PlatformRequest['request']): HttpMessage {

@@ -9,7 +9,7 @@ import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { backfillKpis } from '../src/modules/operations/kpi/index.ts'
 import type { Order } from '../src/modules/selling/order/domain.ts'
 import { searchWordsOf } from '../src/modules/selling/order/listing.ts'
-import { findingStore } from '../src/modules/selling/order/search/search-store.ts'
+import { orderIndexStore } from '../src/modules/selling/order/search/search-index-store.ts'
 import type { FullOrder } from '../src/modules/selling/order/view.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
 import { administer } from './databases.ts'
@@ -69,7 +69,7 @@ async function seedOrders({ deps }: Instance, shopId: string, count: number): Pr
         await tx.insert(orders).values(some.slice(at, at + 100).map(({ order }) => order))
         await tx.insert(orderLines).values(some.slice(at, at + 100).flatMap(({ lines }) => lines))
       }
-      for (const { order, lines } of some) await findingStore.add(tx, order, searchWordsOf(order, lines, []))
+      for (const { order, lines } of some) await orderIndexStore.add(tx, order, searchWordsOf(order, lines, []))
     })
     if (process.stderr.isTTY) process.stderr.write(`\r  seeding order ${first} of ${count}`)
   }

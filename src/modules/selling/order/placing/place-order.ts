@@ -28,7 +28,7 @@ import { searchWordsOf } from '../listing.ts'
 import { mailInstructions } from '../mails.ts'
 import type { OrderDeps } from '../providers.ts'
 import type { SagaContext, SagaRun } from '../saga/saga-context.ts'
-import { findingStore } from '../search/search-store.ts'
+import { orderIndexStore } from '../search/search-index-store.ts'
 import { openOrderLimitsStore } from './open-order-limits-store.ts'
 
 /** By then some unpaid orders are paid or have ended. */
@@ -72,7 +72,7 @@ export async function placeOrder(
         const reserved = await takeResources(tx, deps, { ...purchase, isKnown }, draft)
         const [lines, giftCards] = [linesOf(id, snapshot, priced, reserved), cardsOf(id, priced)]
         const inserted = await deps.orderStore.insert(tx, draft, lines, giftCards)
-        await findingStore.add(tx, draft, searchWordsOf(draft, lines, []))
+        await orderIndexStore.add(tx, draft, searchWordsOf(draft, lines, []))
         await openOrderLimitsStore.assertWithin(tx, draft, limitsOf(deps))
         const payments = draft.amountDue > 0 ? [await createPayment(tx, deps, { order: draft, choice, holder })] : []
         const events: OrderEvent[] = []

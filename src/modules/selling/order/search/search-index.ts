@@ -2,6 +2,7 @@ import type { Writer } from '../../../../../db/engine.ts'
 import { backfillSearch, indexMissed, type SearchBackfill } from '../../../../core/backfill.ts'
 import { searchWordsOf } from '../listing.ts'
 import type { OrderDeps } from '../providers.ts'
+import { orderIndexStore } from './search-index-store.ts'
 import { findingStore } from './search-store.ts'
 
 /**
@@ -12,7 +13,7 @@ export async function reindexOrder(tx: Writer, { orderStore }: Pick<OrderDeps, '
   const order = await orderStore.lock(tx, orderId)
   if (!order) return
   const [lines, parcels] = [await orderStore.lines(orderId, tx), await orderStore.parcelsOf(tx, orderId)]
-  await findingStore.replace(tx, order, searchWordsOf(order, lines, parcels))
+  await orderIndexStore.replace(tx, order, searchWordsOf(order, lines, parcels))
 }
 
 type FillDeps = Pick<OrderDeps, 'db' | 'clock' | 'log' | 'orderStore'>

@@ -265,23 +265,38 @@ const cheapest = <T extends { readonly cost: number }>(candidates: readonly T[])
 
 const titleKey = sql`(select title_key from product_documents f ${indexedBy('product_documents_facts')} where f.product_id = ${productIdIn(sql.raw('id_suffix'))})`
 
+/** Selects at most `most` matches of each source. The limit keeps both engines from merging the queries. */
+const matchesOf = (filter: ProductFilter, sources: readonly Source[], most: number): SQL =>
+  sql.join(
+    sources.map(({ satisfied, rows, idSuffix, hasTitleKey }) => {
+      const conditions = [...columnConditions(filter, satisfied), ...lookupConditions(filter, productIdIn(idSuffix), satisfied)]
+      const title = sql.raw(hasTitleKey ? 'c.title_key' : 'cast(null as text)')
+      return sql`select * from (select ${idSuffix} as id_suffix, visible_from, min_price, ${title} as title_key
+        from (${rows()}) c where ${allOf(conditions)} limit ${most}) m`
+    }),
+    sql` union all `,
+  )
+
+/** Counts the matches among the entries of sources, up to `most`. */
+async function countMatches(read: Rows, filter: ProductFilter, sources: readonly Source[], most: number): Promise<number> {
+  const [row] = await read.rows<{ n: number | string }>(
+    sql`select count(*) as n from (select 1 from (${matchesOf(filter, sources, most)}) f limit ${most}) n`,
+  )
+  return Number(row?.n)
+}
+
 /**
- * Returns the first matches among the entries of sources, and the number of matches. If there are more than `most`, the
- * number is `most` + 1, and the ids are not the first.
+ * Returns the first matches among the entries of sources, and the number of matches.
+ * @param most at least the number of matches of each source
+ * @param total the number of matches if it has been counted
  */
 async function sortMatches(
   read: Rows,
   filter: ProductFilter,
   sources: readonly Source[],
   { order, descending }: Exclude<ProductSort, 'collection'>,
-  { most, limit }: { most: number; limit: number },
+  { most, limit, total }: { most: number; limit: number; total?: number },
 ): Promise<{ ids: string[]; total: number }> {
-  // The limits keep both engines from merging the queries.
-  const matches = sources.map(({ satisfied, rows, idSuffix, hasTitleKey }) => {
-    const conditions = [...columnConditions(filter, satisfied), ...lookupConditions(filter, productIdIn(idSuffix), satisfied)]
-    return sql`select * from (select ${idSuffix} as id_suffix, visible_from, min_price, ${sql.raw(hasTitleKey ? 'c.title_key' : 'cast(null as text)')} as title_key
-      from (${rows()}) c where ${allOf(conditions)} limit ${most + 1}) m`
-  })
   const keys = {
     newest: sql.raw('visible_from'),
     price: sql.raw('min_price'),
@@ -289,8 +304,8 @@ async function sortMatches(
   }
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const rows = await read.rows<{ id_suffix: string; n: number | string }>(
-    sql`select id_suffix, n from (select f.*, count(*) over () as n from (${sql.join(matches, sql` union all `)} limit ${most + 1}) f) g
-      order by case when n <= ${most} then ${keys[order]} end ${direction}, id_suffix ${direction} limit ${Math.max(1, limit)}`,
+    sql`select id_suffix, ${sql.raw(total === undefined ? 'count(*) over ()' : String(total))} as n from (${matchesOf(filter, sources, most)}) f
+      order by ${keys[order]} ${direction}, id_suffix ${direction} limit ${Math.max(1, limit)}`,
   )
   return { ids: rows.slice(0, limit).map(({ id_suffix }) => productIdOf(id_suffix)), total: Number(rows[0]?.n ?? 0) }
 }
@@ -329,8 +344,8 @@ export async function filteredProducts(
   const few = totalMax + sortedPerProduct * end
   const facets = facetsOf(filter, order)
   const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
-  const sorted = (sources: readonly Source[], { most = collectionMax, limit = end } = {}) =>
-    sortMatches(read, filter, sources, sort, { most, limit })
+  const sorted = (sources: readonly Source[], options: { most?: number; limit?: number; total?: number } = {}) =>
+    sortMatches(read, filter, sources, sort, { most: collectionMax, limit: end, ...options })
   if (filter.collectionId !== undefined) return sorted([collectionSource(filter)])
   const isOfOneList = !isPriced && facets.length <= 1 && (filter.available === undefined || order === 'newest')
   const sizes = isOfOneList ? [] : await listSizesOf(read, filter, facets)
@@ -344,19 +359,21 @@ export async function filteredProducts(
   const isUnknown = set?.cost === Number.POSITIVE_INFINITY && !isPriced && sets.length > 1
   if (!set || isUnknown || (shortest && shortest.cost <= Math.min(set.cost, lookupCost * few)))
     return inOrder(sortedSource({ ...filter, minPrice: undefined }, order, descending, shortest?.facet))
-  const page = await sorted(set.sources, { most: few })
-  if (page.total <= few) return page
+  if (set.cost < Number.POSITIVE_INFINITY) return sorted(set.sources)
+  const total = await countMatches(read, filter, set.sources, few + 1)
+  if (total <= few) return sorted(set.sources, { total })
   const walk = (limit: number, range = filter) => walkIndex(read, filter, sortedSource(range, order, descending, shortest?.facet), limit)
   const [, ...below] = set.sources
-  if (order !== 'price' || below.length === 0) return { ...page, ids: await walk(end) }
+  if (order !== 'price' || below.length === 0) return { ids: await walk(end), total }
   // By price, products whose lowest price is below the range come before it.
   const walkBelow = async (limit: number) => {
-    const found = await sorted(below, { most: countMax, limit })
-    return found.total > countMax ? walk(limit, { ...filter, minPrice: undefined, maxPrice: (filter.minPrice ?? 0) - 1 }) : found.ids
+    const isTooLarge = costOf(below, await countEntries(read, below, countMax)) > countMax
+    if (isTooLarge) return walk(limit, { ...filter, minPrice: undefined, maxPrice: (filter.minPrice ?? 0) - 1 })
+    return (await sorted(below, { most: countMax, limit, total: 0 })).ids
   }
   const [first, second] = descending ? [walk, walkBelow] : [walkBelow, walk]
   const ids = await first(end)
-  return { ...page, ids: ids.length < end ? [...ids, ...(await second(end - ids.length))] : ids }
+  return { ids: ids.length < end ? [...ids, ...(await second(end - ids.length))] : ids, total }
 }
 
 /**

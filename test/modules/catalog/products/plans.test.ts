@@ -178,14 +178,17 @@ test('lists by price, both ways, when more products enclose the lowest price tha
   const shop = await shopIn(app)
   const { id } = await shop.add({ title: 'Linen shirt', variants: [{ price: usd(1) }] })
   await insertCopies(app, [], id)
-  await deps.db.write((tx) => tx.rows(sql.raw('update product_documents set max_price = min_price + 100000, spread = 6')))
+  // One statement for all would take long enough for PostgreSQL to cancel it on a busy machine.
+  for (const vendor of ['V0', 'V1', 'V2'])
+    await deps.db.write((tx) =>
+      tx.rows(sql`update product_documents set max_price = min_price + 100000, spread = 6 where vendor = ${vendor}`),
+    )
   const idsOf = async (sort: Sort) => {
     const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, minPrice: count - 4 }
     const { ids, total } = await findPublicProductIds(deps, listQuery, pageSlice(1, 10))
     return [total, ...ids.map((one) => Number(one.slice(-10)))]
   }
-  // The shop's first product has the same lowest price as the first copy, and a later id.
-  expect((await idsOf('price')).toSpliced(2, 1)).toEqual([1_000, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  expect(await idsOf('price')).toEqual([1_000, ...Array.from({ length: 10 }, (_, nth) => nth + 1)])
   expect(await idsOf('-price')).toEqual([1_000, ...Array.from({ length: 10 }, (_, nth) => count - nth)])
 })
 

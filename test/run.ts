@@ -119,7 +119,8 @@ try {
       `${heavy.length} heavy files (browser, crash loops, many generated cases) were left out: bun run test --all runs them too\n`,
     )
 } finally {
-  rmSync(folder, { recursive: true, force: true })
   pooler?.stop()
   if (onPostgres) await dropDatabases()
+  // Last, because a disk that an ended test left mounted makes it fail.
+  rmSync(folder, { recursive: true, force: true })
 }

@@ -13,11 +13,10 @@ test('this runtime supports Mongolian', () => {
   expect(Intl.DateTimeFormat.supportedLocalesOf('mn')).toEqual(['mn'])
 })
 
-test('days and times are formatted as in CLDR, but do not break at the hyphen, in every time zone', () => {
+test('days and times are formatted as in CLDR, in every time zone', () => {
   fc.assert(
     fc.property(at, fc.constantFrom(...zones), (date, timeZone) => {
-      const format = (options: Intl.DateTimeFormatOptions) =>
-        new Intl.DateTimeFormat('mn', { ...options, timeZone }).format(date).replace('-', '\u2011')
+      const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('mn', { ...options, timeZone }).format(date)
       const wall = wallTimeAt(date.getTime(), timeZone)
       expect(momentText(wall)).toBe(format({ dateStyle: 'medium', timeStyle: 'short' }))
       expect(dayText(wall)).toBe(format({ dateStyle: 'medium' }))

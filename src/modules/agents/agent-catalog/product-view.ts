@@ -86,21 +86,26 @@ const shorterForms = [
   { media: 3, tags: 20, description: descriptionMax.detail, values: variantsMax, variants: variantsMax },
   { media: 0, tags: 0, description: 200, values: 20, variants: 20 },
   { media: 0, tags: 0, description: 0, values: 1, variants: 1 },
+  { media: 0, tags: 0, description: 0, values: 0, variants: 1 },
 ] as const
 
 const shortened = <View extends ProductView>(view: View, limits: (typeof shorterForms)[number]): View => ({
   ...view,
   description: { plain: plainText(view.description.plain, limits.description) },
   ...(view.media ? { media: view.media.slice(0, limits.media) } : {}),
-  ...(view.options ? { options: view.options.map((option) => ({ ...option, values: option.values.slice(0, limits.values) })) } : {}),
-  variants: view.variants.slice(0, limits.variants).map(({ media: _, ...variant }) => variant),
+  ...(view.options
+    ? { options: limits.values === 0 ? [] : view.options.map((option) => ({ ...option, values: option.values.slice(0, limits.values) })) }
+    : {}),
+  variants: view.variants
+    .slice(0, limits.variants)
+    .map(({ media: _, ...variant }) => ({ ...variant, options: limits.values === 0 ? [] : variant.options })),
   ...(view.tags ? { tags: view.tags.slice(0, limits.tags) } : {}),
 })
 
 const jsonBytesOf = (value: object): number => bytesOf(JSON.stringify(value))
 const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
 
-/** Shortens the largest products of an answer so that all fit into one response, and drops the last if they do not. */
+/** Shortens the largest products of an answer so that all fit, and leaves out the last ones if they still do not. */
 export function fitProducts<View extends ProductView>(views: readonly View[]): View[] {
   const sizes = views.map(jsonBytesOf)
   if (sumOf(sizes) <= productsBytesMax) return [...views]

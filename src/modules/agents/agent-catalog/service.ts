@@ -112,10 +112,13 @@ async function search(
   const { filters = {} } = body
   const { ids, total } = await idsMatching(deps, call, q, filters, { page: 1, limit, offset })
   const found = await Promise.all(ids.map((id) => listedProduct(deps, call.shop.id, id)))
-  const next = offset + limit
+  const views = found.filter((product) => product !== undefined)
+  const products = fitProducts(views)
+  // The next page begins with the products that did not fit.
+  const next = offset + ids.length - (views.length - products.length)
   return {
     ucp: envelopeOf(call.platform, 'search'),
-    products: fitProducts(found.filter((product) => product !== undefined)),
+    products,
     pagination: {
       ...(next < total ? { cursor: `${next.toString(36)}.${searchDigest(body)}` } : {}),
       has_next_page: next < total,

@@ -25,11 +25,11 @@ type Rows = Pick<Reader, 'rows'>
 
 /** Products of the largest collection. */
 const collectionMax = 5_000
-/** Limit of the sizes of lists that are compared, and of products that enclose a price and are sorted. */
+/** Maximum size of a list that is counted exactly, and maximum number of products around a price that are sorted. */
 const countMax = 20_000
 /** Cost of a look-up relative to that of reading an entry. */
 const lookupCost = 8
-/** How many more matches are sorted for each product of the list up to the end of the page. */
+/** A page that ends at product n of the list sorts up to n times as many matches above the largest exact total. */
 const sortedPerProduct = 4
 
 /**
@@ -355,7 +355,7 @@ export async function filteredProducts(
   const sets = unsortedSets(filter, order, priceFacet ? [priceFacet] : [])
   const counts = await countEntries(read, sets.flat(), few)
   const set = cheapest(sets.map((sources) => ({ sources, cost: costOf(sources, counts) })))
-  // Of several pairs, none excludes most. Otherwise the first set does.
+  // If several pairs are all too long to count, the list itself is read.
   const isUnknown = set?.cost === Number.POSITIVE_INFINITY && !isPriced && sets.length > 1
   if (!set || isUnknown || (shortest && shortest.cost <= Math.min(set.cost, lookupCost * few)))
     return inOrder(sortedSource({ ...filter, minPrice: undefined }, order, descending, shortest?.facet))

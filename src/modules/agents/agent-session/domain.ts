@@ -134,9 +134,9 @@ export const isAgentPayment = ({ attemptKey }: Pick<Payment, 'attemptKey'>): boo
 /** Which extensions the platform uses. */
 type ActiveExtensions = { readonly fulfillment: boolean; readonly discount: boolean }
 
-/** Fields of a buyer, with their most characters. */
+/** Fields of a buyer, with their maximum lengths in characters. */
 export const buyerFields = { first_name: 99, last_name: 99, email: 254, phone_number: 40 } as const
-/** Fields of a destination besides its id, with their most characters. */
+/** Fields of a destination besides its id, with their maximum lengths in characters. */
 export const addressFields = {
   ...{ first_name: 99, last_name: 99, street_address: 200, extended_address: 200, address_locality: 100 },
   ...{ address_region: 100, address_country: 100, postal_code: 20, phone_number: 40 },

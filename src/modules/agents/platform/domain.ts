@@ -95,7 +95,7 @@ function failureOf(signature: ReceivedSignature, { message, hasBody, keys, nowSe
   return usable.slice(0, keysPerNameMax).some((key) => verifySignature(signature, message, key)) ? undefined : 'signature_invalid'
 }
 
-/** The first of them that was found is the answer. */
+/** Messages of failed proofs, the most important first. Of several failures, the first is reported. */
 const failures = {
   key_not_found: 'The profile does not list the key of the signature.',
   signature_invalid: 'No signature is valid. Check the components that it covers, its times and its key.',

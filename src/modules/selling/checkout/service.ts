@@ -90,7 +90,7 @@ export type CheckoutAnswer = {
  */
 export const checkOut = (deps: OrderDeps, request: CheckoutRequest): Promise<CheckoutAnswer> => checkOutAs(deps, request, answerOf)
 
-/** Does `checkOut`. @param render renders the answer */
+/** Checks out as `checkOut` does. @param render renders the answer */
 export async function checkOutAs<Answer>(
   deps: OrderDeps,
   request: CheckoutRequest,

@@ -135,7 +135,7 @@ async function pageOfNumbers(
 
 const restingStatuses: readonly Order['status'][] = ['CONFIRMED', 'FULFILLED', 'COMPLETED', 'EXPIRED', 'CANCELLED']
 
-/** Lets a range of numbers follow in an index by state. SQLite would read all orders for it otherwise. */
+/** Matches every order. With it, SQLite reads a range of numbers in an index by state, and not all orders. */
 const anyPaymentStatus = inArray(orders.paymentStatus, [...orderPaymentStatuses])
 
 /**
@@ -356,7 +356,7 @@ function alongColumns(
     return sql`select ${chosen} from order_tags
       where order_tags.shop_id = ${shopId} and order_tags.tag = ${tag} and ${within} ${matches} ${cut}`
   }
-  // The condition of the index holds already; to test it again reads each order.
+  // The index contains only orders of agents. Testing that again would read each order.
   if (agent) {
     const others = and(...conditionsOf({ ...filter, agent: undefined })) ?? sql`true`
     return along(sql`shop_id = ${shopId} and agent is not null`, others, indexedBy('orders_agent'))

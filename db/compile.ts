@@ -45,7 +45,7 @@ export function compile<Result>(builder: Builder, ending = ''): Compiled<Result>
   const { sql: written, params } = builder.toSQL()
   // SQLite reads a bound LIMIT for its plan, and would plan the query again at each run.
   const text = (engine === 'sqlite' ? written.replaceAll(' limit ?', ' limit +?') : written) + ending
-  return { text, name: nameOf(text), bind: binding(params), finish: finishing<Result>(selected) }
+  return { text, name: nameOf(text), bind: binding(params), finish: createFinish<Result>(selected) }
 }
 
 /** Returns the name under which a server caches the plan of a statement. */
@@ -122,7 +122,7 @@ function isPlain(coder: object, way: 'mapTo' | 'mapFrom'): boolean {
   return asIs.has((coder as Record<string, unknown>)[`${way}DriverValue`])
 }
 
-function finishing<Result>(selected: readonly Selected[]): Compiled<Result>['finish'] {
+function createFinish<Result>(selected: readonly Selected[]): Compiled<Result>['finish'] {
   const decoders = selected.flatMap(({ field, alias }) => {
     const decoder = decoderOf(field)
     return isPlain(decoder, 'mapFrom') ? [] : [{ alias, decoder }]
@@ -136,7 +136,7 @@ function finishing<Result>(selected: readonly Selected[]): Compiled<Result>['fin
   }
   const isFlat = selected.every(({ path, alias }) => path.length === 1 && path[0] === alias)
   const parts = partsOf(selected)
-  const finish = isFlat ? decoded : (row: Row) => assembled(parts, decoded(row))
+  const finish = isFlat ? decoded : (row: Row) => assembleRow(parts, decoded(row))
   return finish as Compiled<Result>['finish']
 }
 
@@ -158,7 +158,7 @@ function partsOf(selected: readonly Selected[]): Part[] {
   }))
 }
 
-function assembled(parts: readonly Part[], row: Row): Row {
+function assembleRow(parts: readonly Part[], row: Row): Row {
   const result: Row = {}
   for (const { name, alias, inner } of parts) {
     if (inner === undefined) {

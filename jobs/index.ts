@@ -86,14 +86,14 @@ export function startJobs(deps: AppDeps): { stop(): Promise<void> } {
   const off = jobNames.filter((name) => config.jobSchedules[name] === 'off')
   if (off.length > 0) deps.log.warn('jobs.off', { jobs: off })
   // By offset: with a zone name croner would load all time zones, which takes longer than the rest of the start.
-  const every = (pattern: string | undefined, run: () => Promise<void>) =>
+  const scheduleCron = (pattern: string | undefined, run: () => Promise<void>) =>
     pattern === undefined ? [] : [new Cron(pattern, { utcOffset: 0 }, run)]
   async function start() {
     await deps.sleep(0)
     const started = jobRunner.start(jobs.map((job) => ({ name: job.name, perform: () => runJob(job, deps) })))
     const crons = [
-      ...jobNames.flatMap((name) => every(patternOf(name, config), () => jobRunner.runScheduled(name))),
-      ...every(heartbeatPattern, jobRunner.heartbeat),
+      ...jobNames.flatMap((name) => scheduleCron(patternOf(name, config), () => jobRunner.runScheduled(name))),
+      ...scheduleCron(heartbeatPattern, jobRunner.heartbeat),
     ]
     await started
     return crons

@@ -74,20 +74,20 @@ import type { AppDeps } from './providers.ts'
 
 /** Creates the Elysia app with all routes, in order. */
 export function createApp(deps: AppDeps) {
-  const inBothPlaces = twice(deps)
+  const inBothPlaces = routesUnderBothPrefixes(deps)
   const app = new Elysia({ systemRouter: false, strictPath: true, handler: { standardHostname: false } })
     .use(errors(deps))
     .use(unreadBodies())
     .use(inBothPlaces)
     .group(deps.config.apiV3Prefix as '/api/v3', (group) => group.use(inBothPlaces))
-    .use(inOnePlace(deps))
+    .use(routesUnderOnePrefix(deps))
   app.use(docsRoutes(deps, () => app.routes))
   deps.routeTable.fill(app.routes)
   return withPreflight(app, deps)
 }
 
 /** Routes that also respond under API_V3_PREFIX: login, public reads, lending and the trust fabric. */
-const twice = (deps: AppDeps): AnyElysia[] => [
+const routesUnderBothPrefixes = (deps: AppDeps): AnyElysia[] => [
   loginRoutes(deps),
   customerLoginRoutes(deps),
   publicShopRoutes(deps),
@@ -116,7 +116,7 @@ const twice = (deps: AppDeps): AnyElysia[] => [
 ]
 
 /** All other routes. A list, because the type of one long chain exceeds the compiler's limit. */
-const inOnePlace = (deps: AppDeps): AnyElysia[] => [
+const routesUnderOnePrefix = (deps: AppDeps): AnyElysia[] => [
   authRoutes(deps),
   consoleSessionRoutes(deps),
   accountRoutes(deps),

@@ -65,14 +65,14 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const config = Object.fromEntries(Object.entries(settings).map(([name, one]) => [one.field, read(name, one)])) as Config
   if (config.databaseUrl && !config.databaseUrl.startsWith('file:')) problems.push(...missingSecrets(env))
   problems.push(
-    ...mixedModes(config),
-    ...halfStore(env, 'DOCUMENTS'),
-    ...halfStore(env, 'MEDIA'),
-    ...sharedPrefix(config),
-    ...halfStore(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
+    ...keyModeProblems(config),
+    ...bucketProblems(env, 'DOCUMENTS'),
+    ...bucketProblems(env, 'MEDIA'),
+    ...sharedPrefixProblems(config),
+    ...bucketProblems(env, 'BACKUP', ['BACKUP_PASSPHRASE']),
     ...halfProviders(config, env),
-    ...nowhereToShip(config),
-    ...senderless(config),
+    ...logShippingProblems(config),
+    ...mailProblems(config),
   )
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ ...config, databaseUrl: config.databaseUrl ?? `file:${join(config.dataDir, 'souk.db')}` })
@@ -86,7 +86,7 @@ function missingSecrets(env: Readonly<Record<string, string | undefined>>): stri
 }
 
 /** A log on the data disk would be lost with it; PostgreSQL archives its own log. */
-function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket }: Config): string[] {
+function logShippingProblems({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket }: Config): string[] {
   if (shipLogSeconds === undefined) return []
   if (databaseUrl && !databaseUrl.startsWith('file:'))
     return ['SHIP_LOG_SECONDS must not be set with PostgreSQL, which archives its own write-ahead log (docs/operations.md)']
@@ -96,11 +96,11 @@ function nowhereToShip({ shipLogSeconds, databaseUrl, backupDir, backupS3Bucket 
 }
 
 /** Mails need a sender. */
-const senderless = ({ smtpUrl, mailFrom }: Config): string[] =>
+const mailProblems = ({ smtpUrl, mailFrom }: Config): string[] =>
   smtpUrl !== undefined && mailFrom === undefined ? ['MAIL_FROM must be set with SMTP_URL: the sender of emails'] : []
 
 /** The two keys of an account must have the same mode. */
-const mixedModes = (config: Config): string[] =>
+const keyModeProblems = (config: Config): string[] =>
   Object.keys(processors)
     .filter((name) => name.endsWith('_PUBLISHABLE_KEY'))
     .map((name) => [name, name.replace('PUBLISHABLE', 'SECRET')] as const)
@@ -114,7 +114,7 @@ const mixedModes = (config: Config): string[] =>
  * An incomplete bucket configuration would silently use the data directory.
  * @param besides settings that are required with the bucket and optional without
  */
-function halfStore(
+function bucketProblems(
   env: Readonly<Record<string, string | undefined>>,
   what: 'DOCUMENTS' | 'MEDIA' | 'BACKUP',
   besides: readonly string[] = [],
@@ -126,7 +126,7 @@ function halfStore(
 }
 
 /** Each sweep deletes unknown files under its prefix. */
-function sharedPrefix({
+function sharedPrefixProblems({
   documentsS3Endpoint,
   documentsS3Bucket,
   documentsS3Prefix,

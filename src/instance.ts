@@ -107,7 +107,7 @@ export async function openInstance({
     })
   // Before the first write, which could overwrite log frames that were not shipped before a crash.
   if (as === 'server' && config.shipLogSeconds !== undefined) opened.db.file?.holdLog()
-  const db = tellingOfPlace(trackCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
+  const db = reportMissingFile(trackCommits(opened.db), (isInPlace) => tellOfDatabase(log, embedded, isInPlace))
   let shared = noSharedState
   if (as === 'server') for (const warning of warnings) log.warn('data.open_to_all', { advice: warning })
   try {
@@ -241,7 +241,7 @@ function edgeOf(
 const isMissing = (file: string): boolean => !statSync(file, { throwIfNoEntry: false })?.size
 
 /** Wraps the database to report once when its file is missing, and once when it is back. */
-function tellingOfPlace(db: Database, tell: (isInPlace: boolean) => void): Database {
+function reportMissingFile(db: Database, tell: (isInPlace: boolean) => void): Database {
   let wasInPlace = true
   return {
     ...db,

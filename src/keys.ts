@@ -156,7 +156,7 @@ export function rememberRegistration(config: Pick<Config, 'dataDir' | 'databaseU
  */
 export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHand: boolean) => void = () => undefined): Keyring {
   const file = keyFile(config)
-  const modified = () => {
+  const readFileStamp = () => {
     try {
       const stat = statSync(file, { throwIfNoEntry: false })
       return stat && `${stat.mtimeMs} ${stat.ino}`
@@ -170,11 +170,11 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
     encryption: secrets.encryption.map((secret) => masterKey(secret, 'encryption')),
   })
   // Before the file is read, so that the next call sees a concurrent change.
-  let readAt = modified()
+  let readAt = readFileStamp()
   const secrets = loadSecrets(config, mayCreate)
   let keys = keysOf(secrets)
-  const current = () => {
-    const changed = modified()
+  const currentKeys = () => {
+    const changed = readFileStamp()
     if (changed === readAt || changed === undefined) return keys
     try {
       const read = keysOf(loadSecrets(config, false))
@@ -192,23 +192,23 @@ export function createKeyring(config: Config, mayCreate: boolean, onFile: (atHan
   return {
     isKeyFileReadable() {
       const before = readAt
-      const atHand = before === undefined || (modified() !== undefined && current() === keys && modified() === readAt)
+      const atHand = before === undefined || (readFileStamp() !== undefined && currentKeys() === keys && readFileStamp() === readAt)
       if (atHand !== toldAtHand) onFile(atHand)
       toldAtHand = atHand
       return atHand
     },
-    encryption: () => current().encryption,
-    jwt: () => current().jwt,
+    encryption: () => currentKeys().encryption,
+    jwt: () => currentKeys().jwt,
     integrationApiKey: secrets.integrationApiKey,
     secretsText: () => JSON.stringify(loadSecrets(config, false)),
     seal(plain, about) {
-      const [key] = current().encryption
+      const [key] = currentKeys().encryption
       if (!key) throw new Error('no encryption key')
       return seal(key, plain, about, randomBytes(12))
     },
     unseal(sealed, about) {
       const version = keyVersionOf(sealed)
-      const key = keys.encryption.find((one) => one.version === version) ?? current().encryption.find((one) => one.version === version)
+      const key = keys.encryption.find((one) => one.version === version) ?? currentKeys().encryption.find((one) => one.version === version)
       if (!key) throw new Error('the master key that sealed this is missing')
       return unseal(key, sealed, about)
     },

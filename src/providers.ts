@@ -59,9 +59,9 @@ import { methodologyProviders } from './modules/trust/methodology/providers.ts'
 import { serviceProviderProviders } from './modules/trust/service-provider/providers.ts'
 
 /** Adds providers that may use the earlier ones. */
-const joined = <Before extends object>(deps: Before) => ({
+const createBuilder = <Before extends object>(deps: Before) => ({
   deps,
-  add: <Parts extends object>(parts: (deps: Before) => Parts) => joined<Before & Parts>({ ...deps, ...parts(deps) }),
+  add: <Parts extends object>(parts: (deps: Before) => Parts) => createBuilder<Before & Parts>({ ...deps, ...parts(deps) }),
 })
 
 /** External inputs. */
@@ -74,7 +74,7 @@ type ComposeOptions = {
 
 /** Combines the providers of all modules. A module may use those above it. */
 export const compose = (base: Deps, { peers, processors }: ComposeOptions) =>
-  joined(base)
+  createBuilder(base)
     .add(platformProviders)
     .add(auditProviders)
     .add(liveProviders)

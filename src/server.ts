@@ -70,7 +70,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
   }
 
   /** Waits until no new requests arrive: every busy client waits for a response then. */
-  async function gather(deadline: number): Promise<void> {
+  async function waitForQuiet(deadline: number): Promise<void> {
     let lastRequests = requests
     let needed = quietLooks.atFirst
     // Counts checks besides time, because a stalled process reads nothing.
@@ -129,7 +129,7 @@ export function listen({ edge, deps }: Pick<Instance, 'edge' | 'deps'>, { host, 
       // are held first.
       deps.live.stop()
       edge.hold()
-      await gather(deadline)
+      await waitForQuiet(deadline)
       void server.stop(false)
       edge.drain()
       // Bun counts a request until the last byte of its response is sent.

@@ -110,7 +110,7 @@ export function planOf(source: Pick<Source, 'tables'>, targetTables: ReadonlyMap
 /** @throws DatabaseRefused with all rows that the target would refuse */
 async function checkValues(source: Source, plans: readonly Plan[], watch: Watch, rows: number): Promise<void> {
   watch.onBegin('looking', rows, 0)
-  const problems = source.dangling()
+  const problems = source.listDangling()
   let done = 0
   for (const { table, columns } of plans) {
     // Lets Ctrl-C interrupt between tables.
@@ -135,7 +135,7 @@ type Count = ReturnType<typeof countingFrom>
 async function moveTable(source: Source, target: Target, { table, columns }: Plan, count: Count): Promise<void> {
   const names = columns.map(({ name }) => name)
   const kinds = columns.map(({ kind }) => kind)
-  const most = Math.max(1, Math.min(rowsMax, Math.floor(bytesMax / (source.longest(table.name, names) + 1))))
+  const most = Math.max(1, Math.min(rowsMax, Math.floor(bytesMax / (source.maxLengthOf(table.name, names) + 1))))
   let limit = Math.min(rowsFirst, most)
   function pieceBehind(at: MoveProgress): TablePiece | undefined {
     const rows = source.rows(table.name, names, at.upTo, limit)

@@ -29,9 +29,9 @@ export type Source = {
   /** Describes rows that the target would refuse. */
   problems(table: string, columns: readonly Column[]): string[]
   /** Describes dangling references. */
-  dangling(): string[]
+  listDangling(): string[]
   /** Approximate bytes of the longest row. */
-  longest(table: string, columns: readonly string[]): number
+  maxLengthOf(table: string, columns: readonly string[]): number
   /** Returns rows after a rowid. */
   rows(table: string, columns: readonly string[], after: bigint, limit: number): SourceRow[]
   /** Two sums per integer column, exact together; see `sumsOf`. */
@@ -90,7 +90,7 @@ function sourceOn(connection: Sqlite, file: string): Source {
     }))
 
   /** Describes violating rows and names the first few. */
-  function found(table: string, column: string, isWrong: string, what: string): string[] {
+  function describeRows(table: string, column: string, isWrong: string, what: string): string[] {
     const rows = connection.query<[bigint], []>(`SELECT rowid FROM "${table}" WHERE ${isWrong} LIMIT ${wrongMax}`).values()
     return problemLines(
       `${table}.${column} ${what}`,
@@ -116,15 +116,15 @@ function sourceOn(connection: Sqlite, file: string): Source {
       columns.flatMap(({ name, kind, isShort }) => {
         if (kind === 'text')
           return [
-            ...found(table, name, `instr("${name}", char(0)) > 0`, 'holds NUL characters, which PostgreSQL does not take'),
+            ...describeRows(table, name, `instr("${name}", char(0)) > 0`, 'holds NUL characters, which PostgreSQL does not take'),
             ...invalidTextIn(table, name),
           ]
-        if (kind === 'truth') return found(table, name, `"${name}" NOT IN (0, 1)`, 'is neither true nor false')
-        if (isShort) return found(table, name, `"${name}" NOT BETWEEN ${intMin} AND ${intMax}`, 'is too large for its column there')
+        if (kind === 'truth') return describeRows(table, name, `"${name}" NOT IN (0, 1)`, 'is neither true nor false')
+        if (isShort) return describeRows(table, name, `"${name}" NOT BETWEEN ${intMin} AND ${intMax}`, 'is too large for its column there')
         return []
       }),
-    dangling: () => danglingIn(connection),
-    longest(table, columns) {
+    listDangling: () => danglingIn(connection),
+    maxLengthOf(table, columns) {
       const bytes = columns.map((name) => `coalesce(octet_length("${name}"), 0)`).join(' + ')
       return Number(connection.query<[bigint | null], []>(`SELECT max(${bytes}) FROM "${table}"`).values()[0]?.[0] ?? 0)
     },

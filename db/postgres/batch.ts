@@ -26,7 +26,7 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
   const statements: RecordedStatement[] = []
   let ended: RecordedWork['ended']
   let isUnfit = false
-  const unfit = (): never => {
+  const refuseRead = (): never => {
     isUnfit = true
     throw new Error('a write of a group reads')
   }
@@ -35,13 +35,13 @@ export async function recordWork(work: (tx: Writer) => Promise<unknown>): Promis
     statements.push({ compiled: query.compiled, values })
   }
   const tx = {
-    select: unfit,
-    insert: unfit,
-    update: unfit,
-    delete: unfit,
-    rows: unfit,
-    all: unfit,
-    first: unfit,
+    select: refuseRead,
+    insert: refuseRead,
+    update: refuseRead,
+    delete: refuseRead,
+    rows: refuseRead,
+    all: refuseRead,
+    first: refuseRead,
     run,
     afterCommit: (effect: () => void) => void scope.afterCommit.push(effect),
   } as unknown as Writer

@@ -314,7 +314,7 @@ export function openSqlite(file: string, { onFatal, synchronous, besideServer = 
 
   async function runWork({ work }: Job, run: Run, watch: Watch): Promise<unknown> {
     try {
-      return await watch.settled(asWork(run, () => work(transactionOn(run))))
+      return await watch.settle(asWork(run, () => work(transactionOn(run))))
     } finally {
       run.open = false
     }

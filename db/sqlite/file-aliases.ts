@@ -37,8 +37,8 @@ export function openUnderAnotherName(file: string, table: LockTable = linux): nu
 
 /** Returns the process that locks the file but not the `-shm` of our name. */
 function strangerIn(locks: readonly Lock[], real: string): number | undefined {
-  const ownHolders = holders(locks, `${real}-shm`)
-  for (const pid of holders(locks, real)) if (pid !== process.pid && !ownHolders.has(pid)) return pid
+  const ownHolders = lockHoldersOf(locks, `${real}-shm`)
+  for (const pid of lockHoldersOf(locks, real)) if (pid !== process.pid && !ownHolders.has(pid)) return pid
   return undefined
 }
 
@@ -58,7 +58,7 @@ function locksOf({ read }: LockTable): Lock[] {
   }
 }
 
-function holders(locks: readonly Lock[], file: string): Set<number> {
+function lockHoldersOf(locks: readonly Lock[], file: string): Set<number> {
   const key = lockKeyOf(file)
   return new Set(key === undefined ? [] : locks.filter(({ on }) => on === key).map(({ pid }) => pid))
 }

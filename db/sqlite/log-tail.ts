@@ -65,11 +65,11 @@ export function openLogTail(
   let isHeldByOthers = false
   let pinned: { header: LogHeader | undefined; frames: number } = { header: undefined, frames: 0 }
   pin(held)
-  let position = beginning()
+  let position = startPosition()
   /** The end of the last range in the queue or, if it is empty, of the last shipped range. */
   let lastEnd = endAt(position)
 
-  function beginning(): Position {
+  function startPosition(): Position {
     const header = readHeader(`${file}-wal`)
     return { header, frame: 0, sum: header?.sum ?? [0, 0] }
   }

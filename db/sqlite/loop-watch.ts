@@ -10,7 +10,7 @@ export type Watch = ReturnType<typeof watchOfLoop>
 export function watchOfLoop() {
   let watching = watchOnce()
   return {
-    async settled<T>(work: Promise<T>): Promise<T> {
+    async settle<T>(work: Promise<T>): Promise<T> {
       try {
         return await Promise.race([work, watching.turned])
       } finally {

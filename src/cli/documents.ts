@@ -82,11 +82,11 @@ export async function moveDocumentsToBuckets(
   files: readonly NamedFile[],
 ): Promise<{ copied: CopyResult; going: readonly NamedFile[] }> {
   const stores = documentStores(config, port)
-  const into = (kind: NamedFile['store']) => stores.of(isPictureStore(kind) ? 'MEDIA_S3' : 'S3')
-  const going = files.filter(({ store }) => into(store) !== undefined)
+  const targetOf = (kind: NamedFile['store']) => stores.of(isPictureStore(kind) ? 'MEDIA_S3' : 'S3')
+  const going = files.filter(({ store }) => targetOf(store) !== undefined)
   if (going.length === 0) return { copied: emptyCopyResult, going }
   const copied = await withProgress('Copying documents and images', going, (onBytes) =>
-    copyFiles(going, { from: stores, to: { of: into } }, onBytes),
+    copyFiles(going, { from: stores, to: { of: targetOf } }, onBytes),
   )
   return { copied, going }
 }
@@ -174,13 +174,13 @@ export function restoreDocuments(
  * stays unmarked, and the next start reports it.
  */
 export async function adoptStores(config: Config, file: string): Promise<void> {
-  async function* nothing(): AsyncGenerator<Uint8Array> {}
+  async function* emptyStream(): AsyncGenerator<Uint8Array> {}
   const stores = documentStores(config, port)
   for (const { kind, mark } of withReader(file, readMarks)) {
     const store = stores.of(kind)
     const isMarked = async () => !store || (await store.get(mark)) !== undefined
     await isMarked()
-      .then((has) => (has ? undefined : store?.put(mark, nothing())))
+      .then((has) => (has ? undefined : store?.put(mark, emptyStream())))
       .catch((error: unknown) => (isStoreUnavailable(error) ? undefined : Promise.reject(error)))
   }
 }

@@ -24,9 +24,9 @@ export function sizeOf(file: string): number {
 /** Runs work that ends early on Ctrl-C, by its signal. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController()
-  const interrupted = () => stop.abort()
-  process.once('SIGINT', interrupted)
-  return work(stop.signal).finally(() => process.off('SIGINT', interrupted))
+  const abort = () => stop.abort()
+  process.once('SIGINT', abort)
+  return work(stop.signal).finally(() => process.off('SIGINT', abort))
 }
 
 /** Runs an import with a progress bar, and reports it to the shop's listeners. Ctrl-C ends it after a batch. */

@@ -14,7 +14,7 @@ import { refuseMoved } from './moved-instance.ts'
  */
 export async function withInstance<T>(config: Config, run: (instance: Instance) => Promise<T>): Promise<T> {
   refuseMoved(config)
-  const instance = await openInstance({ config: quiet(config), as: 'command' })
+  const instance = await openInstance({ config: reduceLogging(config), as: 'command' })
   try {
     return await run(instance)
   } finally {
@@ -41,4 +41,4 @@ export async function shopNamed(deps: Pick<ShopDeps, 'shopStore'>, name: string)
   return shop
 }
 
-const quiet = (config: Config): Config => ({ ...config, logLevel: config.logLevel === 'error' ? 'error' : 'warn' })
+const reduceLogging = (config: Config): Config => ({ ...config, logLevel: config.logLevel === 'error' ? 'error' : 'warn' })

@@ -26,7 +26,7 @@ export function createTally(grants: readonly Grant[]) {
   const revoked = new Set<string>()
   return {
     /** Returns whether a log can affect the counts. */
-    concerns: ({ attester }: ChainLog): boolean => ofAddress.has(attester),
+    isRelevant: ({ attester }: ChainLog): boolean => ofAddress.has(attester),
     /** @param blockAt the time of its block in milliseconds */
     take({ kind, uid, schemaUid, attester, recipient }: Omit<ChainLog, 'blockHash'>, blockAt: number): void {
       const schema = schemaOf.get(schemaUid)
@@ -90,11 +90,11 @@ async function readRange(nodes: Nodes, node: NodeState, filter: LogFilter, tally
   const startedAt = performance.now()
   const answer = await node.ask({ blocks: [], logs: filter }, noPause).catch((error: unknown) => {
     if (!(error instanceof NodeError) || error.kind !== 'RANGE' || blocks === 1) throw error
-    nodes.refused(node, error, blocks)
+    nodes.recordFailure(node, error, blocks)
   })
   if (!answer) return false
   const ms = performance.now() - startedAt
-  const logs = answer.logs.filter(tally.concerns)
+  const logs = answer.logs.filter(tally.isRelevant)
   const attested = logs.filter(({ kind }) => kind === 'ATTESTED')
   const timedLogs = await withBlockTimes((query) => node.ask(query, noPause), attested)
   // Counts only complete ranges: a failed range is read again.
@@ -118,14 +118,14 @@ async function inTurn<T>(nodes: Nodes, work: (node: NodeState) => Promise<T>, be
     }
     try {
       const result = await work(node)
-      nodes.answered(node)
+      nodes.recordAnswer(node)
       return result
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
       // A single block with too many logs cannot be split.
       if (error.kind === 'RANGE' || failures++ >= (error.kind === 'BEHIND' ? behindMax : failuresMax))
         throw new OperatorError(`${node.host}: ${error.report}`)
-      nodes.refused(node, error, undefined)
+      nodes.recordFailure(node, error, undefined)
     }
   }
 }

@@ -10,10 +10,10 @@ export async function resetPassword({ config, values }: Input): Promise<number> 
   const email = values.get('email')
   if (email === undefined) throw new UsageError('--email is missing. Run `souk reset-password --email you@example.com`')
   return withExistingInstance(config(), async ({ deps }) => {
-    const nobody = () => new OperatorError('No user has this email. Nothing was changed')
-    if (!(await findUserByEmail(deps, email))) throw nobody()
+    const noSuchUserError = () => new OperatorError('No user has this email. Nothing was changed')
+    if (!(await findUserByEmail(deps, email))) throw noSuchUserError()
     const user = await resetUserPassword(deps, { email, password: await askPassword() })
-    if (!user) throw nobody()
+    if (!user) throw noSuchUserError()
     process.stdout.write(`${user.email} has the new password, and is logged out everywhere.\n`)
     return 0
   })

@@ -186,7 +186,7 @@ async function copyPages(
   if (!stored || head?.format !== 1) throw new DamageError(undefined, 'it is incomplete, or written by a newer version')
   const hash = createHash('sha256')
   let bytes = 0
-  async function* hashed(chunks: AsyncIterable<Uint8Array>) {
+  async function* hashChunks(chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
       hash.update(chunk)
       bytes += chunk.length
@@ -196,7 +196,7 @@ async function copyPages(
   }
   await rethrowAsDamage(undefined, async () => {
     let at = 0
-    for await (const piece of unpackPieces(hashed(stored.chunks()))) {
+    for await (const piece of unpackPieces(hashChunks(stored.chunks()))) {
       pages.write(at, piece)
       at += piece.length
     }

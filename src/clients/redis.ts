@@ -39,7 +39,7 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
       idleTimeout: 0,
     })
     next.onclose = () => {
-      if (client === next) lose('the connection was closed')
+      if (client === next) handleLoss('the connection was closed')
     }
     try {
       await next.connect()
@@ -47,7 +47,7 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
       await withTimeout(next.send('PING', []), connectMs)
     } catch (error) {
       next.close()
-      return lose(reasonOf(error))
+      return handleLoss(reasonOf(error))
     }
     if (isClosed) return next.close()
     client = next
@@ -58,7 +58,7 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
   }
 
   /** Continues without Redis and reconnects later. */
-  function lose(cause: string): void {
+  function handleLoss(cause: string): void {
     const lostClient = client
     client = undefined
     lostClient?.close()
@@ -81,7 +81,7 @@ export async function openRedis({ url, log, prefix = 'souk:', timeoutMs = comman
       return answer
     } catch (error) {
       failures++
-      if (++failuresInARow >= failuresMax && client === currentClient) lose(reasonOf(error))
+      if (++failuresInARow >= failuresMax && client === currentClient) handleLoss(reasonOf(error))
       return undefined
     }
   }

@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.ts'
 import { createSemaphore } from './limits/semaphore.ts'
-import { untracked } from './request-context.ts'
+import { runUntracked } from './request-context.ts'
 
 /** Concurrent tasks of one lane. Without a free slot the caller leaves a row that a job processes. */
 const perLane = 8
@@ -22,7 +22,7 @@ export function createBackgroundTasks({ log }: { readonly log: Pick<Log, 'error'
     start(lane, run) {
       const release = slots.tryTake(lane)
       if (!release) return
-      const work = untracked(async () => void (await run()))
+      const work = runUntracked(async () => void (await run()))
         .catch((error: unknown) => log.error('errand.failed', { lane, error }))
         .finally(() => {
           release()

@@ -49,7 +49,7 @@ export function createCache<Value extends object | string>({
   onEvict,
 }: CacheOptions<Value>): Cache<Value> {
   // LRUCache allocates all slots at once, so it is created with the first entry.
-  const room = () =>
+  const createEntries = () =>
     new LRUCache<string, Value>({
       max: entriesMax,
       maxSize: charactersMax,
@@ -74,7 +74,7 @@ export function createCache<Value extends object | string>({
   function set(key: string, value: Value): boolean {
     // LRUCache refuses a size of 0.
     const size = Math.max(1, charactersOf(value))
-    entries ??= room()
+    entries ??= createEntries()
     entries.set(key, value, { size })
     return size <= entryCharactersMax
   }

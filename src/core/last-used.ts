@@ -1,6 +1,6 @@
 import type { Writer } from '../../db/engine.ts'
 import type { Deps } from './deps.ts'
-import { untracked } from './request-context.ts'
+import { runUntracked } from './request-context.ts'
 
 /** Records the last use with a precision of one minute. The request does not wait, and ignores failures. */
 export type RecordUse = (used: { readonly id: string; readonly lastUsedAt: number | null }) => void
@@ -23,7 +23,7 @@ export function createLastUsedRecorder(
     const now = clock.now()
     if (now - (lastUsedAt ?? 0) < precisionMs || running.has(id)) return
     running.add(id)
-    untracked(() => db.write((tx) => note(tx, id, now)))
+    runUntracked(() => db.write((tx) => note(tx, id, now)))
       .catch((error: unknown) => log.warn(`${what}.last_used_not_noted`, { error }))
       .finally(() => running.delete(id))
   }

@@ -29,7 +29,7 @@ export function markKeyed(): void {
  * Runs writes that are not an effect of the request, such as the claim of its key. They do not count as committed
  * effects, and an unknown outcome counts as unavailable.
  */
-export async function untracked<T>(run: () => Promise<T>): Promise<T> {
+export async function runUntracked<T>(run: () => Promise<T>): Promise<T> {
   const scope = scopes.getStore()
   try {
     return await (scope ? scopes.run({ ...scope }, run) : run())

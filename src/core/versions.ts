@@ -6,7 +6,7 @@ export type ExpectedVersion = '*' | readonly string[]
 /** Returns the strong ETag of a version. Management writes increase the version; sales and stock changes do not. */
 export const etagOfVersion = (version: number): string => `"v${version}"`
 
-const stale = () => fieldError('PRECONDITION_FAILED', 'if-match', 'the record has changed: read it again')
+const preconditionFailedError = () => fieldError('PRECONDITION_FAILED', 'if-match', 'the record has changed: read it again')
 
 /**
  * Checks the version that a request expects. Call it inside the write, after the 404 check and before other refusals.
@@ -14,7 +14,7 @@ const stale = () => fieldError('PRECONDITION_FAILED', 'if-match', 'the record ha
  */
 export function assertVersion(expected: ExpectedVersion | undefined, version: number): void {
   if (expected === undefined || expected === '*' || expected.includes(etagOfVersion(version))) return
-  throw stale()
+  throw preconditionFailedError()
 }
 
 /**
@@ -22,6 +22,6 @@ export function assertVersion(expected: ExpectedVersion | undefined, version: nu
  * @throws AppError PRECONDITION_FAILED without a row: another request changed the record meanwhile
  */
 export function assertNotStale<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw stale()
+  if (row === undefined) throw preconditionFailedError()
   return row
 }

@@ -104,12 +104,12 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
     monotonicMs: deps.clock.monotonic,
   })
   let count = 0
-  const done = () => progress.at(++count)
+  const advance = () => progress.at(++count)
   // The first merchant identifies an interrupted demo, as opposed to a database with other data.
   await shopOf(deps, main)
   try {
     const [markets] = await Promise.all([
-      Promise.all(plans.map((plan) => openMarket(deps, plan, until, done))),
+      Promise.all(plans.map((plan) => openMarket(deps, plan, until, advance))),
       fillRates(deps, start, until),
       makeOperator(deps, start),
       makeStaff(deps, main),
@@ -117,7 +117,7 @@ async function fillYear(deps: AppDeps, start: number, until: number): Promise<vo
     await makePartnerships(deps, markets)
     const embedded = deps.config.databaseUrl.startsWith('file:')
     await Promise.all([
-      sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done }),
+      sell(deps, markets, { until, sideBySide: ordersAtOnce[embedded ? 'embedded' : 'server'], done: advance }),
       fillLending(deps, markets, start, until),
       fillNewcomers(deps, start, until),
     ])
@@ -300,7 +300,7 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
     plan.clicks
       .filter(({ at }) => at <= until)
       .map(({ id, at, partner }) =>
-        recordClick(depsAt(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(unlessThere),
+        recordClick(depsAt(deps, at, { click: id }), { shop, principal }, { code: partner }).catch(ignoreDuplicate),
       ),
   )
   const existing = await giftCardsByIds(deps, idsOf(plan.cards))
@@ -317,6 +317,6 @@ async function afterSales(deps: AppDeps, { shop, plan }: Market, until: number):
 }
 
 /** Ignores a click that exists: its id follows from the plan. */
-function unlessThere(error: unknown): void {
+function ignoreDuplicate(error: unknown): void {
   if (!isUniqueViolation(error)) throw error
 }

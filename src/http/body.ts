@@ -82,7 +82,7 @@ function readBytes(request: Request, bytesMax: number, budget: BudgetOptions): P
  */
 async function readAtOnce(request: Request, bytesMax: number, free: () => void): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(tooLate()), bodyReadMaxMs)
+  const timer = setTimeout(() => reject(bodyTimeoutError()), bodyReadMaxMs)
   try {
     const bytes = await Promise.race([request.bytes(), late])
     if (bytes.length > bytesMax) throw tooLarge(bytesMax)
@@ -112,9 +112,9 @@ export type ArrivalLimit = {
   readonly everyBytes?: number
 }
 
-const crowdedOut = () =>
+const tooManyBodiesError = () =>
   new AppError('TIMEOUT', 'Too many request bodies arrived at once. Send the request again', { retryAfterSeconds: 1 })
-const tooLate = () => new AppError('TIMEOUT', 'The body took too long to arrive')
+const bodyTimeoutError = () => new AppError('TIMEOUT', 'The body took too long to arrive')
 
 /**
  * Reads a body.
@@ -147,7 +147,7 @@ export async function readPieces(
   })
   try {
     for await (const chunk of readChunks(request, bytesMax, { withinMs, ...arrivalLimit })) {
-      if (pieces === undefined) throw crowdedOut()
+      if (pieces === undefined) throw tooManyBodiesError()
       if (lastLength >= pieceBytes) {
         pieces.push(last.subarray(0, lastLength))
         fullBytes += last.length
@@ -157,7 +157,7 @@ export async function readPieces(
       lastLength += chunk.length
       reservation?.hold(fullBytes + last.length)
     }
-    if (pieces === undefined) throw crowdedOut()
+    if (pieces === undefined) throw tooManyBodiesError()
     return [...pieces, last.subarray(0, lastLength)]
   } finally {
     reservation?.release()
@@ -192,7 +192,7 @@ export async function* readChunks(
   const end = () => {
     const now = performance.now()
     const more = readersMs + (readerSince === undefined ? 0 : now - readerSince)
-    if (more < 1) return reject(tooLate())
+    if (more < 1) return reject(bodyTimeoutError())
     readersMs = 0
     if (readerSince !== undefined) readerSince = now
     timer = setTimeout(end, more)
@@ -274,7 +274,7 @@ const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 const tooDeep = new AppError('INVALID', `The body is nested deeper than ${bodyDepthMax} levels`)
 /** One error per limit. */
 const tooMany = new Map<number, AppError>()
-function tooManyValues(valuesMax: number): AppError {
+function tooManyValuesError(valuesMax: number): AppError {
   const error = tooMany.get(valuesMax) ?? new AppError('INVALID', `The body has more than ${valuesMax} values`)
   tooMany.set(valuesMax, error)
   return error
@@ -304,7 +304,7 @@ function countNames(bytes: Uint8Array, valuesMax: number, shape: Shape | undefin
       at = end
     }
     if (depth > bodyDepthMax) throw tooDeep
-    if (values > valuesMax) throw tooManyValues(valuesMax)
+    if (values > valuesMax) throw tooManyValuesError(valuesMax)
   }
   return names
 }

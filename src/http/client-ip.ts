@@ -75,11 +75,11 @@ export function createClientAddress(trustedProxies: readonly string[]): {
       end = start - 1
     }
   }
-  const strictly: ClientAddress = (request, peer) => {
+  const strictClientAddress: ClientAddress = (request, peer) => {
     if (peer === undefined) return undefined
     // A trusted proxy that uses a header we do not read would otherwise count as the client.
     const readable = trusted(plain(peer)) && request.headers.has('x-forwarded-for')
     return isForwarded(request) && !readable ? undefined : of(request, peer)
   }
-  return { of, strictly, isProxy: (peer) => peer !== undefined && addressOf(peer).isTrusted }
+  return { of, strictly: strictClientAddress, isProxy: (peer) => peer !== undefined && addressOf(peer).isTrusted }
 }

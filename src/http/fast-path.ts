@@ -100,7 +100,7 @@ export function createFastPath({
   }
 
   /** Returns the response, or an error at the time limit. The work continues. Uploads are exempt. */
-  async function inTime(request: Request, answering: Promise<Response>): Promise<Response> {
+  async function withTimeLimit(request: Request, answering: Promise<Response>): Promise<Response> {
     const { passed, cancel } = deadline()
     const tooLate = passed.then(() => {
       if (routeOf(request)?.upload) return answering
@@ -134,15 +134,15 @@ export function createFastPath({
   const hostRefusalOf = ({ headers, url }: Request) => refusalOfHost(headers.get('host') ?? URL.parse(url)?.host ?? '')
 
   async function answerFully(request: Request, requestId: string, startedAt: number): Promise<Response> {
-    const answering = () =>
-      inTime(
+    const answerInTime = () =>
+      withTimeLimit(
         request,
         answer(request).catch((error: unknown) => {
           log.error('request.failed', { requestId, error })
           return refusalTo(request, asAppError(error))
         }),
       )
-    const response = await runInRequest(requestId, answering, startedAt)
+    const response = await runInRequest(requestId, answerInTime, startedAt)
     const { headers } = response
     headers.set('x-request-id', requestId)
     headers.set('x-content-type-options', 'nosniff')

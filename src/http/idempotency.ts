@@ -5,7 +5,7 @@ import type { ApiErrorCode } from '../core/error-codes.ts'
 import { AppError, type ErrorKind, fieldError, invalidField, statusOf } from '../core/errors.ts'
 import { type Attempt, type Claim, storesNothing } from '../core/idempotency.ts'
 import type { Principal, ShopContext } from '../core/principal.ts'
-import { markKeyed, requestOutcome, untracked } from '../core/request-context.ts'
+import { markKeyed, requestOutcome, runUntracked } from '../core/request-context.ts'
 import { withoutUndefined } from '../lib/objects.ts'
 import { sha256 } from '../lib/seal.ts'
 import type { HttpDeps } from './deps.ts'
@@ -75,7 +75,7 @@ export const idempotency = ({ idempotency: claims, db }: Pick<HttpDeps, 'idempot
             const scope = scopeOf({ request, principal, shop })
             const fingerprint = sha256(JSON.stringify(context.body) ?? '')
             markKeyed()
-            const claim = await untracked(() => claims.claim({ scope, key, fingerprint }))
+            const claim = await runUntracked(() => claims.claim({ scope, key, fingerprint }))
             if (claim.kind !== 'claimed') {
               // The state of a key is revealed only to callers who may see the record.
               const currentAnswer = await current?.()
@@ -114,7 +114,7 @@ export type ClaimRefusals = {
   readonly mismatch: () => Error
   readonly inFlight: (retryAfterSeconds: number) => Error
   /** Returns how an error is stored for retries; undefined if the key may be used again. */
-  readonly stored: (error: unknown) => { readonly status: number; readonly body: unknown } | undefined
+  readonly storableFailure: (error: unknown) => { readonly status: number; readonly body: unknown } | undefined
   /** Recreates a stored error from its status and body. */
   readonly recreate: (status: number, body: string) => Error
 }
@@ -128,7 +128,7 @@ const apiRefusals: ClaimRefusals = {
       code: 'idempotency_in_progress',
       retryAfterSeconds,
     }),
-  stored: (error) =>
+  storableFailure: (error) =>
     error instanceof AppError && storedFailures.has(statusOf[error.kind])
       ? { status: statusOf[error.kind], body: errorBody(error) }
       : undefined,
@@ -157,11 +157,11 @@ export async function performClaimed<T>(
       if (claim.status < 400) return JSON.parse(claim.body) as T
       throw refusals.recreate(claim.status, claim.body)
     case 'claimed': {
-      const renewing = setInterval(() => void untracked(claim.renew).catch(() => undefined), renewEveryMs)
+      const renewing = setInterval(() => void runUntracked(claim.renew).catch(() => undefined), renewEveryMs)
       try {
         return await runAndStore(claim, status, write, run, refusals)
       } catch (error) {
-        await untracked(() => settleFailure(claim, error, refusals)).catch((failure: unknown) => {
+        await runUntracked(() => settleFailure(claim, error, refusals)).catch((failure: unknown) => {
           if (failure instanceof AppError) throw failure
           // The database is unavailable: the end is stored later.
         })
@@ -184,25 +184,25 @@ async function runAndStore<T>(claim: Claimed, status: number, write: Write, run:
       stored = { answer }
     })
   }
-  const storing: Write = (work, options) =>
+  const storingWrite: Write = (work, options) =>
     write(async (tx) => {
       const done = await work(tx)
       await keep(tx, done)
       return done
     }, options)
   const refuse = async (tx: Writer, refusal: AppError) => {
-    const refused = refusals.stored(refusal)
+    const refused = refusals.storableFailure(refusal)
     if (!refused) throw new Error(`${refusal.kind} is not stored`)
     await claim.keep(tx, refused.status, refused.body)
   }
   const attempt = { isResumed: claim.resumed, storeAnswer: keep, storeRefusal: refuse, assertUnused: claim.assertUnused }
-  const answer = await run(storing, attempt)
+  const answer = await run(storingWrite, attempt)
   // A retry gets the same, or the current answer for a stored null.
-  return stored ? ((stored.answer ?? answer) as T) : untracked(() => storing(async () => answer))
+  return stored ? ((stored.answer ?? answer) as T) : runUntracked(() => storingWrite(async () => answer))
 }
 
 async function settleFailure(claim: Claimed, error: unknown, refusals: ClaimRefusals): Promise<void> {
-  const refused = refusals.stored(error)
+  const refused = refusals.storableFailure(error)
   if (refused) return claim.fail(refused.status, refused.body)
   // Work that started, or may have, is resumed by the next request with the key.
   return requestOutcome().outcome === 'NOTHING' ? claim.release() : claim.handOver()

@@ -40,7 +40,12 @@ export async function runImport<T>(
     const paced = await scheduler.enter()
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(importMaxMs)])
-      return await work({ file: () => each(pieces), bytes: pieces.reduce((sum, { length }) => sum + length, 0), signal, rest: paced.rest })
+      return await work({
+        file: () => streamOf(pieces),
+        bytes: pieces.reduce((sum, { length }) => sum + length, 0),
+        signal,
+        rest: paced.rest,
+      })
     } finally {
       paced.leave()
     }
@@ -49,6 +54,6 @@ export async function runImport<T>(
   }
 }
 
-async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* streamOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces
 }

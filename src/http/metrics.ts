@@ -102,7 +102,7 @@ export function createRequestCounts(monotonicMs: () => number = () => performanc
     /** Number of started requests. */
     startedCount: () => startedCount,
     /** A counter that increases with each start and end of a request. */
-    seen: () => lastTotal,
+    activityCount: () => lastTotal,
     /** Lines in Prometheus' text format, for requested routes. */
     lines(): string[] {
       const all = [...slots.values()].flatMap((ofMethod) => [...ofMethod.values()]).filter(({ statuses }) => statuses.length > 0)

@@ -225,7 +225,7 @@ export function openApiDocument(routes: readonly DocumentedRoute[], twinPrefix: 
   const webhooks: Record<string, { readonly post: Schema }> = {}
   for (const route of routes) {
     if (!isDocumented(route) || route.path.startsWith(`${twinPrefix}/`)) continue
-    const { path, operation } = drafted(route)
+    const { path, operation } = draftOperation(route)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: finished(route, operation, shared) }
     Object.assign(webhooks, webhooksOf(route.hooks.detail?.['x-events'] ?? {}, operation.tags?.[0] ?? '', shared))
   }
@@ -256,7 +256,7 @@ const sorted = <Value>(record: Record<string, Value>): Record<string, Value> =>
 type Draft = Omit<Operation, 'security' | 'responses'> & { readonly [extension: `x-${string}`]: unknown }
 
 /** Creates an operation like the swagger plugin, without the responses, whose titles the plugin loses. */
-function drafted({ method, path, hooks }: DocumentedRoute): { path: string; operation: Draft } {
+function draftOperation({ method, path, hooks }: DocumentedRoute): { path: string; operation: Draft } {
   const schema: Parameters<typeof registerSchemaPath>[0]['schema'] = {}
   const hook = { ...hooks, response: undefined, parse: ['application/json'] }
   registerSchemaPath({ schema, path, method: method as 'GET', hook: hook as object, models: {} })

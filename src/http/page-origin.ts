@@ -22,17 +22,17 @@ export function pageOriginOf({ headers, url }: Pick<Request, 'headers' | 'url'>,
   const origin = headers.get('origin') ?? ''
   const page = URL.parse(origin)
   const site = headers.get('sec-fetch-site') ?? 'same-origin'
-  if (!page || page.origin !== origin || !/^https?:$/.test(page.protocol) || site !== 'same-origin') throw notOurs()
+  if (!page || page.origin !== origin || !/^https?:$/.test(page.protocol) || site !== 'same-origin') throw foreignOriginError()
   const published = publicUrl === undefined ? undefined : new URL(publicUrl)
   const host = headers.get('host') ?? URL.parse(url)?.host ?? ''
   const isOurs =
     page.host === published?.host ? page.origin === published.origin : URL.parse(`${page.protocol}//${host}`)?.host === page.host
-  if (!isOurs) throw notOurs()
+  if (!isOurs) throw foreignOriginError()
   const isTls = page.protocol === 'https:'
   return { origin, port: page.port || (isTls ? '443' : '80'), isSecure: isTls || !isLoopbackHost(page.host) }
 }
 
-const notOurs = () =>
+const foreignOriginError = () =>
   fieldError(
     'FORBIDDEN',
     'origin',

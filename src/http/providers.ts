@@ -154,11 +154,11 @@ export function httpProviders({ db, clock, config, shared, breakers, countryOf }
     importSlots: createSemaphore({ perOwner: 1, refusals: importRefusals }),
     runningImports: createSemaphore({ perOwner: 1, total: 16, refusals: importRefusals }),
     /** Schedules long work of requests on the main thread. */
-    scheduler: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare }),
+    scheduler: createScheduler({ ...thread, activityCount: requestCounts.activityCount, othersShare }),
     exportSlots: createSemaphore({ perOwner: 2, total: 16, refusals: exportRefusals }),
     allowSilence,
     /** Schedules exports on the main thread. */
-    exportShare: createScheduler({ ...thread, activityCount: requestCounts.seen, othersShare: exportRests }),
+    exportShare: createScheduler({ ...thread, activityCount: requestCounts.activityCount, othersShare: exportRests }),
     /** The admission of each request. */
     callers: new WeakMap<Request, Admission>(),
     routeTable,

@@ -118,7 +118,7 @@ export function createRouteTable(): RouteTable {
     fastReads: () => [...routes.values()].filter(({ fastRead }) => fastRead !== undefined),
     match(method, pathname) {
       const path = pathname.split('/')
-      const exact = candidates.get(groupOf(method, path))?.find(({ segments }) => fits(segments, path))
+      const exact = candidates.get(groupOf(method, path))?.find(({ segments }) => matchesPath(segments, path))
       return (exact ?? rest.find(({ start }) => `${method} ${pathname}`.startsWith(start)))?.route
     },
   }
@@ -189,7 +189,7 @@ export function assertOn(isOn: (() => boolean) | undefined): void {
 /** Sorts fixed segments before parameters, and wildcards last. */
 const parametersLast = (path: string) => path.replaceAll(':', '\uffff').replaceAll('*', '\uffff\uffff')
 
-const fits = (segments: readonly string[], path: readonly string[]) =>
+const matchesPath = (segments: readonly string[], path: readonly string[]) =>
   segments.every((segment, at) => segment === path[at] || (segment.startsWith(':') && path[at] !== ''))
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

@@ -148,7 +148,7 @@ export function assertShape(shape: Shape, value: unknown, place: 'body' | 'query
     const { items, itemsMax = 0 } = shape
     if (items) {
       if (value.length > itemsMax) throw refuse(`must have at most ${itemsMax} entries`)
-      for (let at = 0; at < value.length; at++) under(items, value, place, path, String(at))
+      for (let at = 0; at < value.length; at++) checkMember(items, value, place, path, String(at))
     } else if (!shape.plain) throw refuse(kindRule(shape))
   } else if (typeof value === 'object' && value !== null) {
     if (shape.fields) assertNames(shape, shape.fields, value, place, path)
@@ -162,7 +162,7 @@ function assertNames({ others }: Shape, fields: Map<string, Shape>, value: objec
     const shape = fields.get(name) ?? (name === '__proto__' ? undefined : others)
     if (!shape) throw unknownField([...path, name])
     if (name.length > nameLengthMax) throw invalidField(shortPath(path) || place, `a name has more than ${nameLengthMax} characters`)
-    under(shape, value, place, path, name)
+    checkMember(shape, value, place, path, name)
   }
 }
 
@@ -185,7 +185,7 @@ function normalize(container: object, path: readonly string[], name: string): vo
     (container as Record<string, unknown>)[name] = text.normalize('NFC')
 }
 
-function under(shape: Shape, container: object, place: 'body' | 'query' | 'path', path: string[], name: string): void {
+function checkMember(shape: Shape, container: object, place: 'body' | 'query' | 'path', path: string[], name: string): void {
   normalize(container, path, name)
   const value = (container as Record<string, unknown>)[name]
   path.push(name)

@@ -21,18 +21,18 @@ type Violation = {
 
 /** Returns the error of the first violation of a schema: its field and rule, but never its value. */
 export function validationError(error: ValueError): AppError {
-  const { path, violation } = innermost(error as unknown as Violation)
+  const { path, violation } = enterNullable(error as unknown as Violation)
   const field = shortPath(path.split('/').filter(Boolean))
   if (violation.value === undefined) return invalidField(field, 'required', { code: 'missing_field' })
   return invalidField(field, ruleOf(violation))
 }
 
 /** Enters a nullable field's other option: an optional field may be null in the documents, not in the rule. */
-function innermost(violation: Violation): { path: string; violation: Violation } {
+function enterNullable(violation: Violation): { path: string; violation: Violation } {
   const options = violation.schema.anyOf
   if (!options || options.every((option) => 'const' in option)) return { path: violation.path, violation }
   const others = options.flatMap(({ type }, at) => (type === 'null' ? [] : [violation.errors?.[at]?.First()]))
-  return others.length === 1 && others[0] ? innermost(others[0]) : { path: violation.path, violation }
+  return others.length === 1 && others[0] ? enterNullable(others[0]) : { path: violation.path, violation }
 }
 
 const s = (count: unknown) => (count === 1 ? '' : 's')

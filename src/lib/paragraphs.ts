@@ -30,7 +30,7 @@ export function withParagraphs(text: string): string {
       html.push(withBreaks(part.trim()))
     } else
       for (const paragraph of part.split(/\n[ \t]*\n/))
-        if (paragraph.trim() !== '') html.push(`<p>${format.around(withBreaks(paragraph.trim()))}</p>`)
+        if (paragraph.trim() !== '') html.push(`<p>${format.wrapParagraph(withBreaks(paragraph.trim()))}</p>`)
   }
   return joinParagraphs(html)
 }
@@ -39,7 +39,7 @@ export function withParagraphs(text: string): string {
 class OpenTags {
   private readonly names: string[] = []
 
-  around(paragraph: string): string {
+  wrapParagraph(paragraph: string): string {
     const opened = this.names.map((name) => `<${name}>`).join('')
     this.read(paragraph)
     const closed = this.names.toReversed().map((name) => `</${name}>`)

@@ -25,7 +25,7 @@ const keyOf = (passphrase: string, salt: Buffer): Promise<Buffer> =>
       error ? reject(error) : resolve(key),
     ),
   )
-const associated = ({ format, version, kdf, cipher }: Head) =>
+const associatedDataOf = ({ format, version, kdf, cipher }: Head) =>
   Buffer.from(JSON.stringify({ format, version, kdf: { name: kdf.name, n: kdf.n, r: kdf.r, p: kdf.p, salt: kdf.salt }, cipher }))
 
 /**
@@ -36,7 +36,7 @@ export async function sealUnderPassphrase(plain: string, passphrase: string, ran
   const salt = Buffer.from(randomBytes(saltBytes))
   const iv = Buffer.from(randomBytes(ivBytes))
   const head: Head = { format, version: 1, kdf: { name: 'scrypt', ...cost, salt: salt.toString('base64') }, cipher: 'aes-256-gcm' }
-  const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv).setAAD(associated(head))
+  const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv).setAAD(associatedDataOf(head))
   const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return `${JSON.stringify({ ...head, iv: iv.toString('base64'), sealed: sealed.toString('base64') }, null, 2)}\n`
 }
@@ -53,7 +53,7 @@ export async function openUnderPassphrase(text: string, passphrase: string): Pro
     const sealed = Buffer.from(file.sealed, 'base64')
     const key = await keyOf(passphrase, Buffer.from(file.kdf.salt, 'base64'))
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(file.iv, 'base64'), { authTagLength: tagBytes }).setAAD(
-      associated(file),
+      associatedDataOf(file),
     )
     decipher.setAuthTag(sealed.subarray(-tagBytes))
     return { kind: 'opened', plain: Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]).toString('utf8') }

@@ -54,7 +54,7 @@ test('counts attestations granted at their time, not revoked and not of oneself,
     { numRuns: 50 },
   )
   const strangers = logOf('ATTESTED', '0x9', '0x00000000000000000000000000000000000000c1', 'B')
-  expect(createTally(grants).concerns(strangers)).toBe(false)
+  expect(createTally(grants).isRelevant(strangers)).toBe(false)
 })
 
 describeChain('recounting a chain', () => {

@@ -200,7 +200,7 @@ test.if(engine === 'sqlite')('the cached order equals the stored one after every
   const checkedStates = new Set<string>()
   afterEveryCommit(app, (ids) => {
     for (const id of ids) {
-      const storedOrder = orderStore.whole(id)
+      const storedOrder = orderStore.loadFullOrder(id)
       if (!storedOrder || storedOrder instanceof Promise) throw new Error('an order was not read at once')
       const cached = orderDocuments.documentNow(shop.shop.id, id)?.text
       expect(cached).toBe(JSON.stringify(orderView(storedOrder, app.deps.orderLinks.now()?.urlOf(storedOrder.order.id) ?? '')))

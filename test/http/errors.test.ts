@@ -6,7 +6,7 @@ import { Glob } from 'bun'
 import { type Database, DatabaseOutcomeUnknown } from '../../db/engine.ts'
 import checkedIn from '../../docs/openapi.json'
 import { errorCodes } from '../../src/core/error-codes.ts'
-import { runInRequest, trackCommits, untracked } from '../../src/core/request-context.ts'
+import { runInRequest, runUntracked, trackCommits } from '../../src/core/request-context.ts'
 import { asAppError } from '../../src/http/errors.ts'
 import { type Answer, type CallOptions, testApp } from '../support/app.ts'
 import { longTestMs } from '../support/timeouts.ts'
@@ -385,7 +385,7 @@ test('an unknown commit makes the outcome of a request unknown, unless the write
     'The connection to the database was lost, and the outcome is unknown: read the record before you send it again',
   )
   // Such as the claim of an idempotency key, or the count of an attempt.
-  expect(await messageOf(() => untracked(() => lost.write(async () => 1)))).toBe(
+  expect(await messageOf(() => runUntracked(() => lost.write(async () => 1)))).toBe(
     'The database is busy: nothing was changed, try again later',
   )
 })

@@ -25,7 +25,7 @@ test('requests are counted by route and status, and unused routes have no series
     'souk_http_request_duration_seconds_sum{method="GET",route="/cart/:id"} 20.0015',
     'souk_http_request_duration_seconds_count{method="GET",route="/cart/:id"} 3',
   ])
-  expect([counts.inFlight(), counts.seen()]).toEqual([0, 6])
+  expect([counts.inFlight(), counts.activityCount()]).toEqual([0, 6])
 })
 
 test('unknown methods are counted as one', () => {

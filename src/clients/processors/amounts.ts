@@ -5,7 +5,7 @@
  * @param amount a whole number, not negative
  * @returns undefined if it is not a whole number of units, or too large to be exact
  */
-export function rescaled(amount: number, from: number, to: number): number | undefined {
+export function rescaleAmount(amount: number, from: number, to: number): number | undefined {
   if (!Number.isSafeInteger(amount) || amount < 0) return undefined
   const digits = String(amount)
   const dropped = Math.max(from - to, 0)

@@ -47,7 +47,7 @@ export function listAt(json: unknown, ...path: readonly (string | number)[]): re
  * @param what a noun, such as `payment id`
  * @throws UnknownAnswer that names the missing value, and nothing of the response
  */
-export function needed<Value>(value: Value | undefined, what: string): Value {
+export function requireValue<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new UnknownAnswer(`no usable ${what}`)
   return value
 }

@@ -84,5 +84,5 @@ export function assertNoPage({ status, headers }: CallAnswer): void {
  * Creates the error for a status that does not show the payment's state. 401, 403 and 429 mean that the call had no
  * effect; 409 leaves it unknown.
  */
-export const inconclusive = (status: number): ProcessorUnavailable =>
+export const inconclusiveError = (status: number): ProcessorUnavailable =>
   new ProcessorUnavailable(`the processor answered ${status}`, { neverSent: status !== 409 })

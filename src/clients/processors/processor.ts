@@ -215,7 +215,7 @@ export class UnknownAnswer extends ProcessorUnavailable {
 }
 
 /** Returns the failure of a call that had to succeed before the request could be sent; undefined for other errors. */
-export function notSent(cause: unknown): ProcessorUnavailable | undefined {
+export function notSentErrorOf(cause: unknown): ProcessorUnavailable | undefined {
   if (!(cause instanceof ProcessorUnavailable)) return undefined
   if (cause.neverSent) return cause
   const { message, counts } = cause
@@ -228,9 +228,9 @@ export function notSent(cause: unknown): ProcessorUnavailable | undefined {
  * Awaits a read that precedes a request which may not be repeated. If the read fails, the request was not sent.
  * @throws ProcessorUnavailable with `neverSent`; ProcessorRefused
  */
-export const beforeSending = <Answer>(read: Promise<Answer>): Promise<Answer> =>
+export const markNotSent = <Answer>(read: Promise<Answer>): Promise<Answer> =>
   read.catch((error: unknown) => {
-    throw notSent(error) ?? error
+    throw notSentErrorOf(error) ?? error
   })
 
 /**

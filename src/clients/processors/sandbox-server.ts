@@ -42,7 +42,7 @@ export function createSandboxServer({ reply, sign, signatureHeader, secret, onEr
     const body = (method === 'POST' ? await request.json().catch(() => ({})) : {}) as Record<string, unknown>
     const made = await reply(`${method} ${collection} ${action}`.trim(), id, body)
     if (made === 'hang') return hang(request.signal)
-    if (made === 'break off') return brokenOff()
+    if (made === 'break off') return truncatedResponse()
     if (action === 'confirm' && made.status === 200 && webhookUrl !== undefined) void announce(webhookUrl, id)
     return Response.json(made.body ?? {}, { status: made.status })
   }
@@ -91,4 +91,4 @@ export function createSandboxServer({ reply, sign, signatureHeader, secret, onEr
 }
 
 /** A response that breaks off. */
-const brokenOff = () => new Response('{"id":', { headers: { 'content-type': 'application/json' } })
+const truncatedResponse = () => new Response('{"id":', { headers: { 'content-type': 'application/json' } })

@@ -7,7 +7,7 @@ type SharedToken = {
   /** Returns the token; obtains one if it expires soon. */
   get(): Promise<string>
   /** Replaces a refused token, unless it was replaced already. */
-  renewed(refused: string): Promise<string>
+  renew(refused: string): Promise<string>
   /** Obtains a new token in any case. */
   refresh(): Promise<string>
 }
@@ -40,6 +40,6 @@ export function createSharedToken(obtain: () => Promise<Token>, now: () => numbe
   return {
     refresh,
     get: async () => (token && token.expiresAt - marginMs > now() ? token.value : refresh()),
-    renewed: async (refused) => (token && token.value !== refused ? token.value : refresh()),
+    renew: async (refused) => (token && token.value !== refused ? token.value : refresh()),
   }
 }

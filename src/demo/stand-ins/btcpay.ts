@@ -217,25 +217,25 @@ export async function startBtcpayServer(options: BtcpayServerOptions = {}): Prom
 
   function answerOfStore(request: ApiRequest, rest: string): ApiAnswer {
     const { method, query, json } = request
-    const may = (permission: string) => permissions.includes(permission)
+    const hasPermission = (permission: string) => permissions.includes(permission)
     const forbidden = error(403, 'missing-permission')
-    if (rest === '/invoices' && method === 'GET') return may('canviewinvoices') ? list(query) : forbidden
-    if (rest === '/invoices' && method === 'POST') return may('cancreateinvoice') ? create(request) : forbidden
+    if (rest === '/invoices' && method === 'GET') return hasPermission('canviewinvoices') ? list(query) : forbidden
+    if (rest === '/invoices' && method === 'POST') return hasPermission('cancreateinvoice') ? create(request) : forbidden
     if (rest === '/pull-payments' && method === 'GET') {
-      if (!may('canviewpullpayments')) return forbidden
+      if (!hasPermission('canviewpullpayments')) return forbidden
       const archived = query.get('includeArchived') === 'true'
       return { status: 200, json: [...claims.values()].filter((claim) => archived || !claim.archived).map(({ id }) => claimJson(id)) }
     }
     const [, id = '', verb = ''] = /^\/invoices\/(\w+)(?:\/(status|refund|payment-methods))?$/.exec(rest) ?? []
     if (id === '') return violation(`there is no ${method} ${rest}`)
-    if (verb === '' && method === 'GET') return may('canviewinvoices') ? invoiceResponse(id) : forbidden
-    if (verb === 'payment-methods' && method === 'GET') return may('canviewinvoices') ? coinsOf(id) : forbidden
+    if (verb === '' && method === 'GET') return hasPermission('canviewinvoices') ? invoiceResponse(id) : forbidden
+    if (verb === 'payment-methods' && method === 'GET') return hasPermission('canviewinvoices') ? coinsOf(id) : forbidden
     if (verb === 'status' && method === 'POST') {
       const wrong = unknownField(json, ['status'])
       if (wrong !== undefined) return violation(`status: ${wrong}`)
-      return may('canmodifyinvoices') ? mark(id, (json as { status?: unknown }).status) : forbidden
+      return hasPermission('canmodifyinvoices') ? mark(id, (json as { status?: unknown }).status) : forbidden
     }
-    if (verb === 'refund' && method === 'POST') return may('cancreatenonapprovedpullpayments') ? refund(id, json) : forbidden
+    if (verb === 'refund' && method === 'POST') return hasPermission('cancreatenonapprovedpullpayments') ? refund(id, json) : forbidden
     return violation(`there is no ${method} ${rest}`)
   }
 

@@ -272,7 +272,7 @@ export async function startCheckoutServer({
     )
     if (!/^[A-Z]{2}$/.test(String(((body['billing'] as Json)?.['address'] as Json)?.['country'])))
       throw new Invalid('billing_country_required')
-    common(body)
+    checkCommonFields(body)
     const id = newId('ps')
     sessions.set(id, body)
     return {
@@ -292,7 +292,7 @@ export async function startCheckoutServer({
       ['source', 'amount', 'currency'],
       ['reference', 'capture', 'processing_channel_id', '3ds', 'success_url', 'failure_url', 'customer', 'metadata'],
     )
-    common(body)
+    checkCommonFields(body)
     const source = body['source'] as Json
     fields(source, ['type', 'token'], [])
     const token = source['token']
@@ -321,7 +321,7 @@ export async function startCheckoutServer({
     return { status: 201, json: { type: body['type'], token, expires_on: new Date(clock).toISOString() } }
   }
 
-  function common(body: Json): void {
+  function checkCommonFields(body: Json): void {
     if (typeof body['currency'] !== 'string' || !/^[A-Z]{3}$/.test(body['currency'])) throw new Invalid('currency_invalid')
     amountOf(body['amount'], body['currency'])
     const reference = body['reference']

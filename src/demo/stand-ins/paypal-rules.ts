@@ -23,7 +23,7 @@ const names: Readonly<Record<number, string>> = {
  * Creates an error response in PayPal's form, whose code is in `details[0].issue`.
  * @param field the parameter that is wrong
  */
-export const refused = (status: number, issue: string, field?: string) =>
+export const createRefusal = (status: number, issue: string, field?: string) =>
   new Refused(status, {
     name: names[status] ?? 'ERROR',
     message: 'no',
@@ -38,9 +38,9 @@ const currencies = 'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD 
  * @throws Refused for another value or an unknown field
  */
 export function parseFields(json: unknown, names: readonly string[]): Json {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw refused(400, 'INVALID_PARAMETER_SYNTAX')
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw createRefusal(400, 'INVALID_PARAMETER_SYNTAX')
   const unknown = Object.keys(json).filter((name) => !names.includes(name))
-  if (unknown.length > 0) throw refused(400, 'UNSUPPORTED_PARAMETER', unknown[0])
+  if (unknown.length > 0) throw createRefusal(400, 'UNSUPPORTED_PARAMETER', unknown[0])
   return json as Json
 }
 
@@ -53,7 +53,7 @@ export function objectIn(body: string, names: readonly string[]): Json {
   try {
     json = JSON.parse(body)
   } catch {
-    throw refused(400, 'MALFORMED_REQUEST_JSON')
+    throw createRefusal(400, 'MALFORMED_REQUEST_JSON')
   }
   return parseFields(json, names)
 }
@@ -64,7 +64,7 @@ export function objectIn(body: string, names: readonly string[]): Json {
  */
 export function textIn(value: unknown, lengthMax: number, field: string): string | undefined {
   if (value === undefined) return undefined
-  if (typeof value !== 'string' || value === '' || value.length > lengthMax) throw refused(400, 'INVALID_STRING_LENGTH', field)
+  if (typeof value !== 'string' || value === '' || value.length > lengthMax) throw createRefusal(400, 'INVALID_STRING_LENGTH', field)
   return value
 }
 
@@ -74,13 +74,13 @@ export function textIn(value: unknown, lengthMax: number, field: string): string
  */
 export function moneyIn(json: unknown): Money {
   const { currency_code: currency, value } = parseFields(json, ['currency_code', 'value'])
-  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'currency_code')
-  if (!currencies.includes(currency)) throw refused(422, 'CURRENCY_NOT_SUPPORTED', 'currency_code')
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) throw createRefusal(400, 'INVALID_PARAMETER_SYNTAX', 'currency_code')
+  if (!currencies.includes(currency)) throw createRefusal(422, 'CURRENCY_NOT_SUPPORTED', 'currency_code')
   if (typeof value !== 'string' || value.length > 32 || !/^\d+(\.\d+)?$/.test(value))
-    throw refused(400, 'INVALID_PARAMETER_SYNTAX', 'value')
+    throw createRefusal(400, 'INVALID_PARAMETER_SYNTAX', 'value')
   const decimals = value.split('.')[1]?.length ?? 0
-  if (decimals > 2 || (decimals > 0 && ['HUF', 'JPY', 'TWD'].includes(currency))) throw refused(422, 'DECIMAL_PRECISION', 'value')
-  if (Number(value) === 0) throw refused(422, 'CANNOT_BE_ZERO_OR_NEGATIVE', 'value')
+  if (decimals > 2 || (decimals > 0 && ['HUF', 'JPY', 'TWD'].includes(currency))) throw createRefusal(422, 'DECIMAL_PRECISION', 'value')
+  if (Number(value) === 0) throw createRefusal(422, 'CANNOT_BE_ZERO_OR_NEGATIVE', 'value')
   return { currency_code: currency, value }
 }
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { afterPaying, nothingToPay, payPage } from './page.ts'
-import { centsOf, type Json, type Money, moneyIn, objectIn, parseFields, Refused, refused, textIn } from './paypal-rules.ts'
+import { centsOf, createRefusal, type Json, type Money, moneyIn, objectIn, parseFields, Refused, textIn } from './paypal-rules.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
 
 type Part = { id: string; status: string; amount: Money; custom_id?: string; status_details?: { reason: string } }
@@ -102,9 +102,9 @@ export async function startPaypal({
 
   function createOrder(request: ApiRequest): Json {
     const json = objectIn(request.body, ['intent', 'purchase_units', 'payment_source'])
-    if (json['intent'] !== 'AUTHORIZE') throw refused(400, 'INVALID_PARAMETER_VALUE', '/intent')
+    if (json['intent'] !== 'AUTHORIZE') throw createRefusal(400, 'INVALID_PARAMETER_VALUE', '/intent')
     const units = json['purchase_units']
-    if (!Array.isArray(units) || units.length !== 1) throw refused(400, 'INVALID_ARRAY_LENGTH', '/purchase_units')
+    if (!Array.isArray(units) || units.length !== 1) throw createRefusal(400, 'INVALID_ARRAY_LENGTH', '/purchase_units')
     const unit = parseFields(units[0], ['amount', 'custom_id', 'invoice_id'])
     const amount = moneyIn(unit['amount'])
     const custom = textIn(unit['custom_id'], 255, '/custom_id')
@@ -114,12 +114,13 @@ export async function startPaypal({
       const wallet = parseFields(parseFields(json['payment_source'], ['paypal'])['paypal'], ['experience_context'])
       const context = parseFields(wallet['experience_context'], ['return_url', 'cancel_url', 'user_action', 'shipping_preference'])
       for (const url of ['return_url', 'cancel_url'])
-        if (!/^https?:\/\//.test(String(context[url]))) throw refused(400, 'INVALID_PARAMETER_SYNTAX', url)
+        if (!/^https?:\/\//.test(String(context[url]))) throw createRefusal(400, 'INVALID_PARAMETER_SYNTAX', url)
       returnUrl = String(context['return_url'])
-      if (!['PAY_NOW', 'CONTINUE'].includes(String(context['user_action']))) throw refused(400, 'INVALID_PARAMETER_VALUE', 'user_action')
+      if (!['PAY_NOW', 'CONTINUE'].includes(String(context['user_action'])))
+        throw createRefusal(400, 'INVALID_PARAMETER_VALUE', 'user_action')
       if (!['NO_SHIPPING', 'GET_FROM_FILE', 'SET_PROVIDED_ADDRESS'].includes(String(context['shipping_preference'])))
-        throw refused(400, 'INVALID_PARAMETER_VALUE', 'shipping_preference')
-      if (request.headers.get('paypal-request-id') === null) throw refused(400, 'PAYPAL_REQUEST_ID_REQUIRED')
+        throw createRefusal(400, 'INVALID_PARAMETER_VALUE', 'shipping_preference')
+      if (request.headers.get('paypal-request-id') === null) throw createRefusal(400, 'PAYPAL_REQUEST_ID_REQUIRED')
     }
     const order: Order = {
       ...{ id: nextId(), status: withSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED', amount, custom_id: custom, withSource, returnUrl },
@@ -130,9 +131,9 @@ export async function startPaypal({
   }
 
   function authorize(order: Order): Json {
-    if (order.authorizations.length > 0) throw refused(422, 'ORDER_ALREADY_AUTHORIZED')
-    if (order.status !== 'APPROVED') throw refused(422, 'ORDER_NOT_APPROVED')
-    if (order.instrument === 'declined') throw refused(422, 'INSTRUMENT_DECLINED')
+    if (order.authorizations.length > 0) throw createRefusal(422, 'ORDER_ALREADY_AUTHORIZED')
+    if (order.status !== 'APPROVED') throw createRefusal(422, 'ORDER_NOT_APPROVED')
+    if (order.instrument === 'declined') throw createRefusal(422, 'INSTRUMENT_DECLINED')
     const custom = order.custom_id ? { custom_id: order.custom_id } : {}
     const status = order.instrument === 'review' ? 'PENDING' : 'CREATED'
     order.authorizations.push({ id: nextId('A'), status, amount: order.amount, ...custom })
@@ -149,13 +150,13 @@ export async function startPaypal({
   const authorizationOf = (id: string) => {
     const order = [...orders.values()].find(({ authorizations }) => authorizations.some((one) => one.id === id))
     const authorization = order?.authorizations.find((one) => one.id === id)
-    if (!order || !authorization) throw refused(404, 'INVALID_RESOURCE_ID')
+    if (!order || !authorization) throw createRefusal(404, 'INVALID_RESOURCE_ID')
     return { order, authorization }
   }
   const captureOf = (id: string) => {
     const order = [...orders.values()].find(({ captures }) => captures.some((one) => one.id === id))
     const capture = order?.captures.find((one) => one.id === id)
-    if (!order || !capture) throw refused(404, 'INVALID_RESOURCE_ID')
+    if (!order || !capture) throw createRefusal(404, 'INVALID_RESOURCE_ID')
     return { order, capture }
   }
 
@@ -163,11 +164,11 @@ export async function startPaypal({
     const json = objectIn(request.body, ['amount', 'final_capture', 'invoice_id', 'note_to_payer', 'soft_descriptor'])
     const { order, authorization } = authorizationOf(id)
     const amount = json['amount'] === undefined ? authorization.amount : moneyIn(json['amount'])
-    if (authorization.status === 'CAPTURED') throw refused(422, 'AUTHORIZATION_ALREADY_CAPTURED')
-    if (authorization.status === 'VOIDED') throw refused(422, 'AUTHORIZATION_VOIDED')
-    if (authorization.status === 'DENIED') throw refused(422, 'AUTHORIZATION_DENIED')
-    if (amount.currency_code !== authorization.amount.currency_code) throw refused(422, 'CURRENCY_MISMATCH')
-    if (centsOf(amount) > centsOf(authorization.amount) * 1.15) throw refused(422, 'MAX_CAPTURE_AMOUNT_EXCEEDED')
+    if (authorization.status === 'CAPTURED') throw createRefusal(422, 'AUTHORIZATION_ALREADY_CAPTURED')
+    if (authorization.status === 'VOIDED') throw createRefusal(422, 'AUTHORIZATION_VOIDED')
+    if (authorization.status === 'DENIED') throw createRefusal(422, 'AUTHORIZATION_DENIED')
+    if (amount.currency_code !== authorization.amount.currency_code) throw createRefusal(422, 'CURRENCY_MISMATCH')
+    if (centsOf(amount) > centsOf(authorization.amount) * 1.15) throw createRefusal(422, 'MAX_CAPTURE_AMOUNT_EXCEEDED')
     const status = captureOutcomes.shift() ?? 'COMPLETED'
     const isFinal = json['final_capture'] === true
     const made: Capture = {
@@ -187,8 +188,9 @@ export async function startPaypal({
 
   function voidAuthorization(id: string): ApiAnswer {
     const { order, authorization } = authorizationOf(id)
-    if (authorization.status === 'CAPTURED' || authorization.status === 'PARTIALLY_CAPTURED') throw refused(422, 'PREVIOUSLY_CAPTURED')
-    if (authorization.status === 'VOIDED') throw refused(422, 'PREVIOUSLY_VOIDED')
+    if (authorization.status === 'CAPTURED' || authorization.status === 'PARTIALLY_CAPTURED')
+      throw createRefusal(422, 'PREVIOUSLY_CAPTURED')
+    if (authorization.status === 'VOIDED') throw createRefusal(422, 'PREVIOUSLY_VOIDED')
     authorization.status = 'VOIDED'
     emit('PAYMENT.AUTHORIZATION.VOIDED', { ...authorization, ...related(order) })
     return { status: 204 }
@@ -199,11 +201,11 @@ export async function startPaypal({
     const { order, capture } = captureOf(id)
     const amount = json['amount'] === undefined ? capture.amount : moneyIn(json['amount'])
     if (!['COMPLETED', 'PARTIALLY_REFUNDED'].includes(capture.status))
-      throw refused(422, capture.status === 'REFUNDED' ? 'CAPTURE_FULLY_REFUNDED' : 'CAPTURE_NOT_COMPLETED')
+      throw createRefusal(422, capture.status === 'REFUNDED' ? 'CAPTURE_FULLY_REFUNDED' : 'CAPTURE_NOT_COMPLETED')
     const before = order.refunds
       .filter((one) => one.capture === id && ['COMPLETED', 'PENDING'].includes(one.status))
       .reduce((sum, one) => sum + centsOf(one.amount), 0)
-    if (before + centsOf(amount) > centsOf(capture.amount)) throw refused(422, 'REFUND_AMOUNT_EXCEEDED')
+    if (before + centsOf(amount) > centsOf(capture.amount)) throw createRefusal(422, 'REFUND_AMOUNT_EXCEEDED')
     const custom = textIn(json['custom_id'], 127, '/custom_id')
     const made = { id: nextId('R'), status: refundOutcomes.shift() ?? 'COMPLETED', amount, ...(custom ? { custom_id: custom } : {}) }
     order.refunds.push({ ...made, capture: id })
@@ -216,15 +218,15 @@ export async function startPaypal({
 
   const orderOf = (id: string): Order => {
     const order = orders.get(id)
-    if (!order) throw refused(404, 'INVALID_RESOURCE_ID')
+    if (!order) throw createRefusal(404, 'INVALID_RESOURCE_ID')
     return order
   }
 
   function read({ path }: ApiRequest): Json {
     const [, , area, kind, id = '', more] = path.split('/')
-    if (more !== undefined) throw refused(404, 'INVALID_RESOURCE_ID')
+    if (more !== undefined) throw createRefusal(404, 'INVALID_RESOURCE_ID')
     if (area === 'checkout' && kind === 'orders') return orderJson(orderOf(id))
-    if (area !== 'payments') throw refused(404, 'INVALID_RESOURCE_ID')
+    if (area !== 'payments') throw createRefusal(404, 'INVALID_RESOURCE_ID')
     if (kind === 'authorizations') {
       const { order, authorization } = authorizationOf(id)
       return { ...authorization, ...related(order) }
@@ -234,7 +236,7 @@ export async function startPaypal({
       return { ...capture, ...related(order) }
     }
     const found = [...orders.values()].flatMap(({ refunds }) => refunds).find((one) => one.id === id)
-    if (kind !== 'refunds' || !found) throw refused(404, 'INVALID_RESOURCE_ID')
+    if (kind !== 'refunds' || !found) throw createRefusal(404, 'INVALID_RESOURCE_ID')
     const { capture: _, ...refund } = found
     return refund
   }
@@ -242,7 +244,7 @@ export async function startPaypal({
   function work(request: ApiRequest): ApiAnswer {
     const [, , area, kind, id = '', step] = request.path.split('/')
     const noBody = () => {
-      if (request.body !== '' && request.body !== '{}') throw refused(400, 'MALFORMED_REQUEST_JSON')
+      if (request.body !== '' && request.body !== '{}') throw createRefusal(400, 'MALFORMED_REQUEST_JSON')
     }
     if (area === 'checkout' && kind === 'orders' && id === '') return { status: 201, json: createOrder(request) }
     if (area === 'checkout' && kind === 'orders' && step === 'authorize') {
@@ -257,13 +259,13 @@ export async function startPaypal({
     if (area === 'payments' && kind === 'captures' && step === 'refund') return { status: 201, json: refund(id, request) }
     if (request.path === '/v1/notifications/verify-webhook-signature')
       return { status: 200, json: { verification_status: verified(request.body) } }
-    throw refused(404, 'INVALID_RESOURCE_ID')
+    throw createRefusal(404, 'INVALID_RESOURCE_ID')
   }
 
   /** Verifies the event's raw text, because the signature covers its bytes. */
   function verified(body: string): string {
     const json = objectIn(body, signedFields)
-    for (const field of signedFields) if (json[field] === undefined) throw refused(400, 'MISSING_REQUIRED_PARAMETER', field)
+    for (const field of signedFields) if (json[field] === undefined) throw createRefusal(400, 'MISSING_REQUIRED_PARAMETER', field)
     const raw = /"webhook_event":([\s\S]*)\}$/.exec(body)?.[1] ?? ''
     const signed = `${json['transmission_id']}|${json['transmission_time']}|${json['webhook_id']}|${digestOf(Buffer.from(raw))}`
     const isOwn = json['webhook_id'] === webhookId && json['auth_algo'] === 'SHA256withRSA'

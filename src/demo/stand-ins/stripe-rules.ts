@@ -48,7 +48,7 @@ export const invalid = (message: string, more: Json = {}) => new Refused(400, { 
  * Creates the error of an object that does not exist.
  * @param param the parameter that names it
  */
-export const missing = (what: string, param: string, status = 404) =>
+export const notFound = (what: string, param: string, status = 404) =>
   new Refused(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param })
 
 /**

@@ -1,7 +1,7 @@
 /** Simulates what souk uses of Stripe (docs.stripe.com/api, version 2026-10-28.endive). Checks every request. */
 import { afterPaying, nothingToPay, payPage } from './page.ts'
 import { type ApiAnswer, type ApiRequest, type Message, serveStandIn, type Watch } from './server.ts'
-import { amountIn, type Intent, invalid, type Json, metadataIn, missing, parse, type Refund, Refused, signature } from './stripe-rules.ts'
+import { amountIn, type Intent, invalid, type Json, metadataIn, notFound, parse, type Refund, Refused, signature } from './stripe-rules.ts'
 
 type StoredResponse = { fingerprint: string; response: ApiAnswer }
 const fingerprintOf = (path: string, body: string): string => `${path}?${[...new URLSearchParams(body)].map(String).sort()}`
@@ -115,8 +115,9 @@ export async function startStripe({
     const redirects = fields.get('automatic_payment_methods[allow_redirects]') !== 'never'
     if (isConfirmed && fields.get('automatic_payment_methods[enabled]') === 'true' && redirects && returnUrl === undefined)
       throw invalid('return_url is needed', { param: 'return_url' })
-    if (method !== undefined && !/^pm_card_\w+$/.test(method) && !methods.has(method)) throw missing('PaymentMethod', 'payment_method', 400)
-    if (token !== undefined && !/^ctoken_\w+$/.test(token)) throw missing('confirmation_token', 'confirmation_token', 400)
+    if (method !== undefined && !/^pm_card_\w+$/.test(method) && !methods.has(method))
+      throw notFound('PaymentMethod', 'payment_method', 400)
+    if (token !== undefined && !/^ctoken_\w+$/.test(token)) throw notFound('confirmation_token', 'confirmation_token', 400)
     const id = nextId('pi')
     const intent: Intent = {
       ...{
@@ -141,14 +142,14 @@ export async function startStripe({
     return intentJson(intent)
   }
 
-  const unexpected = (intent: Intent, step: string) =>
+  const wrongState = (intent: Intent, step: string) =>
     invalid(`This PaymentIntent's status is ${intent.status}: cannot ${step}`, {
       code: 'payment_intent_unexpected_state',
       payment_intent: intentJson(intent),
     })
 
   function capture(intent: Intent, fields: Map<string, string>): Json {
-    if (intent.status !== 'requires_capture') throw unexpected(intent, 'capture')
+    if (intent.status !== 'requires_capture') throw wrongState(intent, 'capture')
     const amount = fields.has('amount_to_capture') ? amountIn(fields.get('amount_to_capture'), intent.currency) : intent.amount_capturable
     if (amount > intent.amount_capturable)
       throw invalid('more than is capturable', { code: 'amount_too_large', param: 'amount_to_capture' })
@@ -160,7 +161,7 @@ export async function startStripe({
     const reason = fields.get('cancellation_reason') ?? null
     if (reason !== null && !['abandoned', 'duplicate', 'requested_by_customer', 'fraudulent'].includes(reason))
       throw invalid('cancellation_reason')
-    if (['succeeded', 'canceled', 'processing'].includes(intent.status)) throw unexpected(intent, 'cancel')
+    if (['succeeded', 'canceled', 'processing'].includes(intent.status)) throw wrongState(intent, 'cancel')
     Object.assign(intent, { status: 'canceled', amount_capturable: 0, cancellation_reason: reason })
     emit('payment_intent.canceled', intentJson(intent))
     return intentJson(intent)
@@ -168,7 +169,7 @@ export async function startStripe({
 
   function createRefund(fields: Map<string, string>): Json {
     const intent = intents.get(fields.get('payment_intent') ?? '')
-    if (!intent) throw missing('payment_intent', 'payment_intent')
+    if (!intent) throw notFound('payment_intent', 'payment_intent')
     if (intent.status !== 'succeeded' || !intent.charge)
       throw invalid('This PaymentIntent has no successful charge', { code: 'payment_intent_unexpected_state' })
     const rest = intent.amount_received - intent.charge.amount_refunded
@@ -196,7 +197,7 @@ export async function startStripe({
     const newestFirst = [...items].reverse()
     const after = fields.get('starting_after')
     const from = after === undefined ? 0 : newestFirst.findIndex(({ id }) => id === after) + 1
-    if (after !== undefined && from === 0) throw missing('item', 'starting_after', 400)
+    if (after !== undefined && from === 0) throw notFound('item', 'starting_after', 400)
     return { object: 'list', url: request.path, has_more: newestFirst.length > from + limit, data: newestFirst.slice(from, from + limit) }
   }
 
@@ -213,7 +214,7 @@ export async function startStripe({
 
   function listRefunds(request: ApiRequest): Json {
     const of = request.query.get('payment_intent')
-    if (of !== null && !intents.has(of)) throw missing('payment_intent', 'payment_intent')
+    if (of !== null && !intents.has(of)) throw notFound('payment_intent', 'payment_intent')
     return list(
       request,
       [...refunds.values()]
@@ -225,7 +226,7 @@ export async function startStripe({
 
   const intentById = (id: string): Intent => {
     const intent = intents.get(id)
-    if (!intent) throw missing('payment_intent', 'intent')
+    if (!intent) throw notFound('payment_intent', 'intent')
     return intent
   }
 
@@ -237,7 +238,7 @@ export async function startStripe({
     const fields = parse([...request.query], ['expand[]'])
     if (kind === 'payment_intents') return intentJson(intentById(id ?? ''), fields.get('expand[0]') === 'latest_charge')
     const refund = kind === 'refunds' ? refunds.get(id ?? '') : undefined
-    if (!refund) throw missing(kind ?? 'path', 'id')
+    if (!refund) throw notFound(kind ?? 'path', 'id')
     return { object: 'refund', ...refund }
   }
 
@@ -266,7 +267,7 @@ export async function startStripe({
     if (kind === 'payment_methods' && id === '') {
       const sent = fields('type', 'card[token]')
       const token = sent.get('card[token]') ?? ''
-      if (sent.get('type') !== 'card' || !/^tok_\w+$/.test(token)) throw missing('token', 'card[token]', 400)
+      if (sent.get('type') !== 'card' || !/^tok_\w+$/.test(token)) throw notFound('token', 'card[token]', 400)
       if (token === 'tok_expired') throw new Refused(402, { type: 'card_error', code: 'expired_card', message: 'expired' }, true)
       const method = nextId('pm')
       methods.set(method, token)

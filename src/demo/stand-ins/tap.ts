@@ -307,7 +307,7 @@ export async function startTapServer({
       secretKey = next
     },
     /** Creates a charge that is not souk's. */
-    stranger: () =>
+    createForeignCharge: () =>
       add(
         'charge',
         { amount: 5, currency: 'SAR', source: { id: 'src_all' }, reference: { transaction: 'other' }, customer: {} },

@@ -2,7 +2,7 @@
  * AVIF (AV1 image file format, ISO/IEC 23008-12 and 14496-12). No box moves, because offsets count from the start of
  * the file. `Bun.Image` of 1.4.4 neither reads nor writes AVIF on Linux (ERR_IMAGE_FORMAT_UNSUPPORTED).
  */
-import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
+import { assertSize, brokenPictureError, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 
 type Box = { readonly type: string; readonly at: number; readonly from: number; readonly end: number }
 type Size = { readonly width: number; readonly height: number }
@@ -36,7 +36,7 @@ export function cleanAvif(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   const clean = new Uint8Array(bytes)
   const top = boxesIn(reader, 0, bytes.length)
   const meta = top.find(({ type }) => type === 'meta')
-  if (!meta || top[0]?.type !== 'ftyp') throw broken('the description of its content is missing')
+  if (!meta || top[0]?.type !== 'ftyp') throw brokenPictureError('the description of its content is missing')
   for (const box of top) if (!topKept.has(box.type)) empty(clean, box)
   for (const box of top) if (box.type === 'free' || box.type === 'skip') clean.fill(0, box.from, box.end)
   const movie = top.find(({ type }) => type === 'moov')
@@ -55,7 +55,7 @@ function boxesIn(reader: Reader, start: number, end: number): Box[] {
     const short = reader.u32(at)
     const header = short === 1 ? 16 : 8
     const length = short === 1 ? reader.u64(at + 8) : short === 0 ? end - at : short
-    if (length < header || at + length > end) throw broken('it ends too early')
+    if (length < header || at + length > end) throw brokenPictureError('it ends too early')
     boxes.push({ type: reader.text(at + 4, 4), at, from: at + header, end: at + length })
     at += length
   }
@@ -72,7 +72,7 @@ const boxIn = (boxes: readonly Box[], type: string): Box | undefined => boxes.fi
 
 /** Returns the number of frames of the longest track. */
 function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth = 1): number {
-  if (depth > depthMax) throw broken('its parts are nested too deeply')
+  if (depth > depthMax) throw brokenPictureError('its parts are nested too deeply')
   let frames = 1
   for (const box of boxesIn(reader, from, end)) {
     if (movieDropped.has(box.type)) empty(clean, box)
@@ -86,12 +86,12 @@ function framesIn(reader: Reader, { from, end }: Box, clean: Uint8Array, depth =
 /** Empties items that show nothing: EXIF, XMP and unknown types. */
 function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): void {
   const infos = boxIn(meta, 'iinf')
-  if (!infos) throw broken('the description of its content is missing')
+  if (!infos) throw brokenPictureError('the description of its content is missing')
   const entries = boxesIn(reader, infos.from + (reader.u8(infos.from) === 0 ? 6 : 8), infos.end)
   const dropped = new Set<number>()
   for (const entry of entries) {
     const version = reader.u8(entry.from)
-    if (entry.type !== 'infe' || version < 2) throw broken('the description of its content is missing')
+    if (entry.type !== 'infe' || version < 2) throw brokenPictureError('the description of its content is missing')
     const idBytes = version === 2 ? 2 : 4
     const typeAt = entry.from + 4 + idBytes + 2
     if (itemsKept.has(reader.text(typeAt, 4))) continue
@@ -106,11 +106,11 @@ function dropItems(reader: Reader, meta: readonly Box[], clean: Uint8Array): voi
     for (const { offset, length } of extents) {
       const at = inData ? (data?.from ?? reader.length) + offset : offset
       const end = at + length
-      if (end > (inData ? (data?.end ?? 0) : reader.length)) throw broken('it ends too early')
+      if (end > (inData ? (data?.end ?? 0) : reader.length)) throw brokenPictureError('it ends too early')
       if (!dropped.has(id)) continue
       // Items may overlap: a file may claim a million items of its own length.
       emptied += length
-      if (emptied > reader.length) throw broken('its parts overlap')
+      if (emptied > reader.length) throw brokenPictureError('its parts overlap')
       clean.fill(0, at, end)
     }
 }
@@ -120,7 +120,7 @@ type Location = { readonly id: number; readonly inData: boolean; readonly extent
 
 /** Locations of items: in the file, or in the adjacent box. */
 function locationsIn(reader: Reader, box: Box | undefined): Location[] {
-  if (!box) throw broken('the position of its data is missing')
+  if (!box) throw brokenPictureError('the position of its data is missing')
   const version = reader.u8(box.from)
   const sizes = reader.u16(box.from + 4)
   const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [
@@ -132,12 +132,12 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
   let at = box.from + 6
   const number = (bytes: number): number => {
     at += bytes
-    if (at > box.end) throw broken('it ends too early')
+    if (at > box.end) throw brokenPictureError('it ends too early')
     if (bytes === 0) return 0
     if (bytes === 2) return reader.u16(at - 2)
     if (bytes === 4) return reader.u32(at - 4)
     if (bytes === 8) return reader.u64(at - 8)
-    throw broken('the position of its data is missing')
+    throw brokenPictureError('the position of its data is missing')
   }
   const idBytes = version < 2 ? 2 : 4
   const locations: Location[] = []
@@ -162,11 +162,11 @@ function locationsIn(reader: Reader, box: Box | undefined): Location[] {
 /** Returns the size of the primary item. No claimed size may exceed the limit. */
 function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds): Size {
   const [primary, properties] = [boxIn(meta, 'pitm'), boxIn(meta, 'iprp')]
-  if (!primary || !properties) throw broken('the description of its content is missing')
+  if (!primary || !properties) throw brokenPictureError('the description of its content is missing')
   const id = reader.u8(primary.from) === 0 ? reader.u16(primary.from + 4) : reader.u32(primary.from + 4)
   const parts = boxesIn(reader, properties.from, properties.end)
   const propertyBox = boxIn(parts, 'ipco')
-  if (!propertyBox) throw broken('its size is missing')
+  if (!propertyBox) throw brokenPictureError('its size is missing')
   const all = boxesIn(reader, propertyBox.from, propertyBox.end)
   for (const box of all) {
     if (box.type === 'ispe') assertSize(sizeIn(reader, box), bounds)
@@ -175,7 +175,7 @@ function primarySize(reader: Reader, meta: readonly Box[], bounds: PictureBounds
   const indexes = parts.filter(({ type }) => type === 'ipma').flatMap((box) => propertiesOf(reader, box, id))
   const itemProperties = indexes.map((nth) => all[nth - 1])
   const size = itemProperties.find((box) => box?.type === 'ispe')
-  if (!size) throw broken('its size is missing')
+  if (!size) throw brokenPictureError('its size is missing')
   const { width, height } = sizeIn(reader, size)
   const turned = itemProperties.find((box) => box?.type === 'irot')
   return turned && reader.u8(turned.from) % 2 === 1 ? { width: height, height: width } : { width, height }

@@ -1,5 +1,5 @@
 /** GIF (87a, 89a). */
-import { assertSize, broken, type CleanPicture, frameCounter, hasText, type PictureBounds, readerOf } from './picture.ts'
+import { assertSize, brokenPictureError, type CleanPicture, frameCounter, hasText, type PictureBounds, readerOf } from './picture.ts'
 
 const [image, extension, trailer] = [0x2c, 0x21, 0x3b]
 const [graphicControl, application] = [0xf9, 0xff]
@@ -27,20 +27,20 @@ export function cleanGif(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (kind === image) {
       const [width, height] = [reader.u16le(at + 5), reader.u16le(at + 7)]
       if (width < 1 || height < 1 || reader.u16le(at + 1) + width > size.width || reader.u16le(at + 3) + height > size.height)
-        throw broken('a frame lies outside the picture')
+        throw brokenPictureError('a frame lies outside the picture')
       frames.add(width, height)
       const data = at + 10 + colorBytes(reader.u8(at + 9))
       const codeBits = reader.u8(data)
-      if (codeBits < 1 || codeBits > 8) throw broken('a frame is invalid')
+      if (codeBits < 1 || codeBits > 8) throw brokenPictureError('a frame is invalid')
       end = endOfBlocks(bytes, data + 1)
     } else if (kind === extension) end = endOfBlocks(bytes, at + 2)
-    else throw broken('there is unknown data between its parts')
+    else throw brokenPictureError('there is unknown data between its parts')
     const label = reader.u8(at + 1)
     if (kind === image || label === graphicControl || (label === application && loops.some((name) => hasText(bytes, at + 3, name))))
       parts.push(reader.part(at, end))
     at = end
   }
-  if (frames.count() === 0) throw broken('it has no image data')
+  if (frames.count() === 0) throw brokenPictureError('it has no image data')
   return { type: 'image/gif', ...size, frames: frames.count(), parts: [...parts, Uint8Array.of(trailer)] }
 }
 
@@ -57,5 +57,5 @@ function endOfBlocks(bytes: Uint8Array, from: number): number {
     at += 1 + length
     if (length === 0) return at
   }
-  throw broken('it ends too early')
+  throw brokenPictureError('it ends too early')
 }

@@ -1,5 +1,5 @@
 /** JPEG (ITU-T T.81): parts that show the picture are copied byte for byte. */
-import { assertSize, broken, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
+import { assertSize, brokenPictureError, type CleanPicture, hasText, type PictureBounds, readerOf } from './picture.ts'
 
 /**
  * Limit of scans of a progressive picture. Each scan is decoded over the whole picture: thousands take minutes in a
@@ -28,24 +28,24 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
   let scans = 0
   for (let at = 2; ; ) {
     reader.piece()
-    if (reader.u8(at) !== 0xff) throw broken('there is unknown data between its segments')
+    if (reader.u8(at) !== 0xff) throw brokenPictureError('there is unknown data between its segments')
     // Markers may have fill bytes.
     while (reader.u8(at + 1) === 0xff) at++
     const marker = reader.u8(at + 1)
     if (marker === eoi) break
-    if (marker === soi || marker === tem || marker === 0 || isRestart(marker)) throw broken('its segments are out of order')
+    if (marker === soi || marker === tem || marker === 0 || isRestart(marker)) throw brokenPictureError('its segments are out of order')
     let end = at + 2 + reader.u16(at + 2)
     const segment = reader.part(at, end)
-    if (segment.length < 4) throw broken('a segment is too short')
+    if (segment.length < 4) throw brokenPictureError('a segment is too short')
     if (isFrame(marker)) {
-      if (size || !isShownFrame(marker)) throw broken('browsers cannot show this kind of JPEG')
+      if (size || !isShownFrame(marker)) throw brokenPictureError('browsers cannot show this kind of JPEG')
       size = { width: reader.u16(at + 7), height: reader.u16(at + 5) }
       assertSize(size, bounds)
       parts.push(segment)
     } else if (marker === sos) {
-      if (!size) throw broken('its segments are out of order')
+      if (!size) throw brokenPictureError('its segments are out of order')
       scans++
-      if (scans > scansMax || scans * size.width * size.height > bounds.framesPixelsMax) throw broken('it has too many scans')
+      if (scans > scansMax || scans * size.width * size.height > bounds.framesPixelsMax) throw brokenPictureError('it has too many scans')
       end = endOfScan(bytes, end)
       parts.push(reader.part(at, end))
     } else if (isTable(marker)) parts.push(segment)
@@ -55,14 +55,14 @@ export function cleanJpeg(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     else if (marker === 0xe1 && hasText(segment, 4, 'Exif\0\0')) orientation = orientationIn(segment.subarray(10))
     at = end
   }
-  if (!size || scans === 0) throw broken('it has no image data')
+  if (!size || scans === 0) throw brokenPictureError('it has no image data')
   const isTurned = orientation >= 5
   return {
     type: 'image/jpeg',
     width: isTurned ? size.height : size.width,
     height: isTurned ? size.width : size.height,
     frames: 1,
-    parts: [Uint8Array.of(0xff, soi), ...(orientation > 1 ? [turned(orientation)] : []), ...parts, Uint8Array.of(0xff, eoi)],
+    parts: [Uint8Array.of(0xff, soi), ...(orientation > 1 ? [orientationSegment(orientation)] : []), ...parts, Uint8Array.of(0xff, eoi)],
   }
 }
 
@@ -77,11 +77,11 @@ function endOfScan(bytes: Uint8Array, from: number): number {
     const marker = bytes[at + 1] as number
     if (marker !== 0 && marker !== 0xff && !isRestart(marker)) return at
   }
-  throw broken('it ends too early')
+  throw brokenPictureError('it ends too early')
 }
 
 function withoutThumbnail(segment: Uint8Array): Uint8Array {
-  if (segment.length < 18) throw broken('a segment is too short')
+  if (segment.length < 18) throw brokenPictureError('a segment is too short')
   const plain = new Uint8Array(segment.subarray(0, 18))
   // The length, and an empty thumbnail.
   plain.set([0, 16], 2)
@@ -110,7 +110,7 @@ function orientationIn(tiff: Uint8Array): number {
 }
 
 /** EXIF with the orientation only. */
-const turned = (orientation: number): Uint8Array =>
+const orientationSegment = (orientation: number): Uint8Array =>
   Uint8Array.of(
     ...[0xff, 0xe1, 0x00, 0x22],
     ...Buffer.from('Exif\0\0MM\0*'),

@@ -49,7 +49,7 @@ export const pictureBounds: PictureBounds = {
  * Creates the error for a damaged picture.
  * @param why a public text: the part of the file that is wrong
  */
-export const broken = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or incomplete: ${why}`)
+export const brokenPictureError = (why: string) => new PictureRefused('BROKEN', `The picture is damaged or incomplete: ${why}`)
 
 /**
  * Checks the size of a picture.
@@ -57,7 +57,7 @@ export const broken = (why: string) => new PictureRefused('BROKEN', `The picture
  * @throws PictureRefused
  */
 export function assertSize({ width, height }: { width: number; height: number }, bounds: PictureBounds): void {
-  if (width < 1 || height < 1) throw broken('its width or height is zero')
+  if (width < 1 || height < 1) throw brokenPictureError('its width or height is zero')
   const { pixelsMax, sideMax } = bounds
   if (width * height > pixelsMax) throw new PictureRefused('TOO_LARGE', `The picture has more than ${pixelsMax / 1_000_000} megapixels`)
   if (width > sideMax || height > sideMax)
@@ -91,7 +91,7 @@ export function readerOf(bytes: Uint8Array) {
   let pieces = 0
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const within = <T>(at: number, length: number, read: () => T): T => {
-    if (at < 0 || at + length > bytes.length) throw broken('it ends too early')
+    if (at < 0 || at + length > bytes.length) throw brokenPictureError('it ends too early')
     return read()
   }
   return {
@@ -101,7 +101,7 @@ export function readerOf(bytes: Uint8Array) {
      * @throws PictureRefused at the first piece above the limit
      */
     piece(): void {
-      if (++pieces > piecesMax) throw broken('it has too many parts')
+      if (++pieces > piecesMax) throw brokenPictureError('it has too many parts')
     },
     u8: (at: number) => within(at, 1, () => view.getUint8(at)),
     u16: (at: number) => within(at, 2, () => view.getUint16(at)),

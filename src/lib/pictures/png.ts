@@ -1,5 +1,5 @@
 /** PNG (W3C, third edition), including animations. */
-import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, PictureRefused, readerOf } from './picture.ts'
+import { assertSize, brokenPictureError, type CleanPicture, frameCounter, type PictureBounds, PictureRefused, readerOf } from './picture.ts'
 
 const signatureBytes = 8
 /** Chunks of the picture and of its colours. Texts, times, EXIF and unknown chunks are dropped. */
@@ -27,10 +27,10 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     const type = reader.text(at + 4, 4)
     const end = at + 12 + length
     const chunk = reader.part(at, end)
-    if (Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0 !== reader.u32(end - 4)) throw broken('a checksum is wrong')
-    if ((type === 'IHDR') !== (size === undefined)) throw broken('its parts are out of order')
+    if (Bun.hash.crc32(chunk.subarray(4, 8 + length)) >>> 0 !== reader.u32(end - 4)) throw brokenPictureError('a checksum is wrong')
+    if ((type === 'IHDR') !== (size === undefined)) throw brokenPictureError('its parts are out of order')
     if (type === 'IHDR') {
-      if (length !== 13) throw broken('its header is invalid')
+      if (length !== 13) throw brokenPictureError('its header is invalid')
       size = { width: reader.u32(at + 8), height: reader.u32(at + 12) }
       assertSize(size, bounds)
     }
@@ -40,7 +40,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     if (type === 'fcTL' && size) {
       const [width, height] = [reader.u32(at + 12), reader.u32(at + 16)]
       if (reader.u32(at + 20) + width > size.width || reader.u32(at + 24) + height > size.height)
-        throw broken('a frame lies outside the picture')
+        throw brokenPictureError('a frame lies outside the picture')
       frames.add(width, height)
     }
     hasData ||= type === 'IDAT'
@@ -48,7 +48,7 @@ export function cleanPng(bytes: Uint8Array, bounds: PictureBounds): CleanPicture
     at = end
     if (type === 'IEND') break
   }
-  if (!size || !hasData) throw broken('it has no image data')
+  if (!size || !hasData) throw brokenPictureError('it has no image data')
   // Without an animation header it is a still picture.
   return { type: 'image/png', ...size, frames: announcedFrames > 0 ? Math.max(1, frames.count()) : 1, parts }
 }

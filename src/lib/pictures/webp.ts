@@ -1,5 +1,5 @@
 /** WebP (RFC 9649). */
-import { assertSize, broken, type CleanPicture, frameCounter, type PictureBounds, readerOf } from './picture.ts'
+import { assertSize, brokenPictureError, type CleanPicture, frameCounter, type PictureBounds, readerOf } from './picture.ts'
 
 const headerBytes = 12
 /** Type and length. */
@@ -21,7 +21,7 @@ type Reader = ReturnType<typeof readerOf>
 export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPicture {
   const reader = readerOf(bytes)
   const fileSize = reader.u32le(4) + 8
-  if (fileSize > bytes.length) throw broken('it ends too early')
+  if (fileSize > bytes.length) throw brokenPictureError('it ends too early')
   const parts: Uint8Array[] = []
   const frames = frameCounter(bounds)
   let [canvas, image]: (Size | undefined)[] = []
@@ -36,14 +36,14 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
       isAnimated = (flags & animationFlag) !== 0
       chunk = new Uint8Array(chunk)
       chunk[8] = flags & ~(exifFlag | xmpFlag)
-    } else if (type === 'VP8X') throw broken('its parts are out of order')
+    } else if (type === 'VP8X') throw brokenPictureError('its parts are out of order')
     if (type === 'VP8 ' || type === 'VP8L') {
-      if (image || isAnimated) throw broken('its parts are out of order')
+      if (image || isAnimated) throw brokenPictureError('its parts are out of order')
       image = sizeOf(reader, type, from)
       assertSize(image, bounds)
     }
     if (type === 'ANMF') {
-      if (!isAnimated || !canvas) throw broken('its parts are out of order')
+      if (!isAnimated || !canvas) throw brokenPictureError('its parts are out of order')
       chunk = frameOf(reader, { at, from, end }, canvas, frames)
     }
     if (keptChunks.has(type)) {
@@ -52,10 +52,10 @@ export function cleanWebp(bytes: Uint8Array, bounds: PictureBounds): CleanPictur
     }
     at = next
   }
-  if (isAnimated ? frames.count() === 0 : !image) throw broken('it has no image data')
+  if (isAnimated ? frames.count() === 0 : !image) throw brokenPictureError('it has no image data')
   const size = canvas ?? (image as Size)
   // Decoders accept either.
-  if (image && (image.width !== size.width || image.height !== size.height)) throw broken('it has two different sizes')
+  if (image && (image.width !== size.width || image.height !== size.height)) throw brokenPictureError('it has two different sizes')
   const header = new Uint8Array(headerBytes)
   header.set(bytes.subarray(0, headerBytes))
   new DataView(header.buffer).setUint32(4, 4 + parts.reduce((sum, { length }) => sum + length, 0), true)
@@ -67,17 +67,17 @@ function chunkAt(reader: Reader, at: number, fileSize: number) {
   reader.piece()
   const from = at + chunkHeaderBytes
   const end = from + reader.u32le(at + 4)
-  if (end > fileSize) throw broken('it ends too early')
+  if (end > fileSize) throw brokenPictureError('it ends too early')
   return { type: reader.text(at, 4), from, end, next: end + (end % 2) }
 }
 
 /** Returns the size from the first bytes of the coded data. */
 function sizeOf(reader: Reader, type: 'VP8 ' | 'VP8L', from: number): Size {
   if (type === 'VP8 ') {
-    if (reader.u24le(from + 3) !== 0x2a019d) throw broken('its first frame is invalid')
+    if (reader.u24le(from + 3) !== 0x2a019d) throw brokenPictureError('its first frame is invalid')
     return { width: reader.u16le(from + 6) & 0x3fff, height: reader.u16le(from + 8) & 0x3fff }
   }
-  if (reader.u8(from) !== 0x2f) throw broken('its first frame is invalid')
+  if (reader.u8(from) !== 0x2f) throw brokenPictureError('its first frame is invalid')
   const bits = reader.u32le(from + 1)
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
@@ -94,7 +94,7 @@ function frameOf(
 ): Uint8Array {
   const size = { width: reader.u24le(from + 6) + 1, height: reader.u24le(from + 9) + 1 }
   const [x, y] = [2 * reader.u24le(from), 2 * reader.u24le(from + 3)]
-  if (x + size.width > canvas.width || y + size.height > canvas.height) throw broken('a frame lies outside the picture')
+  if (x + size.width > canvas.width || y + size.height > canvas.height) throw brokenPictureError('a frame lies outside the picture')
   frames.add(size.width, size.height)
   const parts: Uint8Array[] = []
   let [hasImage, isUnchanged] = [false, true]
@@ -103,14 +103,15 @@ function frameOf(
     const isImage = chunk.type === 'VP8 ' || chunk.type === 'VP8L'
     if (isImage) {
       const codedSize = sizeOf(reader, chunk.type as 'VP8 ' | 'VP8L', chunk.from)
-      if (hasImage || codedSize.width !== size.width || codedSize.height !== size.height) throw broken('a frame has two different sizes')
+      if (hasImage || codedSize.width !== size.width || codedSize.height !== size.height)
+        throw brokenPictureError('a frame has two different sizes')
       hasImage = true
     }
     if (isImage || chunk.type === 'ALPH') parts.push(reader.part(next, Math.min(chunk.next, end)))
     else isUnchanged = false
     next = chunk.next
   }
-  if (!hasImage) throw broken('a frame is empty')
+  if (!hasImage) throw brokenPictureError('a frame is empty')
   if (isUnchanged) return reader.part(at, end)
   const frame = new Uint8Array(Buffer.concat([reader.part(at, from + frameHeaderBytes), ...parts]))
   new DataView(frame.buffer).setUint32(4, frame.length - chunkHeaderBytes, true)

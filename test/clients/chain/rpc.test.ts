@@ -27,7 +27,7 @@ describe('requests to a node', () => {
     expect([error?.kind, error?.message]).toEqual(['FAULT', 'no answer: timeout'])
     const nodes = createNodes(chain, [node], { now: () => 0, random: () => 0 })
     const nextRequest = nodes.next()
-    if (nextRequest && error) nodes.refused(nextRequest, error, 100)
+    if (nextRequest && error) nodes.recordFailure(nextRequest, error, 100)
     expect(nodes.rangeSize().blocks).toBe(50)
     expect(nodes.next()).toBeUndefined()
   })
@@ -47,8 +47,8 @@ describe('requests to a node', () => {
     expect(first?.host).toBe('a.example')
     const waits: number[] = []
     for (let nth = 0; nth < 4 && first; nth++) {
-      nodes.refused(first, new NodeError('RANGE', '', { blocks: 10 }), 100)
-      nodes.refused(first, new NodeError('FAULT', ''), undefined)
+      nodes.recordFailure(first, new NodeError('RANGE', '', { blocks: 10 }), 100)
+      nodes.recordFailure(first, new NodeError('FAULT', ''), undefined)
       waits.push(first.notBefore - now)
       if (nth === 0)
         expect([nodes.next()?.host, nodes.rangeSize()]).toEqual(['b.example', { blocks: 10, ceiling: 10_000, isStatedByNode: false }])
@@ -56,7 +56,7 @@ describe('requests to a node', () => {
     }
     expect(waits).toEqual([1_000, 1_000, 1_000, 1_000])
     for (let nth = 0; nth < 3 && first; nth++) {
-      nodes.refused(first, new NodeError('FAULT', ''), undefined)
+      nodes.recordFailure(first, new NodeError('FAULT', ''), undefined)
       waits.push(first.notBefore - now)
       now = first.notBefore
     }

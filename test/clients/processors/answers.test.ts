@@ -2,8 +2,8 @@
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { rescaled } from '../../../src/clients/processors/amounts.ts'
-import { countAt, listAt, needed, parsedMessage, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
+import { rescaleAmount } from '../../../src/clients/processors/amounts.ts'
+import { countAt, listAt, parsedMessage, requireValue, textAt, valueAt, wordOf } from '../../../src/clients/processors/answers.ts'
 import * as paypal from '../../../src/clients/processors/paypal/answers.ts'
 import type { ProcessorPayment } from '../../../src/clients/processors/processor.ts'
 import { ProcessorUnavailable } from '../../../src/clients/processors/processor.ts'
@@ -101,8 +101,8 @@ const anyJson = fc.oneof(
 )
 
 test('a missing value is named in the error', () => {
-  expect(() => needed(undefined, 'payment id')).toThrow('unexpected answer: no usable payment id')
-  expect(needed('pi_1', 'payment id')).toBe('pi_1')
+  expect(() => requireValue(undefined, 'payment id')).toThrow('unexpected answer: no usable payment id')
+  expect(requireValue('pi_1', 'payment id')).toBe('pi_1')
 })
 
 describe('parsing processor responses', () => {
@@ -173,14 +173,14 @@ describe('conversion of amounts', () => {
   test('rescaling an amount to other units is exact or undefined', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 45), fc.nat(4), fc.nat(4), (amount, from, to) => {
-        const scaled = rescaled(amount, from, to)
+        const scaled = rescaleAmount(amount, from, to)
         const exact = BigInt(amount) * 10n ** BigInt(to)
         const isWhole = exact % 10n ** BigInt(from) === 0n && exact / 10n ** BigInt(from) <= BigInt(Number.MAX_SAFE_INTEGER)
         expect(scaled !== undefined).toBe(isWhole)
         if (scaled !== undefined) expect(BigInt(scaled) * 10n ** BigInt(from)).toBe(exact)
       }),
     )
-    for (const amount of [-1, 0.1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) expect(rescaled(amount, 2, 2)).toBeUndefined()
+    for (const amount of [-1, 0.1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) expect(rescaleAmount(amount, 2, 2)).toBeUndefined()
   })
 
   test('an amount is written as a decimal with exactly the given number of digits', () => {

@@ -25,7 +25,7 @@ function createTokenSource() {
 
 test('callers during a token request share its token', async () => {
   const { shared, give, requestCount } = createTokenSource()
-  const all = [shared.get(), shared.renewed('0'), shared.refresh(), shared.get()]
+  const all = [shared.get(), shared.renew('0'), shared.refresh(), shared.get()]
   give(1)
   expect(await Promise.all(all)).toEqual(['1', '1', '1', '1'])
   expect(await shared.get()).toBe('1')
@@ -37,10 +37,10 @@ test('a caller refused with an old token gets the current one without a request'
   const first = shared.get()
   give(1)
   await first
-  const second = shared.renewed('1')
+  const second = shared.renew('1')
   give(2)
   expect(await second).toBe('2')
-  expect(await shared.renewed('1')).toBe('2')
+  expect(await shared.renew('1')).toBe('2')
   expect(requestCount()).toBe(2)
 })
 

@@ -273,7 +273,7 @@ describe('a card at Tap', () => {
     const name = await createAuthorized(setup)
     server.fail('/charges/', 'lost')
     expect(await thrownBy(tap.capture(name))).toBeInstanceOf(ProcessorUnavailable)
-    for (let others = 0; others < 120; others++) server.stranger()
+    for (let others = 0; others < 120; others++) server.createForeignCharge()
     const charges = server.all('charge').length
     now += 24 * hourMs
     server.forgetKeys()
@@ -742,7 +742,7 @@ describe('a Tap account', () => {
     expect(setup.server.requests.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
       'POST /v2/charges/list {"limit":1}',
     ])
-    setup.server.stranger()
+    setup.server.createForeignCharge()
     await setup.tap.probe()
     const otherAccount = createTap({ ...setup.account, secretKey: 'sk_test_other' }, setup.port)
     expect(await thrownBy(otherAccount.probe())).toEqual(new ProcessorRefused('credentials'))

@@ -1,5 +1,5 @@
 /** Calls to a BTCPay Server. */
-import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
+import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort, portOfOperation } from '../call.ts'
 import { UnknownAnswer } from '../processor.ts'
 
 /** Minor units of ISO 4217. */
@@ -39,10 +39,10 @@ export function createBtcpayCalls({ apiUrl, apiKey }: { apiUrl: string; apiKey: 
 }
 
 /** Wraps calls so that they throw for answers that say nothing about the payment. */
-export function aboutPayments(ask: ApiCall): ApiCall {
+export function throwInconclusive(ask: ApiCall): ApiCall {
   return async (...request) => {
     const answer = await ask(...request)
-    if ([401, 403, 409, 429].includes(answer.status)) throw inconclusive(answer.status)
+    if ([401, 403, 409, 429].includes(answer.status)) throw inconclusiveError(answer.status)
     return answer
   }
 }
@@ -50,7 +50,7 @@ export function aboutPayments(ask: ApiCall): ApiCall {
 /** Returns the requested object; undefined if it does not exist. */
 export function readObject(answer: CallAnswer): unknown {
   if (answer.status === 404) return undefined
-  if (!isGood(answer)) throw inconclusive(answer.status)
+  if (!isGood(answer)) throw inconclusiveError(answer.status)
   return answer.json
 }
 

@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import { decimalsOf } from '../../../lib/money.ts'
-import { needed, textAt, valueAt } from '../answers.ts'
+import { requireValue, textAt, valueAt } from '../answers.ts'
 import { truncatedUnitsOf, unitsOf } from '../decimals.ts'
 import type { RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
@@ -26,7 +26,7 @@ export function claimNamed(claims: readonly unknown[], refundId: string, money: 
 /** Reads a claim that was just made. */
 export function claimMade(answer: unknown, money: Money): RefundAnswer {
   const { id, viewLink } = readClaim(answer, money)
-  return { reference: id, state: 'CLAIMABLE', claimUrl: needed(viewLink, 'claim link') }
+  return { reference: id, state: 'CLAIMABLE', claimUrl: requireValue(viewLink, 'claim link') }
 }
 
 /** Queries a claim; undefined if the server does not know it. */
@@ -52,7 +52,7 @@ async function withLink(ask: ApiCall, path: string, claim: Claim, money: Money):
 }
 
 function readClaim(claim: unknown, { amount, currency }: Money): Claim {
-  const id = needed(textAt(claim, 'id'), 'claim id')
+  const id = requireValue(textAt(claim, 'id'), 'claim id')
   const stated = valueAt(claim, 'amount')
   const isOther = stated !== undefined && unitsOf(stated, decimalsOf(currency)) !== amount
   if (isOther || (valueAt(claim, 'currency') ?? currency) !== currency) throw new UnknownAnswer('a claim of another amount')
@@ -70,7 +70,7 @@ function sumOf(payouts: readonly unknown[], { amount, currency }: Money): number
   const amounts = payouts.map((payout) => {
     if ((textAt(payout, 'originalCurrency') ?? currency) !== currency) return 0
     const stated = valueAt(payout, 'originalAmount') ?? valueAt(payout, 'amount')
-    return stated === undefined ? amount : needed(truncatedUnitsOf(stated, decimalsOf(currency)), 'payout amount')
+    return stated === undefined ? amount : requireValue(truncatedUnitsOf(stated, decimalsOf(currency)), 'payout amount')
   })
   return amounts.reduce((sum, part) => sum + part, 0)
 }

@@ -8,11 +8,11 @@
  */
 import { decimalOf, decimalsOf, isCurrency } from '../../../lib/money.ts'
 import { hmac, sameSecret } from '../../../lib/seal.ts'
-import { needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
-import { type CallAnswer, inconclusive, type ProcessorPort } from '../call.ts'
+import { parsedMessage, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
+import { type CallAnswer, inconclusiveError, type ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
-import { BadSignature, beforeSending, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
-import { type ApiCall, aboutPayments, createBtcpayCalls, isGood, type Money, readList, readObject } from './calls.ts'
+import { BadSignature, markNotSent, ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
+import { type ApiCall, createBtcpayCalls, isGood, type Money, readList, readObject, throwInconclusive } from './calls.ts'
 import { claimMade, claimNamed, messageIdOf, refundOfClaim } from './claims.ts'
 import { isOf, paymentOf } from './invoices.ts'
 
@@ -55,27 +55,27 @@ type NamedAmount = Money & { readonly paymentId: string; readonly reference: str
 /** Creates the processor of one account. It calls nothing until a payment does. */
 export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now(): number }): Processor {
   const calls = createBtcpayCalls(account, port)
-  const asker = () => aboutPayments(calls())
+  const createCaller = () => throwInconclusive(calls())
   // The routes of a store are in every version; the shorter ones came with 2.4.
   const store = `/stores/${encodeURIComponent(account.storeId)}`
   const pathOf = (reference: string) => `${store}/invoices/${encodeURIComponent(reference)}`
-  const underOurId = (paymentId: string) => `${store}/invoices?orderId=${encodeURIComponent(paymentId)}`
+  const searchPathOf = (paymentId: string) => `${store}/invoices?orderId=${encodeURIComponent(paymentId)}`
 
   /** Lists the invoices under our id. The server filters; the result is checked. */
   async function findAll(ask: ApiCall, paymentId: string): Promise<readonly unknown[]> {
-    const found = needed(readList(await ask('GET', underOurId(paymentId))), 'list of invoices')
+    const found = requireValue(readList(await ask('GET', searchPathOf(paymentId))), 'list of invoices')
     return found.filter((invoice) => textAt(invoice, 'metadata', 'orderId') === paymentId).slice(0, invoicesMax)
   }
 
   /** Returns the most advanced of several invoices as the payment. */
-  async function furthest(ask: ApiCall, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
+  async function selectFurthest(ask: ApiCall, found: readonly unknown[], money: Money): Promise<ProcessorPayment | undefined> {
     const payments: ProcessorPayment[] = []
     for (const invoice of found) payments.push(await paymentOf(ask, pathOf, invoice, money))
     return payments.sort((one, other) => rankOf(one) - rankOf(other))[0]
   }
 
   async function lookUp(ask: ApiCall, { paymentId, reference, amount, currency }: NamedAmount): Promise<ProcessorPayment | undefined> {
-    if (reference === undefined) return furthest(ask, await findAll(ask, paymentId), { amount, currency })
+    if (reference === undefined) return selectFurthest(ask, await findAll(ask, paymentId), { amount, currency })
     const answer = await ask('GET', pathOf(reference))
     const invoice = readObject(answer)
     return answer.status === 404 ? undefined : paymentOf(ask, pathOf, invoice, { amount, currency })
@@ -92,9 +92,9 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
   async function create({ paymentId, amount, currency, returnUrl }: NewPayment): Promise<ProcessorPayment> {
     const money = { amount, currency }
     if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
-    const ask = asker()
+    const ask = createCaller()
     // A repeated request would create a second invoice that can be paid.
-    const existing = await furthest(
+    const existing = await selectFurthest(
       ask,
       (await findAll(ask, paymentId)).filter((invoice) => isOf(invoice, money)),
       money,
@@ -111,8 +111,8 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
         ...(returnUrl === undefined ? {} : { redirectURL: returnUrl, redirectAutomatically: true }),
       },
     })
-    if (!isGood(answer)) throw refused(answer)
-    const reference = needed(textAt(answer.json, 'id'), 'invoice id')
+    if (!isGood(answer)) throw refusalOf(answer)
+    const reference = requireValue(textAt(answer.json, 'id'), 'invoice id')
     if (isOf(answer.json, money)) return paymentOf(ask, pathOf, answer.json, money)
     // The server may have rounded the amount: the invoice must not be paid.
     if (!isGood(await markInvalid(ask, reference))) throw new ProcessorUnavailable('an invoice of another amount cannot be invalidated')
@@ -127,7 +127,7 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     const answer = await markInvalid(ask, reference)
     const after = await lookUpExisting(ask, { ...name, reference })
     if (after.state !== 'REQUIRES_ACTION') return after
-    throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open') : refused(answer)
+    throw isGood(answer) ? new ProcessorUnavailable('the invoice stays open') : refusalOf(answer)
   }
 
   /** All claims of the store, archived ones too; undefined where the server has no list of them. */
@@ -139,41 +139,41 @@ export function createBtcpay(account: BtcpayAccount, port: ProcessorPort & { now
     mode: account.mode,
     capabilities: btcpayCapabilities,
     create,
-    retrieve: (name) => lookUp(asker(), name),
-    capture: (name) => lookUpExisting(asker(), name),
-    void: (name) => voidInvoice(asker(), name),
+    retrieve: (name) => lookUp(createCaller(), name),
+    capture: (name) => lookUpExisting(createCaller(), name),
+    void: (name) => voidInvoice(createCaller(), name),
     async refund({ refundId, reference, amount, currency }) {
       const money = { amount, currency }
       if (reference === undefined) throw new ProcessorRefused('not_found')
       if (!btcpayCapabilities.supportsAmount(money)) throw new ProcessorRefused('amount_not_supported')
-      const ask = asker()
+      const ask = createCaller()
       // A repeated request would create a second claim: the server does not check the sum of claims.
-      const existing = claimNamed((await beforeSending(claimsOf(ask))) ?? [], refundId, money)
-      if (existing) return needed(await refundOfClaim(ask, existing, money), 'claim')
+      const existing = claimNamed((await markNotSent(claimsOf(ask))) ?? [], refundId, money)
+      if (existing) return requireValue(await refundOfClaim(ask, existing, money), 'claim')
       const answer = await ask('POST', `${pathOf(reference)}/refund`, {
         name: refundId,
         refundVariant: 'Custom',
         customAmount: decimalOf(amount, decimalsOf(currency)),
         customCurrency: currency,
       })
-      if (!isGood(answer)) throw refused(answer)
+      if (!isGood(answer)) throw refusalOf(answer)
       return claimMade(answer.json, money)
     },
     async retrieveRefund({ refundId, refundReference, amount, currency }) {
-      const ask = asker()
+      const ask = createCaller()
       const money = { amount, currency }
       if (refundReference !== undefined) return refundOfClaim(ask, { id: refundReference }, money)
-      const existing = claimNamed(needed(await claimsOf(ask), 'list of claims'), refundId, money)
+      const existing = claimNamed(requireValue(await claimsOf(ask), 'list of claims'), refundId, money)
       return existing && refundOfClaim(ask, existing, money)
     },
     readMessage: async (message) => readMessage(account, message),
     async probe() {
       const ask = calls()
       const health = await ask('GET', '/health')
-      if (!isGood(health)) throw inconclusive(health.status)
+      if (!isGood(health)) throw inconclusiveError(health.status)
       if (valueAt(health.json, 'synchronized') === false) throw new ProcessorUnavailable('the processor has not caught up with the chain')
       // The minimum rights of the key: this store and its invoices.
-      const invoices = await ask('GET', underOurId('probe'))
+      const invoices = await ask('GET', searchPathOf('probe'))
       if ([401, 403, 404].includes(invoices.status)) throw new ProcessorRefused('credentials')
       readList(invoices)
     },
@@ -200,5 +200,5 @@ const rankOf = ({ state, captured }: ProcessorPayment) =>
   state === 'CAPTURED' ? 0 : captured > 0 ? 1 : state === 'PROCESSING' ? 2 : state === 'REQUIRES_ACTION' ? 3 : 4
 
 /** `{ code, message }`, or a list of `{ path, message }` of which the first path says enough. */
-const refused = ({ status, json }: CallAnswer) =>
+const refusalOf = ({ status, json }: CallAnswer) =>
   new ProcessorRefused(wordOf(textAt(json, 'code'), textAt(json, 0, 'path')) ?? `http_${status}`)

@@ -1,6 +1,6 @@
 /** Reads a payment from an invoice of BTCPay Server. */
 import { decimalsOf } from '../../../lib/money.ts'
-import { listAt, needed, textAt, unknownStatus, valueAt } from '../answers.ts'
+import { listAt, requireValue, textAt, unknownStatus, valueAt } from '../answers.ts'
 import { truncatedUnitsOf, unitsOf } from '../decimals.ts'
 import type { ProcessorPayment } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
@@ -25,8 +25,8 @@ export async function paymentOf(
   invoice: unknown,
   money: Money,
 ): Promise<ProcessorPayment> {
-  const reference = needed(textAt(invoice, 'id'), 'invoice id')
-  const status = needed(textAt(invoice, 'status'), 'invoice status')
+  const reference = requireValue(textAt(invoice, 'id'), 'invoice id')
+  const status = requireValue(textAt(invoice, 'status'), 'invoice status')
   if (!isOf(invoice, money)) throw new UnknownAnswer('an invoice of another amount')
   const { amount, currency } = money
   const detail = textAt(invoice, 'additionalStatus')

@@ -2,8 +2,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { modeOf } from '../../../lib/processor-keys.ts'
 import { sameSecret } from '../../../lib/seal.ts'
-import { countAt, idAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
-import { assertNoPage, type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { countAt, idAt, listAt, parsedMessage, requireValue, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
+import { assertNoPage, type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
@@ -78,7 +78,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     assertNoPage(answer)
     if ((status >= 200 && status < 300) || status === 403 || status === 404) return { status, json }
     if (status === 400 || status === 422) throw new ProcessorRefused(refusalOf(json))
-    if (status === 401 || status === 409) throw inconclusive(status)
+    if (status === 401 || status === 409) throw inconclusiveError(status)
     // A 429 may also mean that an earlier request with this key is running.
     const neverSent = status === 429 && request.idempotencyKey === undefined
     throw status === 429 ? new ProcessorUnavailable('the processor answered 429', { neverSent }) : new UnknownAnswer(`status ${status}`)
@@ -87,13 +87,13 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   /** Posts where neither 403 nor 404 says anything about a payment. */
   async function post(path: string, request: Request): Promise<unknown> {
     const { status, json } = await call('POST', path, request)
-    if (status >= 400) throw inconclusive(status)
+    if (status >= 400) throw inconclusiveError(status)
     return json
   }
 
   async function read(id: string, expected: ExpectedAmount): Promise<CheckoutPaymentState | undefined> {
     const { status, json } = await call('GET', `/payments/${id}`)
-    if (status === 403) throw inconclusive(status)
+    if (status === 403) throw inconclusiveError(status)
     if (status === 404) return undefined
     const stated = readPayment(json, expected)
     return stated.id === id ? stated : failOtherPayment()
@@ -105,8 +105,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     for (let page = 0; page < pagesMax; page++) {
       const from: Record<string, string> = payments.length === 0 ? {} : { skip: String(payments.length) }
       const { status, json } = await call('GET', `/payments?${new URLSearchParams({ reference: paymentId, limit: pageSize, ...from })}`)
-      if (status === 403) throw inconclusive(status)
-      const total = status === 404 ? 0 : needed(countAt(json, 'total_count'), 'list count')
+      if (status === 403) throw inconclusiveError(status)
+      const total = status === 404 ? 0 : requireValue(countAt(json, 'total_count'), 'list count')
       const items = listAt(json, 'data')
       payments.push(...items)
       if (payments.length >= total) return payments.filter(isOf(paymentId)).map((payment) => readPayment(payment, expected))
@@ -135,7 +135,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function actionsOf(id: string): Promise<unknown> {
     const { status, json } = await call('GET', `/payments/${id}/actions`)
-    if (status === 403) throw inconclusive(status)
+    if (status === 403) throw inconclusiveError(status)
     return status === 404 ? [] : json
   }
 
@@ -152,8 +152,8 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
         ...urlsOf(returnUrl),
       },
     })
-    const reference = needed(idAt(json, 'id'), 'session id')
-    needed(textAt(json, 'payment_session_token'), 'session token')
+    const reference = requireValue(idAt(json, 'id'), 'session id')
+    requireValue(textAt(json, 'payment_session_token'), 'session token')
     // Only the fields that its library reads.
     const names = ['id', 'payment_session_token', 'payment_session_secret', '_links']
     const paymentSession = Object.fromEntries(
@@ -188,7 +188,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     if (wallet === undefined) return token
     if (!publishableKey) throw new ProcessorRefused('wallet_tokens_need_publishable_key')
     const json = await post('/tokens', { body: wallet, withPublishableKey: true })
-    return needed(textAt(json, 'token'), 'token for the wallet token')
+    return requireValue(textAt(json, 'token'), 'token for the wallet token')
   }
 
   async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
@@ -200,7 +200,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     })
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await readAfterRefusal(id, name, status)
-    const actionId = needed(idAt(json, 'action_id'), 'capture action id')
+    const actionId = requireValue(idAt(json, 'action_id'), 'capture action id')
     return await readAfterRequest(id, { ...name, references: { ...name.references, capture: actionId } })
   }
 
@@ -212,14 +212,14 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     const { status, json } = await askVoid(id, name.paymentId)
     if (status === 404) throw new ProcessorRefused('not_found')
     if (status === 403) return await readAfterRefusal(id, name, status)
-    const actionId = needed(idAt(json, 'action_id'), 'void action id')
+    const actionId = requireValue(idAt(json, 'action_id'), 'void action id')
     return await readAfterRequest(id, { ...name, references: { ...name.references, void: actionId } })
   }
 
   /** Reads a payment after an accepted request (202). A failed read does not undo it. */
   async function readAfterRequest(id: string, names: PaymentName & Amount): Promise<ProcessorPayment> {
     const stated = await read(id, names)
-      .then((now) => now && undecided(now, names))
+      .then((now) => now && resolvePending(now, names))
       .catch(ignoreFailure)
     return paymentOf(stated ?? { id, state: 'PROCESSING', authorized: names.amount, captured: 0 }, names)
   }
@@ -228,13 +228,13 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   async function readAfterRefusal(id: string, name: PaymentName & Amount, status: number): Promise<ProcessorPayment> {
     const stated = await read(id, name)
     if (stated === undefined) throw new ProcessorRefused('not_found')
-    const now = await undecided(stated, name)
+    const now = await resolvePending(stated, name)
     if (now.state === 'AUTHORIZED') throw new ProcessorUnavailable(`the processor answered ${status}`)
     return paymentOf(now, name)
   }
 
   /** An authorized payment with a pending request has an unchanged state. Its actions show whether that is decided. */
-  async function undecided(stated: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
+  async function resolvePending(stated: CheckoutPaymentState, { paymentId, references }: PaymentName): Promise<CheckoutPaymentState> {
     const [voiding, capturing] = [references?.['void'], references?.['capture']]
     if (stated.state !== 'AUTHORIZED' || (voiding ?? capturing) === undefined) return stated
     const actions = await actionsOf(stated.id)
@@ -249,7 +249,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
 
   async function ourIdOf(id: string): Promise<string | undefined> {
     const { status, json } = await send('GET', `/payments/${id}`)
-    if (status !== 200 && status !== 404) throw inconclusive(status)
+    if (status !== 200 && status !== 404) throw inconclusiveError(status)
     return textAt(json, 'reference')
   }
 
@@ -270,7 +270,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
   }
 
   /** Returns why a refund was not allowed, if the payment shows it. */
-  async function whyNotRefunded(id: string, { amount, currency }: Amount): Promise<Error> {
+  async function refundProblemOf(id: string, { amount, currency }: Amount): Promise<Error> {
     const stated = await read(id, { amount: undefined, currency })
     if (stated === undefined) return new ProcessorRefused('not_found')
     if (stated.captured === 0) return new ProcessorRefused('not_captured')
@@ -305,7 +305,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     },
     async retrieve(name) {
       const stated = await find(name)
-      if (stated !== undefined) return paymentOf(await undecided(stated, name), name)
+      if (stated !== undefined) return paymentOf(await resolvePending(stated, name), name)
       return isSession(name) ? unpaidSession(name) : undefined
     },
     async capture(name) {
@@ -329,10 +329,10 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
       if (status === 404) throw new ProcessorRefused('not_found')
       if (status === 403) {
         const made = await findRefund()
-        if (made === undefined) throw await whyNotRefunded(id, refund)
+        if (made === undefined) throw await refundProblemOf(id, refund)
         return refundOf(made, refund)
       }
-      return { reference: needed(idAt(json, 'action_id'), 'refund action id'), state: 'PENDING' }
+      return { reference: requireValue(idAt(json, 'action_id'), 'refund action id'), state: 'PENDING' }
     },
     async retrieveRefund(name) {
       const id = await refundable(name)
@@ -351,7 +351,7 @@ export function createCheckout(account: CheckoutAccount, port: ProcessorPort & {
     async probe() {
       const { status } = await send('GET', '/payments?reference=probe&limit=1')
       if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
-      if (status !== 200 && status !== 404) throw inconclusive(status)
+      if (status !== 200 && status !== 404) throw inconclusiveError(status)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The currencies of Checkout.com, and the meaning of its statuses. */
 import { currencies, decimalsOf, isCurrency } from '../../../lib/money.ts'
-import { countAt, idAt, linkAt, listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, idAt, linkAt, listAt, meaningOf, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -12,11 +12,11 @@ const unsupported = words('BOV CHE CHW CLP COU MXV SLE SSP USN UYI UYW VED VES X
 /** Nine digits. */
 const amountMax = 999_999_999
 
-const theirDecimals = (currency: string): number => (withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2)
+const checkoutDecimals = (currency: string): number => (withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2)
 
 /** Currencies with the same minor units as ours: amounts are never converted. */
 const supported: ReadonlySet<string> = new Set(
-  currencies.filter((code) => !unsupported.has(code) && decimalsOf(code) === theirDecimals(code)),
+  currencies.filter((code) => !unsupported.has(code) && decimalsOf(code) === checkoutDecimals(code)),
 )
 
 /** Returns whether the currency can be charged in the same minor units as ours. */
@@ -28,7 +28,7 @@ export const supportsAmount = ({ amount, currency }: { readonly amount: number; 
   Number.isSafeInteger(amount) &&
   amount > 0 &&
   amount <= amountMax &&
-  (theirDecimals(currency) < 3 || String(amount).endsWith('0'))
+  (checkoutDecimals(currency) < 3 || String(amount).endsWith('0'))
 
 /** The amount that a payment must have; undefined: any. */
 export type ExpectedAmount = { readonly amount: number | undefined; readonly currency: string }
@@ -76,10 +76,10 @@ const whollyCaptured = words('Captured Refunded')
  * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
 export function readPayment(json: unknown, expected: ExpectedAmount): CheckoutPaymentState {
-  const id = needed(idAt(json, 'id'), 'payment id')
-  const status = needed(textAt(json, 'status'), 'payment status')
+  const id = requireValue(idAt(json, 'id'), 'payment id')
+  const status = requireValue(textAt(json, 'status'), 'payment status')
   const stated = meaningOf(states, status)
-  const amount = needed(expected.amount ?? countAt(json, 'amount'), 'payment amount')
+  const amount = requireValue(expected.amount ?? countAt(json, 'amount'), 'payment amount')
   if (differs(valueAt(json, 'amount'), amount) || differs(valueAt(json, 'currency'), expected.currency))
     throw new UnknownAnswer('another amount or currency')
   const captured = countAt(json, 'balances', 'total_captured') ?? (whollyCaptured.has(status) ? amount : 0)
@@ -149,7 +149,7 @@ export function actionOf(
   if (found === undefined) return undefined
   const approved = valueAt(found, 'approved')
   return {
-    id: needed(idAt(found, 'id'), 'action id'),
+    id: requireValue(idAt(found, 'id'), 'action id'),
     approved: typeof approved === 'boolean' ? approved : undefined,
     code: wordOf(textAt(found, 'response_code')),
     amount: countAt(found, 'amount'),

@@ -1,6 +1,6 @@
 /** Amounts of PayPal: decimals of major units, in its currencies (developer.paypal.com, currency codes). */
 import { decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
-import { rescaled } from '../amounts.ts'
+import { rescaleAmount } from '../amounts.ts'
 import { textAt } from '../answers.ts'
 import type { Capabilities } from '../processor.ts'
 
@@ -20,7 +20,7 @@ export const paypalSupportsCurrency = (currency: string): boolean => supportedCu
 export function paypalMoney({ amount, currency }: Amount): PaypalMoney | undefined {
   if (!supportedCurrencies.has(currency) || amount < 1) return undefined
   const decimals = wholeOnly.has(currency) ? 0 : 2
-  const units = rescaled(amount, decimalsOf(currency), decimals)
+  const units = rescaleAmount(amount, decimalsOf(currency), decimals)
   return units === undefined ? undefined : { currency_code: currency, value: decimalOf(units, decimals) }
 }
 

@@ -1,5 +1,5 @@
 /** Reads PayPal's orders with their authorizations, captures and refunds, and events. */
-import { listAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { listAt, meaningOf, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
 import type { ProcessorMessage, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 import { minorUnitsIn } from './amounts.ts'
@@ -39,8 +39,8 @@ export function orderOf(
   const authorizations = all('authorizations')
   const refunds = all('refunds')
   return {
-    id: needed(textAt(json, 'id'), 'id'),
-    status: needed(textAt(json, 'status'), 'status'),
+    id: requireValue(textAt(json, 'id'), 'id'),
+    status: requireValue(textAt(json, 'status'), 'status'),
     approveUrl: linkOf(json, 'payer-action') ?? linkOf(json, 'approve'),
     authorization: authorizations.find(({ status }) => !deadAuthorizations.includes(status)) ?? authorizations.at(-1),
     captures: all('captures'),
@@ -54,9 +54,9 @@ export function orderOf(
  * @throws ProcessorUnavailable if it is invalid or in another currency
  */
 export const sumIn = (one: unknown, currency: string): Money => ({
-  id: needed(textAt(one, 'id'), 'id'),
-  status: needed(textAt(one, 'status'), 'status'),
-  amount: needed(minorUnitsIn(valueAt(one, 'amount'), currency), 'amount'),
+  id: requireValue(textAt(one, 'id'), 'id'),
+  status: requireValue(textAt(one, 'status'), 'status'),
+  amount: requireValue(minorUnitsIn(valueAt(one, 'amount'), currency), 'amount'),
 })
 
 const sumOf = (money: readonly Money[]): number => money.reduce((sum, { amount }) => sum + amount, 0)
@@ -79,7 +79,7 @@ export const captureIn = ({ captures }: Order): string | undefined => captures.f
 export function paymentOf(order: Order, { expected, clientId }: { expected: Amount; clientId: string }): ProcessorPayment {
   const { authorization, captures } = order
   const captured = sumOf(captures.filter(({ status }) => capturedStatuses.includes(status)))
-  const current = captures.length > 0 && captured > 0 ? capturedAs(captured, expected) : stateWithoutCapture(order)
+  const current = captures.length > 0 && captured > 0 ? captureStateOf(captured, expected) : stateWithoutCapture(order)
   const authorized = current.state === 'AUTHORIZED' ? (authorization?.amount ?? 0) : captured
   const capture = captureIn(order) ?? captures.at(-1)?.id
   const references = referencesOf(authorization?.id, capture)
@@ -96,7 +96,7 @@ export function paymentOf(order: Order, { expected, clientId }: { expected: Amou
 
 type StateAndFailure = Pick<ProcessorPayment, 'state' | 'failureCode'>
 
-const capturedAs = (captured: number, { amount }: Amount): StateAndFailure =>
+const captureStateOf = (captured: number, { amount }: Amount): StateAndFailure =>
   captured === amount ? { state: 'CAPTURED' } : { state: 'PROCESSING', failureCode: 'amount_differs' }
 
 /** The state of a payment without a capture. */
@@ -152,7 +152,7 @@ export function refundOf(refund: unknown, { refundId, expected }: { refundId: st
   const status = textAt(refund, 'status') ?? ''
   const state = meaningOf(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'status_details', 'reason')) ?? status.toLowerCase()) : undefined
-  return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
+  return { reference: requireValue(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
 
 /** Returns the references of an event's payment. A capture alone requires a query for its order. */

@@ -1,7 +1,7 @@
 /** Calls to PayPal: the shared token of an account, and errors. */
-import { countAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
-import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
-import { notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
+import { countAt, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
+import { type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort } from '../call.ts'
+import { notSentErrorOf, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 
 export type PaypalRequest = {
   readonly method: 'GET' | 'POST'
@@ -64,7 +64,7 @@ export function createPaypalCalls(
         return token
       })
       .catch((error: unknown) => {
-        throw notSent(error) ?? error
+        throw notSentErrorOf(error) ?? error
       })
       .finally(() => {
         renewal = undefined
@@ -110,7 +110,7 @@ export function createPaypalCalls(
 function assertConclusive({ status, json }: CallAnswer): void {
   if (status === 204) return
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
-  if (status === 409 || status === 429) throw inconclusive(status)
+  if (status === 409 || status === 429) throw inconclusiveError(status)
   if (status === 200 || status === 201) {
     if (typeof json !== 'object' || json === null) throw new UnknownAnswer('no JSON object')
     return
@@ -130,5 +130,5 @@ export const refusal = (answer: CallAnswer): ProcessorRefused => new ProcessorRe
 export function foundIn(answer: CallAnswer): object | undefined {
   if (answer.status === 404) return undefined
   if (answer.status >= 400) throw refusal(answer)
-  return needed(answer.json as object | undefined, 'JSON response')
+  return requireValue(answer.json as object | undefined, 'JSON response')
 }

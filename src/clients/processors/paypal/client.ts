@@ -5,7 +5,7 @@
 
 import { hourMs } from '../../../lib/day.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { needed, parsedMessage, textAt, valueAt } from '../answers.ts'
+import { parsedMessage, requireValue, textAt, valueAt } from '../answers.ts'
 import type { ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { ProcessorRefused, ProcessorUnavailable } from '../processor.ts'
@@ -71,7 +71,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     return json && orderOf(json, { ...name, total })
   }
 
-  async function knownOrder(name: PaymentName & Amount, total?: number): Promise<Order> {
+  async function readExistingOrder(name: PaymentName & Amount, total?: number): Promise<Order> {
     const order = await readOrder(name, total)
     if (!order) throw new ProcessorRefused('RESOURCE_NOT_FOUND')
     return order
@@ -89,10 +89,10 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     }
     const answer = await call({ method: 'POST', path: '/v2/checkout/orders', json, key: paymentId })
     if (answer.status >= 400) throw refusal(answer)
-    const reference = needed(textAt(answer.json, 'id'), 'order id')
+    const reference = requireValue(textAt(answer.json, 'id'), 'order id')
     // A repeated request may return the order as it was created.
     const isNew = answer.status === 201 && valueAt(answer.json, 'purchase_units') !== undefined
-    const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await knownOrder({ ...payment, reference }, total)
+    const made = isNew ? orderOf(answer.json, { paymentId, currency, total }) : await readExistingOrder({ ...payment, reference }, total)
     return paymentIn(made, payment)
   }
 
@@ -103,7 +103,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   async function authorize(order: Order, name: PaymentName & Amount): Promise<ProcessorPayment> {
     const answer = await call({ method: 'POST', path: `${orderPath(order.id)}/authorize` })
     const issue = answer.status < 400 ? undefined : issueOf(answer)
-    if (issue === undefined || describesState.test(issue)) return paymentIn(await knownOrder({ ...name, reference: order.id }), name)
+    if (issue === undefined || describesState.test(issue)) return paymentIn(await readExistingOrder({ ...name, reference: order.id }), name)
     if (answer.status !== 422) throw refusal(answer)
     const { clientParameters, ...before } = paymentIn(order, name)
     return { ...before, state: 'FAILED', failureCode: issue }
@@ -116,16 +116,16 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   }
 
   /** Reads the payment after a refused step. If it did not move, the step was refused. */
-  async function afterRefusal(refused: ProcessorRefused, name: PaymentName & Amount): Promise<ProcessorPayment> {
+  async function readAfterRefusal(refused: ProcessorRefused, name: PaymentName & Amount): Promise<ProcessorPayment> {
     if (!describesState.test(refused.code)) throw refused
-    const payment = paymentIn(await knownOrder(name), name)
+    const payment = paymentIn(await readExistingOrder(name), name)
     if (payment.state === 'AUTHORIZED') throw refused
     return payment
   }
 
   async function capture(name: PaymentName & Amount): Promise<ProcessorPayment> {
     const amount = moneyOf(name)
-    const order = await knownOrder(name)
+    const order = await readExistingOrder(name)
     const before = paymentIn(order, name)
     const { authorization } = order
     if (before.state !== 'AUTHORIZED' || !authorization) return before
@@ -138,15 +138,15 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
       const refused = refusal(answer)
       return refused.code === 'INSTRUMENT_DECLINED'
         ? { ...before, state: 'FAILED', failureCode: refused.code }
-        : afterRefusal(refused, orderName)
+        : readAfterRefusal(refused, orderName)
     }
-    if (answer.status !== 201) return paymentIn(await knownOrder(orderName), name)
+    if (answer.status !== 201) return paymentIn(await readExistingOrder(orderName), name)
     return paymentIn({ ...order, captures: [...order.captures, sumIn(answer.json, name.currency)] }, name)
   }
 
   /** Before approval there is nothing to void: nothing is authorized without us, and the order expires. */
   async function voidPayment(name: PaymentName & Amount): Promise<ProcessorPayment> {
-    const order = await knownOrder(name)
+    const order = await readExistingOrder(name)
     const { clientParameters, ...before } = paymentIn(order, name)
     if (before.state === 'REQUIRES_ACTION') return { ...before, state: 'VOIDED' }
     const { authorization } = order
@@ -155,7 +155,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     if (!isHeld || !authorization || !['CREATED', 'PENDING'].includes(authorization.status)) return before
     const path = `/v2/payments/authorizations/${encodeURIComponent(authorization.id)}/void`
     const answer = await call({ method: 'POST', path, key: `${name.paymentId}-void` })
-    if (answer.status >= 400) return afterRefusal(refusal(answer), { ...name, reference: order.id })
+    if (answer.status >= 400) return readAfterRefusal(refusal(answer), { ...name, reference: order.id })
     return { ...before, state: 'VOIDED', authorized: 0 }
   }
 
@@ -164,7 +164,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
   async function refund(request: Refund): Promise<RefundAnswer> {
     const { refundId } = request
     const amount = moneyOf(request)
-    const captured = request.references?.['capture'] ?? captureIn(await knownOrder(request))
+    const captured = request.references?.['capture'] ?? captureIn(await readExistingOrder(request))
     if (captured === undefined) throw new ProcessorRefused('not_captured')
     const path = `/v2/payments/captures/${encodeURIComponent(captured)}/refund`
     const answer = await call({ method: 'POST', path, json: { amount, custom_id: refundId }, key: refundId })
@@ -172,7 +172,7 @@ export function createPaypal(account: PaypalAccount, port: ProcessorPort & { now
     if (answer.status === 200)
       return (await readRefund(textAt(answer.json, 'id') ?? '', request)) ?? refundOf(answer.json, { refundId, expected: request })
     // A refusal may mean that the refund was made before, as when nothing is left to refund.
-    const done = answer.status === 422 ? refundIn(await knownOrder(request), refundId) : undefined
+    const done = answer.status === 422 ? refundIn(await readExistingOrder(request), refundId) : undefined
     if (done === undefined) throw refusal(answer)
     return refundOf(done, { refundId, expected: request })
   }

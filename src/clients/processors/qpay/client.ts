@@ -4,12 +4,12 @@
  */
 
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { rescaled } from '../amounts.ts'
-import { listAt, needed, textAt, valueAt, wordOf } from '../answers.ts'
-import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusive, type ProcessorPort, portOfOperation } from '../call.ts'
+import { rescaleAmount } from '../amounts.ts'
+import { listAt, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
+import { assertNoPage, type Call, type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort, portOfOperation } from '../call.ts'
 import { unitsOf } from '../decimals.ts'
 import type { Capabilities, NewPayment, Processor, ProcessorPayment, References, RefundAnswer } from '../processor.ts'
-import { BadSignature, beforeSending, notSent, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
+import { BadSignature, markNotSent, notSentErrorOf, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import { createSharedToken, type Token } from '../shared-token.ts'
 import { clientParametersOf } from './page.ts'
 
@@ -63,7 +63,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
    * Calls with the account's token, and again with a new one if it is refused: that says nothing about the
    * credentials.
    */
-  function asker(): ApiCall {
+  function createCaller(): ApiCall {
     const operationPort = portOfOperation(port)
     return async (method, path, body) => {
       const send = (token: string) =>
@@ -75,8 +75,8 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
         })
       const token = await tokenOrNotSent(tokens.get())
       let answer = await send(token)
-      if (answer.status === 401) answer = await send(await tokenOrNotSent(tokens.renewed(token)))
-      if ([401, 403, 429].includes(answer.status)) throw inconclusive(answer.status)
+      if (answer.status === 401) answer = await send(await tokenOrNotSent(tokens.renew(token)))
+      if ([401, 403, 429].includes(answer.status)) throw inconclusiveError(answer.status)
       assertNoPage(answer)
       return answer
     }
@@ -88,7 +88,7 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
     if (amount === undefined) throw new ProcessorRefused('amount_not_supported')
     // Without a callback URL payments would go unnoticed, and QPay refuses longer URLs.
     if (messagesUrl === '' || messagesUrl.length > callbackUrlMax) throw new ProcessorRefused('callback_url_not_supported')
-    const answer = await asker()('POST', '/invoice', {
+    const answer = await createCaller()('POST', '/invoice', {
       invoice_code: account.invoiceCode,
       sender_invoice_no: paymentId,
       invoice_receiver_code: 'terminal',
@@ -96,14 +96,14 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       amount,
       callback_url: messagesUrl,
     })
-    if (answer.status === 409) throw inconclusive(409)
+    if (answer.status === 409) throw inconclusiveError(409)
     if (!isGood(answer)) throw new ProcessorRefused(codeOf(answer))
-    const reference = needed(textAt(answer.json, 'invoice_id'), 'invoice id')
+    const reference = requireValue(textAt(answer.json, 'invoice_id'), 'invoice id')
     return { reference, state: 'REQUIRES_ACTION', authorized: 0, captured: 0, clientParameters: clientParametersOf(answer.json) }
   }
 
   async function retrieve(name: AmountQuery): Promise<ProcessorPayment | undefined> {
-    const ask = asker()
+    const ask = createCaller()
     return lookUp(ask, { ...name, reference: await invoiceOf(ask, name) })
   }
 
@@ -119,16 +119,16 @@ export function createQpay(account: QpayAccount, port: ProcessorPort & { now(): 
       return payment
     },
     async void(name) {
-      const ask = asker()
+      const ask = createCaller()
       return voidInvoice(ask, { reference: await invoiceOf(ask, name), amount: name.amount })
     },
     async refund({ reference, amount, currency, whole }) {
       if (!whole || reference === undefined || !qpayCapabilities.supportsAmount({ amount, currency })) throw cannotRefund()
-      return refundPayment(asker(), { reference, amount })
+      return refundPayment(createCaller(), { reference, amount })
     },
     async retrieveRefund({ reference, amount }) {
       if (reference === undefined) return undefined
-      const rows = await rowsOf(asker(), reference)
+      const rows = await rowsOf(createCaller(), reference)
       if (sumOf(rows.refunded) >= amount) return refundDone
       if (rows.paid.length > 0) return undefined
       // Neither paid nor refunded: the rows of a refunded payment are not documented.
@@ -175,8 +175,8 @@ async function lookUp(ask: ApiCall, { reference, amount }: { reference: string; 
   if (captured >= amount) return { ...amounts, state: 'CAPTURED' }
   const answer = await ask('GET', `/invoice/${encodeURIComponent(reference)}`)
   if (answer.status === 404) return undefined
-  if (!isGood(answer)) throw inconclusive(answer.status)
-  const status = needed(textAt(answer.json, 'invoice_status'), 'invoice status')
+  if (!isGood(answer)) throw inconclusiveError(answer.status)
+  const status = requireValue(textAt(answer.json, 'invoice_status'), 'invoice status')
   // The status of paid invoices is unknown, and their payments are enough.
   return { ...amounts, state: status === 'CANCELED' ? 'VOIDED' : 'REQUIRES_ACTION' }
 }
@@ -195,7 +195,7 @@ async function voidInvoice(ask: ApiCall, name: { reference: string; amount: numb
 
 /** Refunds a card payment in full. With several payments it refuses: a repeated request would refund the next one. */
 async function refundPayment(ask: ApiCall, { reference, amount }: { reference: string; amount: number }): Promise<RefundAnswer> {
-  const before = await beforeSending(rowsOf(ask, reference))
+  const before = await markNotSent(rowsOf(ask, reference))
   if (before.paid.length === 0 && sumOf(before.refunded) >= amount) return refundDone
   const [payment, ...others] = before.paid
   if (!payment) throw new ProcessorRefused('not_paid')
@@ -217,8 +217,8 @@ async function rowsOf(ask: ApiCall, reference: string): Promise<Rows> {
     offset: { page_number: 1, page_limit: 100 },
   })
   if (answer.status === 404) return { paid: [], refunded: [] }
-  if (!isGood(answer)) throw inconclusive(answer.status)
-  const rows = needed(valueAt(answer.json, 'rows'), 'list of payments')
+  if (!isGood(answer)) throw inconclusiveError(answer.status)
+  const rows = requireValue(valueAt(answer.json, 'rows'), 'list of payments')
   if (!Array.isArray(rows)) throw new UnknownAnswer('rows that are no list')
   const byId = new Map<string, Row>()
   for (const row of listAt(answer.json, 'rows')) {
@@ -226,8 +226,8 @@ async function rowsOf(ask: ApiCall, reference: string): Promise<Rows> {
     if (status !== 'PAID' && status !== 'REFUNDED') continue
     // Only tugriks count.
     if ((textAt(row, 'payment_currency') ?? currencyOnly) !== currencyOnly) continue
-    const id = needed(idOf(row), 'payment id')
-    const amount = needed(unitsOf(valueAt(row, 'payment_amount'), decimals), 'payment amount')
+    const id = requireValue(idOf(row), 'payment id')
+    const amount = requireValue(unitsOf(valueAt(row, 'payment_amount'), decimals), 'payment amount')
     byId.set(id, { id, status, type: textAt(row, 'payment_type'), amount })
   }
   const all = [...byId.values()]
@@ -242,8 +242,8 @@ async function obtainToken({ username, password }: QpayAccount, base: string, po
   })
   assertNoPage(answer)
   if ([400, 401, 403, 422].includes(answer.status)) throw new ProcessorRefused('credentials')
-  if (!isGood(answer)) throw inconclusive(answer.status)
-  const value = needed(textAt(answer.json, 'access_token'), 'access token')
+  if (!isGood(answer)) throw inconclusiveError(answer.status)
+  const value = requireValue(textAt(answer.json, 'access_token'), 'access token')
   return { value, expiresAt: expiryOf(valueAt(answer.json, 'expires_in'), port.now()) }
 }
 
@@ -262,7 +262,7 @@ async function tokenOrNotSent(token: Promise<string>): Promise<string> {
   try {
     return await token
   } catch (cause) {
-    throw notSent(cause) ?? new ProcessorUnavailable('the processor gave no token', { cause, neverSent: true })
+    throw notSentErrorOf(cause) ?? new ProcessorUnavailable('the processor gave no token', { cause, neverSent: true })
   }
 }
 
@@ -278,7 +278,7 @@ function baseOf(apiUrl: string): string {
 
 /** Converts minor units to whole tugriks; undefined for fractions. */
 function tugriksOf(amount: number): number | undefined {
-  const tugriks = rescaled(amount, decimals, 0)
+  const tugriks = rescaleAmount(amount, decimals, 0)
   return tugriks === 0 ? undefined : tugriks
 }
 

@@ -1,4 +1,5 @@
 /** What a payment page shows of a QPay invoice. The answer is not trusted. */
+import { withoutUndefined } from '../../../lib/objects.ts'
 import { listAt, textAt } from '../answers.ts'
 
 const linksMax = 100
@@ -11,8 +12,8 @@ const imageMax = 200_000
  */
 export function clientParametersOf(invoice: unknown): Record<string, unknown> {
   const image = textAt(invoice, 'qr_image')
-  return present({
-    qrText: short(textAt(invoice, 'qr_text')),
+  return withoutUndefined({
+    qrText: textIfShort(textAt(invoice, 'qr_text')),
     qrImage: image && image.length <= imageMax && /^[A-Za-z0-9+/]+={0,2}$/.test(image) ? image : undefined,
     shortUrl: webAddress(textAt(invoice, 'qPay_shortUrl')),
     urls: listAt(invoice, 'urls')
@@ -23,10 +24,10 @@ export function clientParametersOf(invoice: unknown): Record<string, unknown> {
 
 /** The link to a bank's app, by its own URL scheme. */
 function appLink(app: unknown): Record<string, unknown> | undefined {
-  const name = short(textAt(app, 'name'))
-  const link = short(textAt(app, 'link'))
+  const name = textIfShort(textAt(app, 'name'))
+  const link = textIfShort(textAt(app, 'link'))
   if (name === undefined || link === undefined || !opensAnApp(link)) return undefined
-  return present({ name, description: short(textAt(app, 'description')), logo: webAddress(textAt(app, 'logo')), link })
+  return withoutUndefined({ name, description: textIfShort(textAt(app, 'description')), logo: webAddress(textAt(app, 'logo')), link })
 }
 
 /** Refuses schemes that would run in the page. */
@@ -35,6 +36,5 @@ function opensAnApp(link: string): boolean {
   return scheme !== undefined && !['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:'].includes(scheme)
 }
 
-const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(short(text) ?? '')?.protocol ?? '') ? text : undefined)
-const short = (text: string | undefined) => (text !== undefined && text.length <= textMax ? text : undefined)
-const present = (fields: Record<string, unknown>) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+const webAddress = (text: string | undefined) => (/^https?:$/.test(URL.parse(textIfShort(text) ?? '')?.protocol ?? '') ? text : undefined)
+const textIfShort = (text: string | undefined) => (text !== undefined && text.length <= textMax ? text : undefined)

@@ -1,6 +1,6 @@
 /** Amounts in Stripe's units (docs.stripe.com/currencies), which differ from ISO 4217 for some currencies. */
 import { decimalsOf, isCurrency } from '../../../lib/money.ts'
-import { rescaled } from '../amounts.ts'
+import { rescaleAmount } from '../amounts.ts'
 import type { Capabilities } from '../processor.ts'
 
 type Amount = Parameters<Capabilities['supportsAmount']>[0]
@@ -37,7 +37,7 @@ export const stripeMinimums: Readonly<Record<string, number>> = {
 export function stripeUnits({ amount, currency }: Amount): number | undefined {
   const exponent = exponentOf(currency)
   if (exponent === undefined) return undefined
-  const units = rescaled(amount, decimalsOf(currency), exponent)
+  const units = rescaleAmount(amount, decimalsOf(currency), exponent)
   if (units === undefined || units < 1 || units > unitsMax) return undefined
   return exponent === 3 && !String(units).endsWith('0') ? undefined : units
 }
@@ -45,7 +45,7 @@ export function stripeUnits({ amount, currency }: Amount): number | undefined {
 /** Converts Stripe's units to minor units; undefined without an amount. */
 export function minorUnits(units: number | undefined, currency: string): number | undefined {
   const exponent = exponentOf(currency)
-  return units === undefined || exponent === undefined ? undefined : rescaled(units, exponent, decimalsOf(currency))
+  return units === undefined || exponent === undefined ? undefined : rescaleAmount(units, exponent, decimalsOf(currency))
 }
 
 /** Returns whether an amount is exact in Stripe's unit and has at most eight digits there. */

@@ -1,7 +1,7 @@
 /** Reads Stripe's payment intents, refunds and events. */
 import { createHash, createHmac } from 'node:crypto'
 import { sameSecret } from '../../../lib/seal.ts'
-import { countAt, meaningOf, needed, parsedMessage, textAt, valueAt, wordOf } from '../answers.ts'
+import { countAt, meaningOf, parsedMessage, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, UnknownAnswer } from '../processor.ts'
 import { minorUnits } from './amounts.ts'
@@ -34,8 +34,8 @@ export function paymentOf(
   const units = (...path: string[]) => minorUnits(countAt(intent, ...path), expected.currency)
   const status = textAt(intent, 'status') ?? ''
   const state = stateOf(intent, status)
-  const captured = state === 'CAPTURED' ? needed(units('amount_received'), 'amount_received') : 0
-  const authorized = state === 'AUTHORIZED' ? needed(units('amount_capturable'), 'amount_capturable') : captured
+  const captured = state === 'CAPTURED' ? requireValue(units('amount_received'), 'amount_received') : 0
+  const authorized = state === 'AUTHORIZED' ? requireValue(units('amount_capturable'), 'amount_capturable') : captured
   const differs = state === 'CAPTURED' && captured !== expected.amount
   const refunded = units('latest_charge', 'amount_refunded')
   const failureCode = differs ? 'amount_differs' : failureOf(intent, state)
@@ -58,7 +58,7 @@ function intentOf(intent: unknown, paymentId: string): string {
   if (textAt(intent, 'object') !== 'payment_intent') throw new UnknownAnswer('no payment intent')
   const statedPaymentId = textAt(intent, 'metadata', 'payment_id')
   if (statedPaymentId !== undefined && statedPaymentId !== paymentId) throw new UnknownAnswer('another payment')
-  return needed(textAt(intent, 'id'), 'id')
+  return requireValue(textAt(intent, 'id'), 'id')
 }
 
 /** A declined intent waits for another card. Only its last error distinguishes it from a new one. */
@@ -84,7 +84,7 @@ export const declineOf = (error: unknown): string | undefined =>
 function clientParametersOf(intent: unknown, publishableKey: string | undefined): Record<string, string> {
   const redirectUrl = textAt(intent, 'next_action', 'redirect_to_url', 'url')
   return {
-    clientSecret: needed(textAt(intent, 'client_secret'), 'client_secret'),
+    clientSecret: requireValue(textAt(intent, 'client_secret'), 'client_secret'),
     ...(publishableKey === undefined ? {} : { publishableKey }),
     ...(redirectUrl !== undefined && /^https?:\/\//.test(redirectUrl) ? { redirectUrl } : {}),
   }
@@ -112,7 +112,7 @@ export function refundOf(refund: unknown, { refundId, expected }: { refundId: st
   const status = textAt(refund, 'status') ?? ''
   const state = meaningOf(refundStates, status)
   const failureCode = state === 'FAILED' ? (wordOf(textAt(refund, 'failure_reason')) ?? status) : undefined
-  return { reference: needed(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
+  return { reference: requireValue(textAt(refund, 'id'), 'id'), state, ...(failureCode === undefined ? {} : { failureCode }) }
 }
 
 /** The maximum age of a signature. A future time is accepted, as in Stripe's own libraries. */

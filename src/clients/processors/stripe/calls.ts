@@ -1,7 +1,7 @@
 /** Calls to Stripe: form encoding, errors, idempotency keys and lists. */
 import type { SafeFetch } from '../../../core/outgoing.ts'
-import { listAt, needed, textAt, valueAt } from '../answers.ts'
-import { type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { listAt, requireValue, textAt, valueAt } from '../answers.ts'
+import { type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort } from '../call.ts'
 import { ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import { declineOf } from './answers.ts'
 
@@ -93,7 +93,7 @@ export function createStripeCalls({ secretKey, apiUrl }: { secretKey: string; ap
       const found = items.find(matches)
       if (found !== undefined) return found as object
       if (valueAt(answer.json, 'has_more') !== true) return undefined
-      after = { starting_after: needed(textAt(items.at(-1), 'id'), 'id of a list item') }
+      after = { starting_after: requireValue(textAt(items.at(-1), 'id'), 'id of a list item') }
     }
     throw new ProcessorUnavailable('the list is too long to find it')
   }
@@ -109,8 +109,8 @@ function assertConclusive({ status, json }: CallAnswer): void {
   }
   const error = valueAt(json, 'error')
   if (status === 401 || status === 403) throw new NotAllowed(`the processor answered ${status}`, { neverSent: true })
-  if (status === 409 || status === 429) throw inconclusive(status)
-  if (status === 400 && textAt(error, 'code') === 'rate_limit') throw inconclusive(429)
+  if (status === 409 || status === 429) throw inconclusiveError(status)
+  if (status === 400 && textAt(error, 'code') === 'rate_limit') throw inconclusiveError(429)
   if (textAt(error, 'type') === 'idempotency_error') throw new KeyTaken('the idempotency key was used for something else')
   // Only these are Stripe's. A 404 of a proxy does not mean that the payment is missing.
   if (![400, 402, 404].includes(status) || textAt(error, 'type') === undefined) throw new UnknownAnswer(`status ${status} without a reason`)

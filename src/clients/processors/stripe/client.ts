@@ -4,7 +4,7 @@
  */
 import { timeOfId } from '../../../lib/ids.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { needed, textAt, valueAt } from '../answers.ts'
+import { requireValue, textAt, valueAt } from '../answers.ts'
 import type { ProcessorPort } from '../call.ts'
 import type { Capabilities, NewPayment, PaymentName, Processor, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { ProcessorRefused, UnknownAnswer } from '../processor.ts'
@@ -83,9 +83,9 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     if (!token.startsWith('tok_')) return { payment_method: token }
     const fields = { type: 'card', 'card[token]': token }
     const made = await postOnce({ method: 'POST', path: '/v1/payment_methods', fields, key: `${paymentId}-method` }, async () => undefined)
-    const answer = needed('answer' in made ? made.answer : undefined, 'payment method')
+    const answer = requireValue('answer' in made ? made.answer : undefined, 'payment method')
     if (answer.status !== 200) throw refusal(answer)
-    return { payment_method: needed(textAt(answer.json, 'id'), 'payment method id') }
+    return { payment_method: requireValue(textAt(answer.json, 'id'), 'payment method id') }
   }
 
   const confirmed = async (token: string, { paymentId, returnUrl }: NewPayment): Promise<Fields> => ({
@@ -117,7 +117,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const intent = answer.status === 200 ? answer.json : valueAt(answer.json, 'error', 'payment_intent')
     const reference = textAt(intent, 'id')
     if (reference === undefined) throw answer.status === 200 ? new UnknownAnswer('a payment without an id') : refusal(answer)
-    return answer.replayed ? needed(await readIntent(reference), 'PaymentIntent') : intent
+    return answer.replayed ? requireValue(await readIntent(reference), 'PaymentIntent') : intent
   }
 
   /**
@@ -131,7 +131,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     const isInOtherState = textAt(answer.json, 'error', 'code') === 'payment_intent_unexpected_state'
     if (answer.status !== 402 && !isInOtherState) throw refusal(answer)
     const inside = valueAt(answer.json, 'error', 'payment_intent')
-    const intent = textAt(inside, 'id') === reference ? inside : needed(await readIntent(reference), 'PaymentIntent')
+    const intent = textAt(inside, 'id') === reference ? inside : requireValue(await readIntent(reference), 'PaymentIntent')
     const payment = paymentIn(intent, name)
     // A declined capture is retried, and the authorization expires.
     return answer.status === 402 && payment.state === 'AUTHORIZED'
@@ -160,7 +160,7 @@ export function createStripe(account: StripeAccount, port: ProcessorPort & { now
     if ('found' in made) return refundOf(made.found, { refundId, expected: request })
     const { answer } = made
     if (answer.status !== 200) throw refusal(answer)
-    const now = answer.replayed ? await readRefund(needed(textAt(answer.json, 'id'), 'refund id')) : answer.json
+    const now = answer.replayed ? await readRefund(requireValue(textAt(answer.json, 'id'), 'refund id')) : answer.json
     return refundOf(now, { refundId, expected: request })
   }
 

@@ -4,8 +4,8 @@
  */
 import { timeOfId } from '../../../lib/ids.ts'
 import { modeOf } from '../../../lib/processor-keys.ts'
-import { idAt, linkAt, listAt, needed, parsedMessage, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
-import { assertNoPage, type CallAnswer, callProcessor, inconclusive, type ProcessorPort } from '../call.ts'
+import { idAt, linkAt, listAt, parsedMessage, requireValue, textAt, valueAt, walletTokenOf, wordOf } from '../answers.ts'
+import { assertNoPage, type CallAnswer, callProcessor, inconclusiveError, type ProcessorPort } from '../call.ts'
 import type { NewPayment, PaymentName, Processor, ProcessorMessage, ProcessorPayment, RefundAnswer } from '../processor.ts'
 import { BadSignature, ProcessorRefused, ProcessorUnavailable, UnknownAnswer } from '../processor.ts'
 import {
@@ -78,7 +78,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     const { status, json } = answer
     assertNoPage(answer)
     if ((status >= 200 && status < 300) || status === 400 || status === 402 || status === 404) return { status, json }
-    if (status === 401 || status === 403 || status === 409 || status === 429) throw inconclusive(status)
+    if (status === 401 || status === 403 || status === 409 || status === 429) throw inconclusiveError(status)
     throw new UnknownAnswer(`status ${status}`)
   }
 
@@ -96,7 +96,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       `/${isCharge(id) ? 'charges' : isAuthorization(id) ? 'authorize' : 'refunds'}/${encodeURIComponent(id)}`,
     )
     if (status < 300 && textAt(json, 'id') === id) return json
-    if (status < 300) throw otherPayment()
+    if (status < 300) throw otherPaymentError()
     if (status === 404 || saysNotFound(json)) return undefined
     throw new UnknownAnswer(`status ${status}`)
   }
@@ -116,7 +116,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const items = listAt(json, of)
       yield* items
       if (valueAt(json, 'has_more') !== true) return
-      after = needed(idAt(items.at(-1), 'id'), 'id of a list item')
+      after = requireValue(idAt(items.at(-1), 'id'), 'id of a list item')
     }
     throw new ProcessorUnavailable('a list has more items than are read')
   }
@@ -125,7 +125,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
     const wallet = walletTokenOf(token)
     if (wallet === undefined) return token
     const json = await make('/tokens', { ...wallet, ...(shopper?.ip === undefined ? {} : { client_ip: shopper.ip }) })
-    return needed(idAt(json, 'id'), 'token for the wallet token')
+    return requireValue(idAt(json, 'id'), 'token for the wallet token')
   }
 
   async function create(payment: NewPayment): Promise<ProcessorPayment> {
@@ -150,7 +150,7 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       ...(local === undefined ? { auto: { type: 'VOID', time: authorizationHours } } : {}),
     })
     const stated = readPayment(json, payment)
-    if (local === undefined ? !isAuthorization(stated.id) : !isCharge(stated.id)) throw otherPayment()
+    if (local === undefined ? !isAuthorization(stated.id) : !isCharge(stated.id)) throw otherPaymentError()
     return paymentOf(stated, { paymentId, reference: undefined })
   }
 
@@ -171,13 +171,13 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   }
 
   async function chargeOf(name: NamedAmount, charge: string): Promise<ProcessorPayment> {
-    return capturedBy(needed(await read(charge), 'charge of the captured payment'), name)
+    return capturedBy(requireValue(await read(charge), 'charge of the captured payment'), name)
   }
 
   /** An undecided capture is neither authorized nor captured. */
   function capturedBy(json: unknown, name: NamedAmount): ProcessorPayment {
     const stated = readPayment(json, name)
-    if (!isCharge(stated.id)) throw otherPayment()
+    if (!isCharge(stated.id)) throw otherPaymentError()
     const waits = stated.state === 'PENDING' || stated.state === 'REQUIRES_ACTION'
     const { redirectUrl: _, ...shown } = waits ? { ...stated, state: 'PROCESSING' as const, authorized: name.amount } : stated
     return paymentOf(shown, { ...name, references: { ...name.references, charge: stated.id } })
@@ -198,14 +198,14 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
   async function capture(name: NamedAmount): Promise<ProcessorPayment> {
     const reference = referenceOf(name)
     const charge = name.references?.['charge']
-    if (isCharge(reference) || charge !== undefined) return needed(await lookUp(name, reference), 'payment')
+    if (isCharge(reference) || charge !== undefined) return requireValue(await lookUp(name, reference), 'payment')
     const authorization = await read(reference)
     if (authorization === undefined) throw new ProcessorRefused('not_found')
     const stated = readPayment(authorization, undefined)
-    if (stated.state !== 'AUTHORIZED') return needed(await lookUp(name, reference), 'payment')
+    if (stated.state !== 'AUTHORIZED') return requireValue(await lookUp(name, reference), 'payment')
     // The effect of a second capture could not be confirmed. Once an earlier key may have expired, the charge is
     // searched first.
-    if (!keyLives(name.paymentId, port.now())) {
+    if (!isKeyValid(name.paymentId, port.now())) {
       const found = await findCharge(name, reference)
       if (found !== undefined) return capturedBy(found, name)
     }
@@ -332,13 +332,13 @@ export function createTap(account: TapAccount, port: ProcessorPort & { now(): nu
       const message = parsedMessage(body)
       const hash = (headers.get('hashstring') ?? '').toLowerCase()
       if (!isSigned(message, hash, signingKeys)) throw new BadSignature('tap')
-      return { id: hash, payment: await aboutOf(needed(idAt(message, 'id'), 'payment id')) }
+      return { id: hash, payment: await aboutOf(requireValue(idAt(message, 'id'), 'payment id')) }
     },
     async probe() {
       const { status, json } = await send('POST', '/charges/list', { limit: 1 })
       if (status === 401 || status === 403) throw new ProcessorRefused('credentials')
       // An account without charges gets this error.
-      if (status !== 200 && !(status === 400 && saysNotFound(json))) throw inconclusive(status)
+      if (status !== 200 && !(status === 400 && saysNotFound(json))) throw inconclusiveError(status)
     },
   }
 }
@@ -366,7 +366,7 @@ function customerOf(authorization: unknown): object {
  * Returns whether every earlier request for a payment is still known by its key. False if our id does not show its
  * age.
  */
-function keyLives(paymentId: string, now: number): boolean {
+function isKeyValid(paymentId: string, now: number): boolean {
   const madeAt = timeOfId(paymentId)
   return madeAt !== undefined && now - madeAt < repeatsMs
 }
@@ -380,7 +380,7 @@ function paymentOf({ id, redirectUrl, ...seen }: TapPaymentState, { reference = 
   }
 }
 
-const otherPayment = () => new UnknownAnswer('another payment')
+const otherPaymentError = () => new UnknownAnswer('another payment')
 
 /** Ignores the failure of an optional call. */
 function ignoreFailure(error: unknown): undefined {

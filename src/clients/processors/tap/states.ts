@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { amountMax, decimalOf, decimalsOf, isCurrency, parseAmount } from '../../../lib/money.ts'
 import { sameSecret } from '../../../lib/seal.ts'
-import { idAt, linkAt, meaningOf, needed, textAt, valueAt, wordOf } from '../answers.ts'
+import { idAt, linkAt, meaningOf, requireValue, textAt, valueAt, wordOf } from '../answers.ts'
 import type { PaymentState, RefundAnswer } from '../processor.ts'
 import { UnknownAnswer } from '../processor.ts'
 
@@ -74,10 +74,10 @@ const states: Readonly<Record<string, PaymentState>> = {
  * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
 export function readPayment(json: unknown, expected: Amount | undefined): TapPaymentState {
-  const id = needed(idAt(json, 'id'), 'payment id')
-  const status = needed(textAt(json, 'status'), 'payment status').toUpperCase()
+  const id = requireValue(idAt(json, 'id'), 'payment id')
+  const status = requireValue(textAt(json, 'status'), 'payment status').toUpperCase()
   const stated = meaningOf(states, status)
-  const total = needed(statedAmount(json), 'payment amount')
+  const total = requireValue(statedAmount(json), 'payment amount')
   if (expected && (total.amount !== expected.amount || total.currency !== expected.currency))
     throw new UnknownAnswer('another amount or currency')
   // Captured by a charge that is not this object.
@@ -120,10 +120,10 @@ const refundStates: Readonly<Record<string, RefundAnswer['state']>> = {
  * @throws ProcessorUnavailable for an invalid answer, and for another amount or currency
  */
 export function refundOf(json: unknown, expected: Amount): RefundAnswer {
-  const reference = needed(idAt(json, 'id'), 'refund id')
-  const status = needed(textAt(json, 'status'), 'refund status').toUpperCase()
+  const reference = requireValue(idAt(json, 'id'), 'refund id')
+  const status = requireValue(textAt(json, 'status'), 'refund status').toUpperCase()
   const state = meaningOf(refundStates, status)
-  const stated = needed(statedAmount(json), 'refund amount')
+  const stated = requireValue(statedAmount(json), 'refund amount')
   if (stated.amount !== expected.amount || stated.currency !== expected.currency) throw new UnknownAnswer('another amount or currency')
   const failureCode = wordOf(textAt(json, 'response', 'code'), status.toLowerCase())
   return { reference, state, ...(state === 'FAILED' && failureCode !== undefined ? { failureCode } : {}) }

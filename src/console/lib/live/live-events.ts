@@ -280,10 +280,10 @@ export function useEvents(names: readonly string[], listener: Listener): void {
   const key = names.join(' ')
   useEffect(() => {
     const patterns = key.split(' ')
-    const mine: Listener = (liveEvent) => {
+    const forward: Listener = (liveEvent) => {
       if (matchesPattern(liveEvent.event, patterns)) latest.current(liveEvent)
     }
-    listeners.add(mine)
-    return () => void listeners.delete(mine)
+    listeners.add(forward)
+    return () => void listeners.delete(forward)
   }, [key])
 }

@@ -6,7 +6,7 @@ import type { ValueError } from '@sinclair/typebox/errors'
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { AppError, undefinedIfNotFound } from '../../../core/errors.ts'
 import type { Attempt } from '../../../core/idempotency.ts'
-import { markKeyed, untracked } from '../../../core/request-context.ts'
+import { markKeyed, runUntracked } from '../../../core/request-context.ts'
 import { assertCompleteBody, mediaTypeOf, parseObject, rawBodyOf } from '../../../http/body.ts'
 import { asAppError } from '../../../http/errors.ts'
 import { type ClaimRefusals, keylessAttempt, performClaimed } from '../../../http/idempotency.ts'
@@ -188,7 +188,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   const scope = `ucp ${shop.id} ${operation.tool} ${sha256(JSON.stringify([principal, id ?? '']))}`
   const fingerprint = sha256(canonicalJson([body, request.ignored ?? {}]))
   markKeyed()
-  const claim = await untracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
+  const claim = await runUntracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
   const work = (_: unknown, attempt: Omit<Attempt, 'key'>) => run({ key: sha256(`${scope} ${key}`), ...attempt })
   const attempted: object | null = await performClaimed<object | null>(claim, 200, deps.db.write, work, refusals).catch(ifMissing)
   const { retry, repeated } = operation
@@ -201,7 +201,7 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
 const refusals: ClaimRefusals = {
   mismatch: () => new UcpError('idempotency_conflict', 'This idempotency key was used with another body. Send a new UUID.'),
   inFlight: keyInFlight,
-  stored(error) {
+  storableFailure(error) {
     const refusal = ucpErrorOf(error)
     return refusal.code === 'session_closed' ? { status: refusal.status, body: refusal.body() } : undefined
   },

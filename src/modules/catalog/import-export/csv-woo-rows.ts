@@ -90,26 +90,26 @@ function productCells({ cells }: WooRow, options: readonly string[]): Cells {
 /** Builds a variant's cells. A variation inherits blank values from its product. */
 function variantCells(row: WooRow, product: WooRow, { gramsPerUnit, indexes }: WooColumns, reporters: Reporters): Cells {
   const { report } = reporters
-  const ownCell = (field: WooField) => row.cells.get(field)
-  const inherited = (field: WooField) => {
-    const text = ownCell(field)
+  const cellOf = (field: WooField) => row.cells.get(field)
+  const cellOrParentCell = (field: WooField) => {
+    const text = cellOf(field)
     return text === undefined || text.toLowerCase() === 'parent' ? product.cells.get(field) : text
   }
   const result: Cells = []
   const put = (field: Field, text: string | undefined) => {
     if (text !== undefined) result.push([field, text])
   }
-  put('sku', ownCell('sku'))
-  put('barcode', ownCell('barcode'))
+  put('sku', cellOf('sku'))
+  put('barcode', cellOf('barcode'))
   putPrices(row, indexes.has('regularPrice'), put, reporters)
   put(
     'weightGrams',
-    gramsOf(inherited('weight'), gramsPerUnit, () => report(row, 'weight', 'Must be a plain number of zero or more.')),
+    gramsOf(cellOrParentCell('weight'), gramsPerUnit, () => report(row, 'weight', 'Must be a plain number of zero or more.')),
   )
   put('requiresShipping', productKindsOf(row).includes('virtual') ? 'FALSE' : 'TRUE')
-  const taxClass = inherited('taxClass')?.toLowerCase()
+  const taxClass = cellOrParentCell('taxClass')?.toLowerCase()
   // A zero-rate class counts as untaxed: an unknown class would be taxed by the standard rates.
-  put('taxable', inherited('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
+  put('taxable', cellOrParentCell('taxStatus')?.toLowerCase() === 'none' || taxClass === 'zero-rate' ? 'FALSE' : 'TRUE')
   put('taxClass', taxClass === undefined || taxClass === 'standard' ? undefined : taxClass)
   putStock(row, indexes, put, reporters)
   if (row !== product) {

@@ -86,7 +86,7 @@ async function planFile(source: CsvSource, { signal, limits, rest }: CsvOptions)
     if (key !== undefined) lastRows.set(key, Math.max(lastRows.get(key) ?? 0, lastRow))
   }
   const productOf = (row: WooRow) => (isVariation(row) ? productByName.get(row.cells.get('parent') ?? '') : `row ${row.number}`)
-  return { productOf, lastRows, numbered: numberedHandles(products), rows }
+  return { productOf, lastRows, numbered: numberHandles(products), rows }
 }
 
 /** `id`: infinite if the file has none. */
@@ -96,7 +96,7 @@ type NamedProduct = { readonly key: string; readonly row: number; readonly id: n
  * Numbers the handles of products with the same name, as Shopify does: `candle`, `candle-1`, `candle-2`. They are in
  * the order of their ids, so that a file with other rows first gives them the same handles; without ids, in row order.
  */
-function numberedHandles(products: NamedProduct[]): FilePlan['numbered'] {
+function numberHandles(products: NamedProduct[]): FilePlan['numbered'] {
   const numbered = new Map<string, { readonly handle: string; readonly earlier: number }>()
   /** The row of the product that has the handle. */
   const rowOf = new Map<string, number>()

@@ -2,7 +2,7 @@ import type { Writer } from '../../../../db/engine.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { type Actor, locking, type Origin } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import type { TokenOptions } from '../../../core/tokens.ts'
 import { hmac, type MasterKey, sha256 } from '../../../lib/seal.ts'
 import { audit, type FailedLogin, recordFailedLogin } from '../../operations/audit/index.ts'
@@ -52,7 +52,7 @@ export async function countAttempt(
   const now = clock.now()
   const rows = limits.map(([limit, subject]) => ({ id: newId('attempt'), bucket: bucketOf(limit, subject), at: now }))
   // Not in the request's own write: the attempt stays counted if the request fails.
-  const counts = await untracked(() =>
+  const counts = await runUntracked(() =>
     db.write(async (tx) => {
       authStore.holdBuckets(
         tx,
@@ -104,7 +104,7 @@ export async function checkPassword(
       await recordFailedLogin(deps, { ...record, failures: (before[0] ?? 0) + 1 })
       throw isOwn ? wrongPassword() : invalidCredentials()
     }
-    await untracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
+    await runUntracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     if (matches !== true) throw matches
   } finally {
     release()
@@ -145,7 +145,7 @@ export async function countFailure<T>(deps: AuthDeps, limits: LimitKeys, find: (
   const { ids, release } = await countOrWait(deps, limits)
   try {
     const found = await find()
-    if (found !== undefined) await untracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
+    if (found !== undefined) await runUntracked(() => deps.db.write((tx) => deps.authStore.removeAttempts(tx, ids), locking))
     return found
   } finally {
     release()

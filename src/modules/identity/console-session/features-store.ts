@@ -11,7 +11,7 @@ const exists = (rows: SQL): SQL => sql`case when exists (${rows}) then 1 else 0 
 
 /** Finds out which parts of the instance have records. Each query reads one row at most. */
 export const featuresStore = {
-  async used({ read }: Pick<Database, 'read'>): Promise<UsedFeatures> {
+  async readUsedFeatures({ read }: Pick<Database, 'read'>): Promise<UsedFeatures> {
     const [row] = await read.rows<Record<'lenders' | 'providers' | 'shops', number | string>>(sql`
       select ${exists(sql`select 1 from lenders`)} as lenders,
              ${exists(sql`select 1 from service_providers`)} as providers,

@@ -157,7 +157,7 @@ async function menuOf(
   { id, role }: { id: string; role: TokenRole },
 ): Promise<Pick<ConsoleSession, 'staffShops' | 'canCreateShops' | 'features' | 'affiliateShops'>> {
   const { config, db } = deps
-  const [staffShops, used] = await Promise.all([shopsOfMember(deps, id), featuresStore.used(db)])
+  const [staffShops, used] = await Promise.all([shopsOfMember(deps, id), featuresStore.readUsedFeatures(db)])
   const isOn: Readonly<Record<Feature, boolean>> = {
     LENDING: config.lendingPlatformEnabled || used.lenders,
     TRUST: config.chains.length > 0 || used.providers,

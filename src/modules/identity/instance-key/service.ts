@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { instanceKeySeal } from './domain.ts'
 import { type InstanceKeyRow, type Purpose, instanceKeyStore as store } from './store.ts'
 
@@ -23,17 +23,17 @@ export function createInstanceKeys({
   const keys = new Map<Purpose, Promise<Buffer>>()
 
   async function loadKey(purpose: Purpose): Promise<Buffer> {
-    return unsealed((await store.find(db.read, purpose)) ?? (await createKey(purpose)))
+    return unsealKey((await store.find(db.read, purpose)) ?? (await createKey(purpose)))
   }
 
-  const unsealed = ({ purpose, sealedKey }: InstanceKeyRow) => Buffer.from(keyring.unseal(sealedKey, instanceKeySeal(purpose)), 'base64')
+  const unsealKey = ({ purpose, sealedKey }: InstanceKeyRow) => Buffer.from(keyring.unseal(sealedKey, instanceKeySeal(purpose)), 'base64')
 
   /** If two processes create a key at once, both use the first one. */
   async function createKey(purpose: Purpose): Promise<InstanceKeyRow> {
     const key = Buffer.from(randomBytes(keyBytes)).toString('base64')
     const row = { purpose, sealedKey: keyring.seal(key, instanceKeySeal(purpose)), createdAt: clock.now() }
     // Written apart from the request's own transaction.
-    const stored = await untracked(() =>
+    const stored = await runUntracked(() =>
       db.write(async (tx) => {
         await store.insert(tx, row)
         return store.find(tx, purpose)
@@ -56,7 +56,7 @@ export function createInstanceKeys({
       if (cachedKey) return cachedKey
       const row = await store.find(tx, purpose)
       if (!row) throw new Error('the instance key does not exist yet')
-      return unsealed(row)
+      return unsealKey(row)
     },
   }
 }

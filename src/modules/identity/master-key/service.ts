@@ -195,8 +195,8 @@ export async function findFaultySeals(
       else if (!inUse.has(keyVersionOf(row.sealed))) add(outdated, table)
     }
   }
-  const faults = (found: Map<SealedTable, number>) => [...found].map(([table, rows]) => ({ table, rows }))
-  return { closed: faults(closed), outdated: faults(outdated) }
+  const faultsOf = (found: Map<SealedTable, number>) => [...found].map(([table, rows]) => ({ table, rows }))
+  return { closed: faultsOf(closed), outdated: faultsOf(outdated) }
 }
 
 function canOpen(keyring: Keyring, sealed: string, about: string): boolean {

@@ -64,10 +64,10 @@ const adoptionBatchSize = 500
  */
 export async function assignMissingOwners({ memberStore, db, newId }: MemberDeps): Promise<number> {
   let count = 0
-  if ((await memberStore.withoutStaff(db.read, 1)).length === 0) return count
+  if ((await memberStore.listWithoutStaff(db.read, 1)).length === 0) return count
   await inBatches(adoptionBatchSize, () =>
     db.write(async (tx) => {
-      const shops = await memberStore.withoutStaff(tx, adoptionBatchSize)
+      const shops = await memberStore.listWithoutStaff(tx, adoptionBatchSize)
       for (const { openedAt, ...ids } of shops) {
         const times = { joinedAt: openedAt, createdAt: openedAt, updatedAt: openedAt }
         await memberStore.insert(tx, { ...newMemberFields, ...times, ...ids, id: newId('staff'), email: null, role: 'OWNER' })

@@ -135,7 +135,7 @@ export function createMemberStore({ read, foreignVersion }: Pick<Database, 'read
     countOwners: (tx: Writer, shopId: string): Promise<number> => countRows(tx, staff, ownersOf(shopId)),
 
     /** Returns some shops without staff. */
-    async withoutStaff(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
+    async listWithoutStaff(from: Pick<Reader, 'select'>, limit: number): Promise<{ shopId: string; userId: string; openedAt: number }[]> {
       const hasNoStaff = notExists(from.select({ id: staff.id }).from(staff).where(eq(staff.shopId, shops.id)))
       return from
         .select({ shopId: shops.id, userId: shops.merchantId, openedAt: shops.createdAt })

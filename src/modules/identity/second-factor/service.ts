@@ -1,7 +1,7 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { type Actor, locking } from '../../../core/command-context.ts'
 import { AppError } from '../../../core/errors.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { base32, totpSecretBytes, totpUri } from '../../../lib/totp.ts'
 import { notifyAccountChange } from '../../messaging/mail/index.ts'
 import { audit, audited, recordFailedLogin } from '../../operations/audit/index.ts'
@@ -123,7 +123,7 @@ export async function checkFactor(
   if (factor.shutUntil !== null && factor.shutUntil > now) throw lockedError(factor.shutUntil, now)
   if (code === undefined) throw missingCode()
   // Written apart from the request: wrong codes stay counted if it fails.
-  const outcome = await untracked(() => db.write((tx) => spendCode(tx, deps, { userId, actor }, code), locking))
+  const outcome = await runUntracked(() => db.write((tx) => spendCode(tx, deps, { userId, actor }, code), locking))
   if (outcome === 'gone') return false
   if (outcome === 'passed') return true
   if ('shutUntil' in outcome) throw lockedError(outcome.shutUntil, now)

@@ -53,7 +53,7 @@ export function computeEnvelope(assessment: Assessment, rules: LendingRules = cu
   const risk = rules.risks[assessment.operationalRisk]
   const tier = lowerTier(earned, risk.highestTier)
   const { revenueMonths, capUsd } = rules.tiers[tier]
-  const formula = roundedDown(
+  const formula = roundDown(
     revenue * factor(revenueMonths) * factor(risk.revenueFactor) + collateral * factor(risk.collateralRate) * factorUnit,
     rules.roundDownToUsd,
   )
@@ -76,7 +76,7 @@ function minimum(first: bigint, ...others: readonly bigint[]): bigint {
 }
 
 /** Rounds cents, scaled by two factors, down to whole steps. */
-function roundedDown(amount: bigint, stepUsd: number): bigint {
+function roundDown(amount: bigint, stepUsd: number): bigint {
   const step = cents(stepUsd)
   return (amount / (factorUnit * factorUnit * step)) * step
 }

@@ -69,18 +69,18 @@ const figureRule = (name: string) =>
  */
 function nonMonotonicIn({ tiers, risks, roundDownToUsd }: LendingRules): string[] {
   const problems: string[] = []
-  const rising = (name: string, ...values: number[]) => {
+  const requireRising = (name: string, ...values: number[]) => {
     if (values.some((value, nth) => value < (values[nth - 1] ?? 0))) problems.push(`${name}: must not fall from one to the next`)
   }
-  const falling = (name: string, ...values: number[]) => {
+  const requireFalling = (name: string, ...values: number[]) => {
     if (values.some((value, nth) => value > (values[nth - 1] ?? value))) problems.push(`${name}: must not rise from one to the next`)
   }
   for (const name of ['minRevenueTimes', 'minCollateralTimes'] as const)
     if (tiers.T1[name] !== 0) problems.push(`tiers.T1.${name}: must be 0, since T1 is for all who are over the minimum of their cohort`)
-  for (const name of ['revenueMonths', 'capUsd'] as const) rising(`tiers.T1..T3.${name}`, ...rungs.map((rung) => tiers[rung][name]))
+  for (const name of ['revenueMonths', 'capUsd'] as const) requireRising(`tiers.T1..T3.${name}`, ...rungs.map((rung) => tiers[rung][name]))
   for (const name of ['revenueFactor', 'collateralRate'] as const)
-    falling(`risks.LOW..HIGH.${name}`, ...operationalRisks.map((risk) => risks[risk][name]))
-  falling('risks.LOW..HIGH.highestTier', ...operationalRisks.map((risk) => rungs.indexOf(risks[risk].highestTier)))
+    requireFalling(`risks.LOW..HIGH.${name}`, ...operationalRisks.map((risk) => risks[risk][name]))
+  requireFalling('risks.LOW..HIGH.highestTier', ...operationalRisks.map((risk) => rungs.indexOf(risks[risk].highestTier)))
   if (roundDownToUsd === 0) problems.push('roundDownToUsd: must be more than 0')
   return problems
 }

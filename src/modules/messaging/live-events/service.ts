@@ -1,6 +1,6 @@
 import type { Writer } from '../../../../db/engine.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { type LiveRow, resumableMs, stockOfOrder } from './domain.ts'
 import { append, type LiveStore } from './store.ts'
@@ -23,7 +23,7 @@ export const createEventPublisher = ({ db, log, ...deps }: EventDeps & Pick<Deps
   return {
     note(entry: LiveEventEntry): void {
       last = last.then(() =>
-        untracked(() => db.write((tx) => publishEvent(tx, deps, entry), { isolation: 'locking' })).catch((error: unknown) =>
+        runUntracked(() => db.write((tx) => publishEvent(tx, deps, entry), { isolation: 'locking' })).catch((error: unknown) =>
           log.warn('live.publish_failed', { name: entry.name, error }),
         ),
       )

@@ -164,14 +164,14 @@ export const laneOf = (shopId: string | null, template: MailTemplate): string =>
 /** Concurrent attempts per process. */
 export const slotsMax = 8
 /** Returns the slots of a lane while `free` are left: one lane gets half of all, and fewer as others come. */
-export const slotsPerLane = (free: number): number => Math.max(1, free - 1)
+export const laneSlots = (free: number): number => Math.max(1, free - 1)
 
 /** The lane that an attempt belongs to. */
 export type MailSlot = { readonly lane: string }
 /** Returns whether a lane may start another attempt while others are in flight. */
 export function hasSlot({ lane }: MailSlot, taken: readonly MailSlot[]): boolean {
   const free = slotsMax - taken.length
-  return free > 0 && taken.filter((one) => one.lane === lane).length < slotsPerLane(free)
+  return free > 0 && taken.filter((one) => one.lane === lane).length < laneSlots(free)
 }
 
 /**
@@ -199,7 +199,7 @@ export function afterAttempt(
   now: number,
   chance: number,
 ): MailResult {
-  const over = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): MailResult => ({
+  const endResultOf = (status: 'SENT' | 'FAILED' | 'DROPPED', lastError: string | null): MailResult => ({
     status,
     lastError,
     nextAt: now,
@@ -207,11 +207,11 @@ export function afterAttempt(
   })
   switch (outcome.result) {
     case 'sent':
-      return over('SENT', null)
+      return endResultOf('SENT', null)
     case 'nobody':
-      return over('DROPPED', null)
+      return endResultOf('DROPPED', null)
     case 'refused':
-      return over('FAILED', outcome.error)
+      return endResultOf('FAILED', outcome.error)
     case 'server':
       return { status: 'PENDING', attempts: attempts - 1, nextAt: now + addJitter(serverPauseMs, chance), lastError: outcome.error }
     case 'later':
@@ -219,7 +219,7 @@ export function afterAttempt(
     case 'internal': {
       const pause = retryPausesMs[Math.min(attempts, retryPausesMs.length) - 1] ?? retryPausesMs[0]
       const nextAt = now + addJitter(pause, chance)
-      return nextAt < expiresAt ? { status: 'PENDING', nextAt, lastError: outcome.error } : over('FAILED', outcome.error)
+      return nextAt < expiresAt ? { status: 'PENDING', nextAt, lastError: outcome.error } : endResultOf('FAILED', outcome.error)
     }
   }
 }

@@ -113,7 +113,7 @@ export async function shopUsage(deps: Pick<MailBaseDeps, 'db' | 'clock' | 'confi
   const [lastHour, lastDay, held] = await Promise.all([
     store.counted(read, 'shop', shop.id, now - hourMs, hour),
     store.counted(read, 'shop', shop.id, now - dayMs, day),
-    store.held(read, shop.id, now - dayMs),
+    store.countHeld(read, shop.id, now - dayMs),
   ])
   return {
     perHour: hour,

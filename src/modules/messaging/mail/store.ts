@@ -116,7 +116,7 @@ export const mailStore = {
     return rows.length
   },
   /** Counts a shop's mails that wait for a quota, and those refused since a time; each up to 1,000. */
-  async held(from: Pick<Reader, 'rows'>, shopId: string, since: number): Promise<{ delayed: number; refusedLastDay: number }> {
+  async countHeld(from: Pick<Reader, 'rows'>, shopId: string, since: number): Promise<{ delayed: number; refusedLastDay: number }> {
     const [row] = await from.rows<{ delayed: number | string; refused: number | string }>(
       sql`select
             (select count(*) from (select 1 as one from mails where status = 'PENDING' and lane in (${`${shopId}/told`}, ${`${shopId}/awaited`}) and last_error like 'over the quota%' limit 1000) d) as delayed,

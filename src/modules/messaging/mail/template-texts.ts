@@ -22,7 +22,7 @@ const viewOf = ({ template, language }: TextsKey, row: Readonly<Pick<MailTexts, 
 })
 type MailTextsView = ReturnType<typeof viewOf>
 
-const unedited = (shopId: string, key: TextsKey): MailTexts => ({ shopId, ...key, ...noTexts, version: 1, updatedAt: 0 })
+const unchangedTexts = (shopId: string, key: TextsKey): MailTexts => ({ shopId, ...key, ...noTexts, version: 1, updatedAt: 0 })
 
 /** Resets a shop's texts of a template to souk's. @throws AppError PRECONDITION_FAILED */
 export const resetMailTexts = (deps: MailBaseDeps, by: CommandContext, key: TextsKey): Promise<MailTextsView> =>
@@ -30,7 +30,7 @@ export const resetMailTexts = (deps: MailBaseDeps, by: CommandContext, key: Text
 
 /** Reads the texts of a template that the shop edited, and souk's. */
 export async function readMailTexts(deps: MailBaseDeps, shopId: string, key: TextsKey): Promise<MailTextsView> {
-  return viewOf(key, (await store.texts(deps.db.read, { shopId, ...key })) ?? unedited(shopId, key))
+  return viewOf(key, (await store.texts(deps.db.read, { shopId, ...key })) ?? unchangedTexts(shopId, key))
 }
 
 /**
@@ -47,7 +47,7 @@ export async function setMailTexts(deps: MailBaseDeps, by: CommandContext, key: 
   const action = texts === noTexts ? 'shop.mail_texts_reset' : 'shop.mail_texts_set'
   const row = await audited(deps, by, { action, subject: shopId }, async (tx, setDifference) => {
     const found = await store.texts(tx, { shopId, ...key })
-    const before = found ?? unedited(shopId, key)
+    const before = found ?? unchangedTexts(shopId, key)
     assertVersion(by.expected, before.version)
     const after = { ...before, ...texts, version: before.version + 1, updatedAt: deps.clock.now() }
     const stored = assertNotStale(await (found ? store.updateTexts(tx, after, before.version) : store.insertTexts(tx, after)))

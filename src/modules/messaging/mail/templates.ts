@@ -96,12 +96,12 @@ const linesOf = (lines: readonly MailLine[], { words }: Look) =>
 /** Leaves out zero amounts except subtotal and total. */
 function totalsOf(order: MailOrder, { words: { say, money } }: Look) {
   const { subtotal, discountTotal, shippingTotal, taxTotal, taxIncluded, shippingTax, shippingTaxInclusive, giftCardTotal, total } = order
-  const minus = ({ amount, currency }: Money): Money => ({ amount: -amount, currency })
+  const negate = ({ amount, currency }: Money): Money => ({ amount: -amount, currency })
   const some = (what: string, amount: Money, shown = amount) => (amount.amount === 0 ? [] : [{ what, amount: money(shown) }])
   const ofShipping = shippingTax ? some(say.shippingTax, shippingTax) : []
   return [
     { what: say.subtotal, amount: money(subtotal) },
-    ...some(say.discount, discountTotal, minus(discountTotal)),
+    ...some(say.discount, discountTotal, negate(discountTotal)),
     ...some(order.shippingMethod === null ? say.shipping : `${say.shipping}, ${plainText(order.shippingMethod, titleMax)}`, shippingTotal),
     ...some(say.tax, taxTotal),
     ...(shippingTaxInclusive ? [] : ofShipping),

@@ -187,7 +187,7 @@ async function claim(
     return free.length > 0 ? store.claim(tx, free, now, now + leaseMs) : []
   }, locking)
   if (claimed.length === 0) return []
-  const bodies = await store.bodies(db.read, [...new Set(claimed.map(({ outboxId }) => outboxId))])
+  const bodies = await store.loadBodies(db.read, [...new Set(claimed.map(({ outboxId }) => outboxId))])
   return claimed.flatMap((row) => {
     const lane = selected.find(({ deliveryId }) => deliveryId === row.id)
     return lane ? [{ ...lane, ...row, body: bodies.get(row.outboxId) ?? '' }] : []

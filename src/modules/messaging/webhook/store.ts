@@ -35,7 +35,7 @@ type LaneQuery = { now: number; after: string; except: { shops: string[]; endpoi
 export type ClaimedRow = Pick<WebhookDelivery, 'id' | 'outboxId' | 'attempts' | 'lastError'>
 
 const endReasons = [null, 'removed', 'disabled'] as const
-const excluding = (column: string, ids: readonly string[]) =>
+const excludingCondition = (column: string, ids: readonly string[]) =>
   ids.length === 0
     ? sql.empty()
     : sql` and ${sql.raw(column)} not in (${sql.join(
@@ -178,7 +178,7 @@ export const webhookStore = {
             from lane join webhook_endpoints e on e.id = lane.id
             where (e.retry_at is null or e.retry_at <= ${now} or e.removed_at is not null or e.disabled_at is not null)
               ${onlyHealthy ? sql`and (e.failures = 0 or e.removed_at is not null or e.disabled_at is not null)` : sql.empty()}
-              ${excluding('e.id', except.endpoints)} ${excluding('e.shop_id', except.shops)}
+              ${excludingCondition('e.id', except.endpoints)} ${excludingCondition('e.shop_id', except.shops)}
           )
           select id as "endpointId", shop_id as "shopId", url, sealed_secret as "sealedSecret", failures, over, delivery_id as "deliveryId"
           from due where delivery_id is not null order by id limit ${limit}`,
@@ -233,7 +233,7 @@ export const webhookStore = {
       .groupBy(endpointId)
     return new Map(rows.map(({ endpointId: id, waiting, dueAt }) => [id, { waiting: Number(waiting), dueAt: Number(dueAt) }]))
   },
-  async bodies(from: SelectReader, ids: readonly string[]): Promise<Map<string, string>> {
+  async loadBodies(from: SelectReader, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await from
       .select({ id: outbox.id, body: outbox.body })
       .from(outbox)

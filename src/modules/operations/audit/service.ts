@@ -3,7 +3,7 @@ import type { RefusalAudit } from '../../../core/audit-fields.ts'
 import { type Actor, type CommandContext, type Origin, system } from '../../../core/command-context.ts'
 import { type DateRange, timeRangeOf, timesOf } from '../../../core/date-range.ts'
 import type { Deps } from '../../../core/deps.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { inBatches } from '../../../lib/batches.ts'
 import { addDays, dayOf, hourMs, startOfDay } from '../../../lib/day.ts'
 import { limitKeyOf } from '../../../lib/networks.ts'
@@ -109,7 +109,7 @@ async function recordRefusal(deps: RefusalDeps, entry: Entry, onceAnHour: boolea
     // Reads the last commit first, so that a flood of refusals writes nothing.
     let pending = await rowToInsert(deps.db.read)
     if (typeof pending === 'object')
-      await untracked(() =>
+      await runUntracked(() =>
         deps.db.write(async (tx) => {
           pending = await rowToInsert(tx)
           if (typeof pending === 'object') await store.insert(tx, pending)

@@ -30,7 +30,7 @@ export async function readiness(
   const isForeignStore = (ofPictures: boolean) =>
     [...storeVerdicts].some(([kind, verdict]) => isPictureStore(kind) === ofPictures && verdict === 'OTHER')
   const checks = {
-    databaseReadable: () => store.answers(db.read),
+    databaseReadable: () => store.isResponding(db.read),
     databaseWritable: () => db.write(store.touch, { isolation: 'locking' }),
     migrationsCurrent: () => store.isMigrated(db.read),
     diskSpace: async () => (diskFree() ?? Number.POSITIVE_INFINITY) >= config.diskFreeMinBytes,

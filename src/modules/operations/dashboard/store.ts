@@ -30,5 +30,5 @@ export const operationsStore = {
     const [row] = await read.rows<{ bytes: number | string }>(sql`select pg_database_size(current_database()) as bytes`)
     return row && Number(row.bytes)
   },
-  answers: async (read: Reader): Promise<boolean> => (await read.rows(sql`select 1 as one`)).length === 1,
+  isResponding: async (read: Reader): Promise<boolean> => (await read.rows(sql`select 1 as one`)).length === 1,
 }

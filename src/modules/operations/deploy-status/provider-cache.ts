@@ -2,7 +2,7 @@
 import type { Deps } from '../../../core/deps.ts'
 import { AppError } from '../../../core/errors.ts'
 import { type Provider, ProviderError } from '../../../core/operations.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { type AnswerView, isFresh, type ProviderAnswer, pauseAfter, renewedAfterMs, type StatusKind } from './domain.ts'
 import { platformStore as store } from './store.ts'
 
@@ -57,7 +57,7 @@ export function createProviderCache<Item>(
   /** An answer that cannot be stored is still shown. */
   async function storeAnswer({ asOf, items }: ProviderAnswer<Item>): Promise<void> {
     const row = { kind, source, asOf, body: JSON.stringify(items) }
-    await untracked(() => db.write((tx) => store.storeAnswer(tx, row))).catch((error: unknown) =>
+    await runUntracked(() => db.write((tx) => store.storeAnswer(tx, row))).catch((error: unknown) =>
       log.warn('operations.answer_not_stored', { kind, error }),
     )
   }

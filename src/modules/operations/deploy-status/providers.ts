@@ -11,15 +11,15 @@ export function platformProviders(deps: Deps) {
   /** Identifies this process among those of the instance. */
   const processId = Buffer.from(randomBytes(16)).toString('hex')
   const outside = createProviders(config, { safeFetch, now: clock.now })
-  const self = <Item>(ask: Provider<Item>['ask']): Provider<Item> => ({ name: 'self', source: 'self', ask })
+  const selfProvider = <Item>(ask: Provider<Item>['ask']): Provider<Item> => ({ name: 'self', source: 'self', ask })
   const withDeadline = <T>(work: Promise<T>) => withinDeadline(config.operationsDeadlineMs, work)
   return {
     processId,
     heartbeat: { lastAt: 0 },
     statusCaches: {
-      services: createProviderCache(deps, 'services', outside.services ?? self(() => ownStatuses(deps, processId)), withDeadline),
-      errors: createProviderCache(deps, 'errors', outside.errors ?? self(() => ownProjects(deps)), withDeadline),
-      deploys: createProviderCache(deps, 'deploys', outside.deploys ?? self(() => ownDeploys(deps)), withDeadline),
+      services: createProviderCache(deps, 'services', outside.services ?? selfProvider(() => ownStatuses(deps, processId)), withDeadline),
+      errors: createProviderCache(deps, 'errors', outside.errors ?? selfProvider(() => ownProjects(deps)), withDeadline),
+      deploys: createProviderCache(deps, 'deploys', outside.deploys ?? selfProvider(() => ownDeploys(deps)), withDeadline),
     },
   }
 }

@@ -35,7 +35,7 @@ export async function recordHeartbeat(deps: ProcessDeps & Pick<Deps, 'errorNotes
   const now = clock.now()
   if (Math.abs(now - heartbeat.lastAt) < heartbeatMs) return
   heartbeat.lastAt = now
-  const isRecorded = await db.write((tx) => store.beat(tx, processId, now, null), { isolation: 'locking' })
+  const isRecorded = await db.write((tx) => store.recordHeartbeat(tx, processId, now, null), { isolation: 'locking' })
   // The start was not recorded, or its row was removed since.
   if (!isRecorded) await recordStart(deps)
 }
@@ -44,7 +44,7 @@ export async function recordHeartbeat(deps: ProcessDeps & Pick<Deps, 'errorNotes
 export async function recordStop(deps: ProcessDeps & Pick<Deps, 'errorNotes'>): Promise<void> {
   await writeErrors(deps)
   const now = deps.clock.now()
-  await deps.db.write((tx) => store.beat(tx, deps.processId, now, now), { isolation: 'locking' })
+  await deps.db.write((tx) => store.recordHeartbeat(tx, deps.processId, now, now), { isolation: 'locking' })
 }
 
 async function writeErrors({ db, clock, errorNotes }: Pick<Deps, 'db' | 'clock' | 'errorNotes'>): Promise<void> {

@@ -35,7 +35,7 @@ export const platformStore = {
       .where(and(isNull(processStarts.stoppedAt), ne(processStarts.id, id)))
   },
   /** @returns false if the process has no row */
-  async beat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
+  async recordHeartbeat(tx: Writer, id: string, at: number, stoppedAt: number | null): Promise<boolean> {
     const { id: idColumn } = processStarts
     return (await tx.update(processStarts).set({ seenAt: at, stoppedAt }).where(eq(idColumn, id)).returning({ id: idColumn })).length > 0
   },

@@ -105,7 +105,7 @@ export function createIdempotency({
     if (ended.size < endedMax) ended.set(attempt, write)
   }
 
-  function sealed({ scope, key }: OwnedKey, status: number, answer: unknown): string {
+  function sealAnswer({ scope, key }: OwnedKey, status: number, answer: unknown): string {
     return keyring.seal(encodeAnswer(status, answer), answerSeal(scope, key))
   }
 
@@ -115,11 +115,11 @@ export function createIdempotency({
    */
   function createOneWriteClaim(row: IdempotencyRow): Claim {
     const keep = async (tx: Writer, status: number, answer: unknown) => {
-      if (!(await store.insert(tx, { ...row, sealedAnswer: sealed(row, status, answer) }))) throw inProgress()
+      if (!(await store.insert(tx, { ...row, sealedAnswer: sealAnswer(row, status, answer) }))) throw inProgressError()
     }
     // The work may have failed because another request with the key did it.
     const assertUnused = async () => {
-      if (await store.has(db.read, row)) throw inProgress()
+      if (await store.has(db.read, row)) throw inProgressError()
     }
     return {
       ...{ kind: 'claimed', resumed: false, keep, assertUnused, release: assertUnused, handOver: assertUnused },
@@ -133,13 +133,13 @@ export function createIdempotency({
       kind: 'claimed',
       resumed,
       keep: async (tx, status, answer, isSure = false) => {
-        if (isSure) await store.answerSurely(tx, owned, sealed(owned, status, answer))
-        else if (!(await store.answer(tx, owned, sealed(owned, status, answer)))) throw inProgress()
+        if (isSure) await store.answerSurely(tx, owned, sealAnswer(owned, status, answer))
+        else if (!(await store.answer(tx, owned, sealAnswer(owned, status, answer)))) throw inProgressError()
         tx.afterCommit(() => void runningAttempts.delete(owned.attempt))
       },
       // No other request works while this one holds the key.
       assertUnused: async () => undefined,
-      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealed(owned, status, answer))),
+      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealAnswer(owned, status, answer))),
       release: () => settle(owned, (tx) => store.release(tx, owned)),
       handOver: () => settle(owned, (tx) => store.handOver(tx, owned)),
       renew: () => db.write((tx) => store.renew(tx, owned, clock.now(), leaseMs), locking),
@@ -147,7 +147,7 @@ export function createIdempotency({
   }
 }
 
-const inProgress = () =>
+const inProgressError = () =>
   new AppError('CONFLICT', 'Another request with this Idempotency-Key is doing this work. Retry with the same key', {
     code: 'idempotency_in_progress',
   })

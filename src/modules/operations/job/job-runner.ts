@@ -1,4 +1,4 @@
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { type JobName, runsInEachProcess } from '../../../lib/job-table.ts'
 import { createTally } from '../../../lib/prometheus.ts'
 import { type JobRow, progressWriteMs } from './domain.ts'
@@ -82,7 +82,7 @@ export function createJobRunner(deps: JobRunnerDeps) {
     if (job.isRequested) return
     try {
       // Removes the request and stores the start in one write, so that a crash leaves a trace.
-      if (!(await untracked(() => db.write((tx) => jobStore.takeRequest(tx, name, clock.now()))))) return
+      if (!(await runUntracked(() => db.write((tx) => jobStore.takeRequest(tx, name, clock.now()))))) return
       job.wasRequested = true
       await startRun(job)
     } catch (error) {

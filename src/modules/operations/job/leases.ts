@@ -1,12 +1,12 @@
 import type { Writer } from '../../../../db/engine.ts'
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { type JobName, runsInEachProcess } from '../../../lib/job-table.ts'
 import { holdMs, interruptedError, type JobRow, leaseMs } from './domain.ts'
 import { progressOf, withEndedRun } from './progress.ts'
 import { isStuck, type RunnerState, type ScheduledJob } from './runner-state.ts'
 
 const write = ({ db }: RunnerState, work: (tx: Writer) => Promise<string[]>): Promise<string[]> =>
-  untracked(() => db.write(work, { isolation: 'locking' }))
+  runUntracked(() => db.write(work, { isolation: 'locking' }))
 
 /** Reads the rows of all jobs and creates missing ones. */
 export async function readRows(state: RunnerState): Promise<void> {
@@ -17,7 +17,7 @@ export async function readRows(state: RunnerState): Promise<void> {
   await read()
   const missing = [...jobs.keys()].filter((name) => !state.rows.has(name))
   if (missing.length === 0) return
-  await untracked(() => db.write((tx) => jobStore.add(tx, missing)))
+  await runUntracked(() => db.write((tx) => jobStore.add(tx, missing)))
   await read()
 }
 

@@ -1,4 +1,4 @@
-import { untracked } from '../../../core/request-context.ts'
+import { runUntracked } from '../../../core/request-context.ts'
 import { runsInEachProcess } from '../../../lib/job-table.ts'
 import { errorText, mergedRuns, runsOf } from './domain.ts'
 import { withEndedRun } from './progress.ts'
@@ -14,7 +14,7 @@ export async function writeProgress(state: RunnerState, candidates: Iterable<Sch
   if (changedJobs.length === 0) return
   for (const job of changedJobs) job.isNew = false
   try {
-    await untracked(() =>
+    await runUntracked(() =>
       db.write(
         async (tx) => {
           for (const { name, entry, progress } of changedJobs) {

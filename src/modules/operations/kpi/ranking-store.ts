@@ -17,7 +17,7 @@ type Ranking = {
   /** Which of the two ranks. */
   readonly by: 'cents' | 'n'
   /** Selects the best rows from `sums` (key, cents, n), with `bound` as a further column. */
-  readonly best: (sums: SQL, bound: SQL, limit: number) => SQL
+  readonly selectBest: (sums: SQL, bound: SQL, limit: number) => SQL
   /** Adds the keys that are in the same row as one of `keys`. */
   readonly keysOfRows: (keys: SQL) => SQL
   /** The maximum number of keys of one row. */
@@ -26,7 +26,7 @@ type Ranking = {
 
 const products: Ranking = {
   ...{ cents: 'PRODUCT_CENTS', n: 'PRODUCT_UNITS', by: 'n' },
-  best: (sums, bound, limit) => sql`
+  selectBest: (sums, bound, limit) => sql`
     select p.id as id, p.title as title, s.name as "shopName", best.cents as cents, best.n as n, ${bound} as bound
     from (select key, cents, n from (${sums}) sums where n > 0 order by n desc, key limit ${limit}) best
     join products p on p.id = best.key join shops s on s.id = p.shop_id
@@ -38,7 +38,7 @@ const products: Ranking = {
 /** Each merchant has the name of its first shop. */
 const merchants: Ranking = {
   ...{ cents: 'MERCHANT_CENTS', n: 'MERCHANT_ORDERS', by: 'cents' },
-  best: (sums, bound, limit) => sql`
+  selectBest: (sums, bound, limit) => sql`
     select best.id as id, '' as title, best.cents as cents, best.n as n, ${bound} as bound,
       (select name from shops f where f.merchant_id = best.id order by f.id limit 1) as "shopName"
     from (
@@ -116,7 +116,7 @@ export async function topOfCandidates(
   if (mode === 'ALL') return undefined
   const { keys, bound } = candidatesOf(ranking, mode, span, limit)
   const rows = await read.rows<RankedRow & { bound: number | string }>(
-    sql`with candidates as (${keys}) ${ranking.best(sumsOf(ranking, mode, span, true), bound, limit)}`,
+    sql`with candidates as (${keys}) ${ranking.selectBest(sumsOf(ranking, mode, span, true), bound, limit)}`,
   )
   const last = rows.at(-1)
   const isExact = rows.length === limit && last !== undefined && Number(last[ranking.by]) > Number(last.bound)
@@ -125,7 +125,7 @@ export async function topOfCandidates(
 
 /** Ranks all keys. Its cost grows with the keys of the window. */
 export async function topOfAll(read: From, ranking: Ranking, mode: SalesMode, span: Span, limit: number): Promise<RankedRow[]> {
-  const rows = await read.rows<RankedRow>(ranking.best(sumsOf(ranking, mode, span, false), sql`0`, limit))
+  const rows = await read.rows<RankedRow>(ranking.selectBest(sumsOf(ranking, mode, span, false), sql`0`, limit))
   return rows.map(rankedRow)
 }
 

@@ -41,14 +41,14 @@ export const shopFigures = {
       deltas.filter(({ kpi, id }) => kpis.includes(kpi) && id.startsWith(prefix)).map(({ id }) => id)
     const [orders, movements] = [idsOf(inModes(['ORDERS'], 'ALL'), 'order_'), idsOf(inModes(['GMV', 'REFUNDS', 'UNPRICED'], 'ALL'), 'txn_')]
     if (orders.length + movements.length === 0) return []
-    const among = (column: string, ids: readonly string[]) =>
+    const inCondition = (column: string, ids: readonly string[]) =>
       ids.length === 0 ? sql`false` : sql`${sql.raw(column)} in (${valueList(ids)})`
     const rows = await tx.rows<{ kpi: Kpi; day: number | string; key: string; value: number | string }>(
       figuresOfShops({
         orders: sql`orders o`,
-        whichOrders: among('o.id', orders),
+        whichOrders: inCondition('o.id', orders),
         movements: sql`unified_transactions t join orders o on o.id = t.order_id`,
-        whichMovements: among('t.id', movements),
+        whichMovements: inCondition('t.id', movements),
       }),
     )
     return rows.map(({ kpi, day, key, value }) => ({ kpi, day: Number(day), key, value: Number(value) }))
@@ -97,11 +97,11 @@ export const shopFigures = {
       from (${sql.join([...parts], sql` union all `)}) sold group by key`
     // PostgreSQL sums up itself and returns only the best.
     if (engine === 'postgres') {
-      const head = (by: 'units' | 'revenue') =>
+      const topSums = (by: 'units' | 'revenue') =>
         sql`select * from (select id from sums where ${sql.raw(by)} > 0 order by ${sql.raw(by)} desc, id limit ${limit}) ${sql.raw(`by_${by}`)}`
       const best = await read.rows<SumRow>(sql`
         with sums as (${sumsOf([...settled, ...last])})
-        select id, cast(units as text) as units, cast(revenue as text) as revenue from sums where id in (${head('units')} union ${head('revenue')})`)
+        select id, cast(units as text) as units, cast(revenue as text) as revenue from sums where id in (${topSums('units')} union ${topSums('revenue')})`)
       return addTitles(read, best)
     }
     const sums = new Map<string, { units: bigint; revenue: bigint }>()

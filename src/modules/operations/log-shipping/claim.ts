@@ -47,7 +47,7 @@ export function createShipperClaim({ clock }: Pick<Deps, 'clock'>, instance: str
     return text === undefined || isOurs(text) ? undefined : text
   }
 
-  async function beat(store: BackupStore): Promise<void> {
+  async function writeHeartbeat(store: BackupStore): Promise<void> {
     const text = `${shipper} ${++beats} ${clock.now()}`
     written.push(text)
     await store.put(name, textChunks(text))
@@ -65,7 +65,7 @@ export function createShipperClaim({ clock }: Pick<Deps, 'clock'>, instance: str
           throw new OtherShipperActive('another process ships the log of this instance')
       }
       otherRecord = undefined
-      await beat(store)
+      await writeHeartbeat(store)
     },
     /**
      * Writes the record anew once a minute.
@@ -77,7 +77,7 @@ export function createShipperClaim({ clock }: Pick<Deps, 'clock'>, instance: str
       if (text !== undefined && !isOurs(text)) throw new OtherShipperActive('another process has taken over the log of this instance')
       if (text === undefined || !written.includes(text))
         throw new TargetChanged('the claim record is missing or differs from what was written')
-      await beat(store)
+      await writeHeartbeat(store)
     },
     /** Removes the record, so that the next shipper need not wait. Another one's record stays. */
     async release(store: BackupStore): Promise<void> {

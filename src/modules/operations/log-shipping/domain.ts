@@ -158,7 +158,7 @@ export function restorableRange(shipped: readonly ShippedFile[]): { from: number
  * The last snapshot and everything the current generation shipped since stay.
  * @param current the current generation; `begunAt` is the start of its running snapshot
  */
-export function removable(
+export function removableFiles(
   shipped: readonly ShippedFile[],
   { keepFrom, current, begunAt }: { keepFrom: number; current: string; begunAt: number | undefined },
 ): string[] {
@@ -168,9 +168,9 @@ export function removable(
     snapshots.findLastIndex(({ at }) => at <= keepFrom),
   )
   const keptSnapshots = snapshots.slice(firstKept)
-  const needs = (generation: string) => keptSnapshots.filter((one) => one.generation === generation)
+  const neededSnapshots = (generation: string) => keptSnapshots.filter((one) => one.generation === generation)
   const isRemovable = (one: ShippedFile): boolean => {
-    const needed = needs(one.generation)
+    const needed = neededSnapshots(one.generation)
     if (one.kind === 'snapshot') return !needed.some(({ name }) => name === one.name)
     if (one.kind === 'pages')
       return !needed.some((snapshot) => snapshot.begunAt === one.begunAt) && !(one.generation === current && one.begunAt === begunAt)

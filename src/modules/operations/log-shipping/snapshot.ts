@@ -1,7 +1,7 @@
 /** Copies the database file once a day, and removes the files that the new snapshot replaces. */
 import { dayMs } from '../../../lib/day.ts'
 import { withDigest } from '../../../lib/digest.ts'
-import { pagesName, removable, snapshotName } from './domain.ts'
+import { pagesName, removableFiles, snapshotName } from './domain.ts'
 import { emptyFile, type SnapshotHead, withHeader } from './file-headers.ts'
 import { shipKeys } from './segments.ts'
 import { listShipped } from './session.ts'
@@ -65,7 +65,7 @@ async function removeOldFiles(shipper: Shipper, session: ShippingSession): Promi
   try {
     const keepFrom = session.time.certainlyPast() - config.shipLogDays * dayMs
     const { names } = await listShipped(session.store, shipper.options.instance)
-    for (const name of removable(names, { keepFrom, current: session.generation, begunAt: session.copying?.begunAt })) {
+    for (const name of removableFiles(names, { keepFrom, current: session.generation, begunAt: session.copying?.begunAt })) {
       if (shipper.isStopping || shipper.session !== session) return
       await session.store.delete(name)
     }

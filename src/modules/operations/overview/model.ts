@@ -59,7 +59,7 @@ const counted = {
   total: count,
   totalCapped: t.Optional(t.Literal(true, { description: 'True if there are more. Exact up to 1,000' })),
 }
-const waiting = (description: string) => t.Object(counted, { description })
+const waitingCount = (description: string) => t.Object(counted, { description })
 
 export const OverviewRecord = t.Object(
   {
@@ -76,13 +76,13 @@ export const OverviewRecord = t.Object(
       byUnits: t.Array(TopProduct, { description: `At most ${rankedProducts}` }),
     }),
     waiting: t.Object({
-      ordersToSend: waiting('`GET /v2/orders?toFulfil=true`'),
-      paymentsProcessing: waiting('Payments that the processor has not decided: `GET /v2/orders?paymentStatus=PROCESSING`'),
-      ordersStuck: waiting('Paid or reversed orders whose next step failed. souk retries them'),
-      returnsRequested: nullable(waiting('Returns to approve or reject: `GET /v2/returns?status=REQUESTED`')),
-      returnsApproved: nullable(waiting('Returns whose goods are not back yet: `GET /v2/returns?status=APPROVED`')),
-      refundsManual: waiting('Refunds to pay by hand: `GET /v2/refunds?status=MANUAL`'),
-      refundsClaimable: waiting('Refunds that the shopper has to collect: `GET /v2/refunds?status=CLAIMABLE`'),
+      ordersToSend: waitingCount('`GET /v2/orders?toFulfil=true`'),
+      paymentsProcessing: waitingCount('Payments that the processor has not decided: `GET /v2/orders?paymentStatus=PROCESSING`'),
+      ordersStuck: waitingCount('Paid or reversed orders whose next step failed. souk retries them'),
+      returnsRequested: nullable(waitingCount('Returns to approve or reject: `GET /v2/returns?status=REQUESTED`')),
+      returnsApproved: nullable(waitingCount('Returns whose goods are not back yet: `GET /v2/returns?status=APPROVED`')),
+      refundsManual: waitingCount('Refunds to pay by hand: `GET /v2/refunds?status=MANUAL`'),
+      refundsClaimable: waitingCount('Refunds that the shopper has to collect: `GET /v2/refunds?status=CLAIMABLE`'),
       disputes: t.Object(
         {
           ...counted,
@@ -92,8 +92,8 @@ export const OverviewRecord = t.Object(
         },
         { description: 'Open disputes' },
       ),
-      drafts: waiting('`GET /v2/orders/drafts?status=OPEN`'),
-      lowStock: nullable(waiting('`GET /product-v2/low-stock`')),
+      drafts: waitingCount('`GET /v2/orders/drafts?status=OPEN`'),
+      lowStock: nullable(waitingCount('`GET /product-v2/low-stock`')),
       webhooks: nullable(
         t.Object({
           disabled: integer({ minimum: 0, description: 'Number of disabled endpoints' }),
@@ -101,7 +101,7 @@ export const OverviewRecord = t.Object(
             minimum: 0,
             description: 'Number of endpoints that have failed three times in a row or more and are not disabled',
           }),
-          undelivered: waiting('Number of failed deliveries that will be sent again'),
+          undelivered: waitingCount('Number of failed deliveries that will be sent again'),
         }),
       ),
     }),

@@ -11,7 +11,7 @@ type Shop = Pick<ShopCurrency, 'shopId' | 'mode'>
 
 // A literal, so that PostgreSQL's generic plan knows the limit.
 const rowLimit = sql.raw(String(waitingMax + 1))
-const quoted = (text: string): SQL => sql.raw(`'${text}'`)
+const sqlText = (text: string): SQL => sql.raw(`'${text}'`)
 const [ofShop, ofMode] = [sql`shop_id = ${sql.placeholder('shopId')}`, sql`mode = ${sql.placeholder('mode')}`]
 
 /**
@@ -22,7 +22,7 @@ const ofStates = (states: readonly (readonly [string, string])[], more: SQL = sq
   sql.join(
     states.map(
       ([status, paid]) => sql`select 1 as one from (
-        select * from (select mode, attempts from orders where ${ofShop} and status = ${quoted(status)} and payment_status = ${quoted(paid)}
+        select * from (select mode, attempts from orders where ${ofShop} and status = ${sqlText(status)} and payment_status = ${sqlText(paid)}
           order by number desc limit ${rowLimit}) newest
         where ${ofMode} ${more}) of_state`,
     ),
@@ -35,7 +35,7 @@ const inStates = (statuses: readonly string[], paid: readonly string[] = orderPa
 /** Newest first, since those of test orders are older. */
 const countIn = (table: 'refunds' | 'returns', status: 'MANUAL' | 'CLAIMABLE' | 'REQUESTED' | 'APPROVED'): SQL =>
   sql`select 1 as one from (
-        select order_id from ${sql.raw(table)} where ${ofShop} and status = ${quoted(status)} order by id desc limit ${rowLimit}) r
+        select order_id from ${sql.raw(table)} where ${ofShop} and status = ${sqlText(status)} order by id desc limit ${rowLimit}) r
       join orders o on o.id = r.order_id where o.${ofMode}`
 
 /** The newest open disputes with their orders, by index. Those of the shop's mode come first. */
@@ -102,7 +102,7 @@ const product = prepare((queries) =>
 const unfinished = prepare((queries) => {
   const states = inStates(['PENDING_PAYMENT', 'PAID', 'COMPENSATING']).map(
     ([status, paid]) =>
-      sql`exists (select 1 from orders where ${ofShop} and status = ${quoted(status)} and payment_status = ${quoted(paid)})`,
+      sql`exists (select 1 from orders where ${ofShop} and status = ${sqlText(status)} and payment_status = ${sqlText(paid)})`,
   )
   const refunds = sql`exists (select 1 from refunds where ${ofShop} and status = 'PENDING' and resume_at is not null)`
   return queries
@@ -120,7 +120,7 @@ export const pendingWorkStore = {
     return Object.fromEntries(names.map((name) => [name, toCappedCount(row?.[name])])) as Record<PendingWork, CappedCount>
   },
   /** Orders of the newest disputes, without duplicates. */
-  async disputed(read: From, { shopId, mode }: Shop): Promise<{ id: string; number: number }[]> {
+  async listDisputed(read: From, { shopId, mode }: Shop): Promise<{ id: string; number: number }[]> {
     const rows = await read.all(disputed, { shopId, mode })
     return [...new Map(rows.map(({ id, number }) => [id, { id, number: Number(number) }])).values()]
   },

@@ -167,7 +167,7 @@ async function readPendingWork(deps: OverviewDeps, shopCurrency: ShopCurrency, p
     returnsApproved: permissions.management ? cappedCountView(counts.returnsApproved) : null,
     refundsManual: cappedCountView(counts.refundsManual),
     refundsClaimable: cappedCountView(counts.refundsClaimable),
-    disputes: { ...cappedCountView(counts.disputes), orders: await pendingWorkStore.disputed(read, shopCurrency) },
+    disputes: { ...cappedCountView(counts.disputes), orders: await pendingWorkStore.listDisputed(read, shopCurrency) },
     drafts: cappedCountView(cappedCountOf(await countOpenDrafts(deps, shopCurrency.shopId, limit))),
     lowStock: permissions.catalog ? cappedCountView(cappedCountOf(await countLowStock(deps, { id: shopCurrency.shopId }, limit))) : null,
     webhooks: ofWebhooks && { ...ofWebhooks, undelivered: cappedCountView(ofWebhooks.undelivered) },

@@ -29,7 +29,7 @@ export const sumOf = ({ kind, orderId, currency, rateDay, processor, confirmed }
  * @param before the sum without the movement, in the currency's minor units and in cents
  * @param centsOf converts an amount to cents, rounded once
  */
-export function worthOnTop(
+export function addedWorth(
   movement: Pick<SummedMovement, 'kind' | 'amount'>,
   before: { readonly amount: number; readonly usdCents: number } | undefined,
   centsOf: (amount: number) => number,

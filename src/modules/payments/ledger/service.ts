@@ -4,7 +4,7 @@ import { type ConfirmedSale, deltasOfLines, deltasOfMovement, deltasOfPricing, d
 import { appendDeltas } from '../../operations/kpi/index.ts'
 import { fixedRateOf, usdCentsOf } from '../fx/domain.ts'
 import { daysWithRate, rateNear } from '../fx/index.ts'
-import { signOf, sumOf, worthOnTop } from './domain.ts'
+import { addedWorth, signOf, sumOf } from './domain.ts'
 import { type RateKey, ledgerStore as store, type Transaction } from './store.ts'
 
 /** A movement to record; its `rateDay` decides its value in dollars. */
@@ -59,12 +59,12 @@ export async function priceUnpriced({ db }: Pick<Deps, 'db'>): Promise<number> {
 async function priceSpan({ db }: Pick<Deps, 'db'>, currency: string, span: { from: string; to: string }): Promise<number> {
   let priced = 0
   for (;;) {
-    const found = await store.unpriced(db.read, currency, span, pricingBatch)
+    const found = await store.listUnpriced(db.read, currency, span, pricingBatch)
     if (found.length === 0) return priced
     const done = await db.write(async (tx) => {
       // Refunds of an order round together, so its rows are locked.
       await store.holdOrders(tx, found)
-      const rows = await store.stillUnpriced(tx, found)
+      const rows = await store.filterUnpriced(tx, found)
       const worthOf = await createAppraiser(tx, rows)
       const pricedIds: string[] = []
       for (const row of rows) {
@@ -118,7 +118,7 @@ async function createAppraiser(from: From, rows: readonly Movement[]) {
   return async (row: Movement): Promise<ValueInUsd> => {
     const usdPerUnit = rates.get(ofOrder(row)) ?? (await rateOf(row))
     if (usdPerUnit === undefined) return { usdPerUnit: null, usdCents: null }
-    const usdCents = worthOnTop(row, sums.get(sumOf(row)), (amount) => usdCentsOf(amount, row.currency, usdPerUnit))
+    const usdCents = addedWorth(row, sums.get(sumOf(row)), (amount) => usdCentsOf(amount, row.currency, usdPerUnit))
     add(row, usdCents)
     return { usdPerUnit, usdCents }
   }

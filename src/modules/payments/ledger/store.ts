@@ -44,7 +44,7 @@ export const ledgerStore = {
     return row?.currency
   },
   /** Some unpriced rows whose rate day is in a span. */
-  async unpriced(from: From, currency: string, span: { from: string; to: string }, limit: number): Promise<Transaction[]> {
+  async listUnpriced(from: From, currency: string, span: { from: string; to: string }, limit: number): Promise<Transaction[]> {
     const { rateDay, usdCents } = transactions
     return from
       .select()
@@ -57,7 +57,7 @@ export const ledgerStore = {
     for (const id of [...new Set(rows.map(({ orderId }) => orderId))].sort()) await tx.first(lockedOrder, { id })
   },
   /** Of these rows the unpriced ones, in order. */
-  async stillUnpriced(tx: Writer, rows: readonly Transaction[]): Promise<Transaction[]> {
+  async filterUnpriced(tx: Writer, rows: readonly Transaction[]): Promise<Transaction[]> {
     if (rows.length === 0) return []
     const ids = rows.map(({ id }) => id)
     return tx

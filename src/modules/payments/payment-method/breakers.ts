@@ -62,7 +62,7 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
     /** Whether calls pass. */
     passes: (at: BreakerOf): boolean => isClosed(of(at)),
     /** Records an answer of any kind: a decline, a refusal, a wrong key. */
-    answered: (at: BreakerOf): void => set(at, of(at), afterSuccess(of(at))),
+    recordAnswer: (at: BreakerOf): void => set(at, of(at), afterSuccess(of(at))),
     /** Records a failure: a timeout, a network error or 5xx. */
     failed: (at: BreakerOf): void => set(at, of(at), afterFailure(of(at), now())),
     /** Takes the probe that is due; false if none is, or another run has it. */
@@ -73,7 +73,7 @@ export function createBreakers(now: () => number, { random = () => 0, changed = 
       return after !== before
     },
     /** Records the result of a probe. */
-    probed: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), afterProbe(of(at), wasAnswered, now(), random())),
+    recordProbe: (at: BreakerOf, wasAnswered: boolean): void => set(at, of(at), afterProbe(of(at), wasAnswered, now(), random())),
     /** Stores a breaker of another process. */
     take: (at: BreakerOf, breaker: Breaker): void => set(at, of(at), breaker),
     /** Lists the breakers that are due for a probe. */

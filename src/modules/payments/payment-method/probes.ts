@@ -22,7 +22,7 @@ async function probe({ breakers, probeOf, probeCounts, shared, log }: PaymentMet
   if (!(await shared.claim(`probe ${at.processor} ${at.host}`, claimMs)) || !breakers.beginProbe(at)) return
   const wasAnswered = await isAnswered(probeOf(at))
   probeCounts.add(`${at.processor} ${wasAnswered ? 'answered' : 'failed'}`)
-  breakers.probed(at, wasAnswered)
+  breakers.recordProbe(at, wasAnswered)
   if (!wasAnswered) log.info('breaker.probe_failed', at)
 }
 

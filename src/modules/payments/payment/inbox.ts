@@ -30,11 +30,11 @@ export type IncomingWebhook = {
  */
 type FailureCounter = { wait(): number | undefined; count(): void }
 
-const unsigned = () => new AppError('UNAUTHENTICATED', 'The signature is missing, or is not of a configured payment processor')
-const unchecked = () =>
+const invalidSignatureError = () => new AppError('UNAUTHENTICATED', 'The signature is missing, or is not of a configured payment processor')
+const signatureUncheckedError = () =>
   new AppError('UNAVAILABLE', 'The signature cannot be verified now. Send the message again', { retryAfterSeconds: 5 })
 
-const tooManyBad = (retryAfterSeconds: number) =>
+const tooManyFailuresError = (retryAfterSeconds: number) =>
   new AppError('RATE_LIMITED', 'Too many messages from this address had an invalid signature. Try again later', { retryAfterSeconds })
 
 /**
@@ -87,9 +87,9 @@ async function verifyMessage(deps: PaymentDeps, sent: IncomingWebhook): Promise<
   }
   if (verifiedMessages.length > 0) return verifiedMessages
   if (failure !== undefined) deps.log.warn('payment_message.not_verified', { processor: sent.processor, error: failure })
-  if (failure instanceof ProcessorUnavailable) throw unchecked()
+  if (failure instanceof ProcessorUnavailable) throw signatureUncheckedError()
   if (wasProcessorCalled) sent.bad.count()
-  throw unsigned()
+  throw invalidSignatureError()
 }
 
 /** Waits until the processor may be asked whether a message is its own. Call the result to end the turn. */
@@ -98,12 +98,12 @@ async function waitForVerification(
   { sender, bad }: IncomingWebhook,
   breaker: BoundProcessor['breaker'],
 ): Promise<() => void> {
-  if (breaker && !deps.breakers.passes(breaker)) throw unchecked()
+  if (breaker && !deps.breakers.passes(breaker)) throw signatureUncheckedError()
   const end = await deps.messageTurns.acquire([networkOf(sender), sender])
   const wait = bad.wait()
   if (wait === undefined) return end
   end()
-  throw tooManyBad(wait)
+  throw tooManyFailuresError(wait)
 }
 
 async function isAboutOpenPayment(

@@ -63,10 +63,10 @@ export async function callThroughBreaker<Answer>(
   if (!breakers.passes(breaker)) throw new ProcessorUnavailable('its breaker is open', { neverSent: true })
   try {
     const answer = await call(processor)
-    breakers.answered(breaker)
+    breakers.recordAnswer(breaker)
     return answer
   } catch (error) {
-    if (error instanceof ProcessorRefused || error instanceof UnknownAnswer) breakers.answered(breaker)
+    if (error instanceof ProcessorRefused || error instanceof UnknownAnswer) breakers.recordAnswer(breaker)
     else if (error instanceof ProcessorUnavailable && error.counts) breakers.failed(breaker)
     throw error
   }

@@ -34,7 +34,7 @@ const tooManyMessages = () => new AppError('UNAVAILABLE', 'Too many messages at 
 export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: PaymentProviderDeps, processors: readonly Processor[]) {
   const paymentCounts = createTally()
   /** After the commit, so that a retried write counts once. */
-  const moved = (tx: Writer, { processor, method, mode, status, failureCode }: Payment) =>
+  const countPayment = (tx: Writer, { processor, method, mode, status, failureCode }: Payment) =>
     tx.afterCommit(() => paymentCounts.add(`${processor} ${method} ${mode} ${status} ${failureCode === 'not_answered' ? 'SILENT' : ''}`))
   return {
     /**
@@ -51,7 +51,7 @@ export function paymentProviders({ db, clock, orderChanged, sandboxProcessor }: 
       now: clock.monotonic,
       full: tooManyMessages,
     }),
-    paymentStore: createPaymentStore(db, orderChanged, moved),
+    paymentStore: createPaymentStore(db, orderChanged, countPayment),
     inboxStore: createInboxStore(db),
     /** By name. */
     processors: new Map([sandboxProcessor, ...processors].map((processor) => [processor.name, processor])) as ReadonlyMap<

@@ -49,11 +49,11 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
   }
   const { refundsMayFail: mayFail = false, refundRepeatsMs, refundsFindable = false, refunds } = bound.processor.capabilities
   const refund = { ...identifiersOf(payment), refundId, amount, currency }
-  const answered = (answer: RefundAnswer): RefundOperationResult => {
+  const sentResultOf = (answer: RefundAnswer): RefundOperationResult => {
     deps.log.info('refund.answered', { ...trace, state: answer.state, ...(answer.failureCode ? { code: answer.failureCode } : {}) })
     return { response: answer, mayFail, wasSent: true }
   }
-  const unanswered = (error: unknown, wasSent: boolean): RefundOperationResult => {
+  const failedResultOf = (error: unknown, wasSent: boolean): RefundOperationResult => {
     if (!(error instanceof ProcessorUnavailable || error instanceof ProcessorRefused)) throw error
     logUnavailable(deps, 'refund', { ...trace, error })
     return { response: undefined, mayFail, wasSent }
@@ -63,10 +63,10 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
       const existing = await callThroughBreaker(deps, bound, (processor) =>
         withTimeout(patienceMs, processor.retrieveRefund({ ...refund, refundReference })),
       )
-      if (existing) return answered(existing)
+      if (existing) return sentResultOf(existing)
     } catch (error) {
       // A refused query says nothing about the refund.
-      return unanswered(error, true)
+      return failedResultOf(error, true)
     }
   // A partial refund that the processor does not support was never made, so it may be sent again.
   const isImpossible = refunds === 'whole' && amount < payment.captured
@@ -81,13 +81,13 @@ export async function sendRefund(deps: PaymentDeps, operation: RefundOperation):
   }
   const isWhole = amount === payment.captured && payment.refunded === 0
   try {
-    return answered(
+    return sentResultOf(
       await callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.refund({ ...refund, whole: isWhole }))),
     )
   } catch (error) {
     if (error instanceof ProcessorRefused)
       return { response: { reference: undefined, state: 'FAILED', failureCode: error.code }, mayFail, wasSent: sentAt !== undefined }
     const isCertain = error instanceof ProcessorUnavailable && error.neverSent
-    return unanswered(error, !isCertain || sentAt !== undefined)
+    return failedResultOf(error, !isCertain || sentAt !== undefined)
   }
 }

@@ -246,8 +246,8 @@ async function createAtProcessor(
     if (existing) return existing
     const now = deps.clock.now()
     // A future time comes from a clock that was set back.
-    if (now - sentAt < createArrivesMs && sentAt <= now) throw notYet('an earlier attempt may still arrive')
-    if (!(await renewLease(deps, payment, holder, now))) throw notYet('another run holds it or has sent it')
+    if (now - sentAt < createArrivesMs && sentAt <= now) throw notStartedAgainError('an earlier attempt may still arrive')
+    if (!(await renewLease(deps, payment, holder, now))) throw notStartedAgainError('another run holds it or has sent it')
   }
   const newPayment = await newPaymentOf(deps, payment)
   return callThroughBreaker(deps, bound, (processor) => withTimeout(patienceMs, processor.create(newPayment)))
@@ -262,7 +262,7 @@ const renewLease = ({ db, paymentStore }: PaymentDeps, { id, sentAt }: Payment, 
     return leased?.sentAt === sentAt && (await paymentStore.change(tx, leased, [leased.status], { sentAt: now })) !== undefined
   }, locking)
 
-const notYet = (why: string) => new ProcessorUnavailable(`the payment is not started again: ${why}`, { neverSent: true })
+const notStartedAgainError = (why: string) => new ProcessorUnavailable(`the payment is not started again: ${why}`, { neverSent: true })
 
 async function newPaymentOf(deps: PaymentDeps, payment: Payment): Promise<NewPayment> {
   const { id, amount, currency, method, sealedToken, returnUrl } = payment

@@ -12,7 +12,7 @@ export function fieldNames(processor: ProcessorName): { readonly publishable: st
 }
 
 /** Returns whether a merchant gives the URL: of their own server, or the account's own host. */
-export const takesUrl = (processor: ProcessorName): boolean => 'apiUrl' in processors[processor].fields
+export const acceptsUrl = (processor: ProcessorName): boolean => 'apiUrl' in processors[processor].fields
 
 /** Returns whether merchants run the processor's server themselves. */
 export const isSelfHosted = (processor: ProcessorName): boolean => processors[processor].required.includes('apiUrl')

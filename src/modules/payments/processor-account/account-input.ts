@@ -8,8 +8,8 @@ import { withoutUndefined } from '../../../lib/objects.ts'
 import { isThisMachine, looksLikeSecret } from '../../../lib/processor-keys.ts'
 import { isServicePort } from '../../../lib/service-ports.ts'
 import { processorNames } from '../payment-method/domain.ts'
-import { fieldNames, modeIn, takesUrl } from './account-fields.ts'
-import { type AccountSettings, areMixed, type Mode, type ProcessorName } from './domain.ts'
+import { acceptsUrl, fieldNames, modeIn } from './account-fields.ts'
+import { type AccountSettings, haveMixedModes, type Mode, type ProcessorName } from './domain.ts'
 import { apiUrlFor } from './instance.ts'
 import type { Which } from './store.ts'
 
@@ -52,7 +52,7 @@ export function parseAccount(
   const { publishable, sealed } = fieldNames(processor)
   const { required } = processors[processor]
   const names = [...Object.keys(settings), ...(url === undefined ? [] : ['apiUrl'])]
-  const allowed = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+  const allowed = [...publishable, ...sealed, ...(acceptsUrl(processor) ? ['apiUrl'] : [])]
   const unknown = names.find((name) => !allowed.includes(name))
   if (unknown !== undefined) throw new AppError('INVALID', `unknown field: ${unknown}`, { code: 'unknown_field', field: unknown })
   const missing = required.filter((name) => !names.includes(name))
@@ -71,7 +71,7 @@ function assertInPlace(settings: AccountSettings, publishable: readonly string[]
     if (looksLikeSecret(settings[name] ?? ''))
       throw invalidField(name, 'looks like a secret key, but this field is public: payment pages show it')
   if (/^pk_/i.test(settings['secretKey'] ?? '')) throw invalidField('secretKey', 'looks like a publishable key: send the secret key')
-  if (areMixed(settings)) throw invalidField('secretKey', 'must be of the same mode, test or live, as publishableKey')
+  if (haveMixedModes(settings)) throw invalidField('secretKey', 'must be of the same mode, test or live, as publishableKey')
 }
 
 type ModeSources = {

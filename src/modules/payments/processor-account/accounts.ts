@@ -27,7 +27,7 @@ export async function accountFor(
   { processorAccountStore: store, config }: Needed,
   { shopId, mode, processor }: { readonly shopId: string; readonly mode: Mode; readonly processor: ProcessorName },
 ): Promise<ProcessorAccount | undefined> {
-  const row = await store.live({ shopId, mode, processor })
+  const row = await store.findLive({ shopId, mode, processor })
   return row ? accountOf(config, row) : instanceAccount(config, processor, mode)
 }
 

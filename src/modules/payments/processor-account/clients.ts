@@ -50,7 +50,7 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
     return { ...publishable, ...JSON.parse(keyring.unseal(sealedSettings, accountSeal({ id, shopId, processor }))) }
   }
 
-  const opened = (account: ProcessorAccount): Opened => {
+  const openedAccount = (account: ProcessorAccount): Opened => {
     const { processor, mode, apiUrl, isOwnUrl } = account
     return { processor, mode, settings: settingsOf(account), apiUrl, trusted: !isOwnUrl }
   }
@@ -59,13 +59,13 @@ export function createClients({ config, keyring }: { config: Config; keyring: Pi
     open,
     verifierOf(account, newest) {
       const { secretKey } = processors[account.processor].callsSign && account.keysId !== newest.keysId ? settingsOf(account) : {}
-      return secretKey === undefined ? clients.of(account) : open({ ...opened(newest), formerSecretKeys: [secretKey] })
+      return secretKey === undefined ? clients.of(account) : open({ ...openedAccount(newest), formerSecretKeys: [secretKey] })
     },
-    openWithTimeout: (account, timeoutMs) => open({ ...opened(account), timeoutMs }),
+    openWithTimeout: (account, timeoutMs) => open({ ...openedAccount(account), timeoutMs }),
     of(account) {
       const { keysId, processor, mode } = account
       const key = `${keysId} ${processor} ${mode}`
-      const client = cached.get(key) ?? open(opened(account))
+      const client = cached.get(key) ?? open(openedAccount(account))
       cached.delete(key)
       cached.set(key, client)
       const [oldest] = cached.keys()

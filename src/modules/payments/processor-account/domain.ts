@@ -27,7 +27,7 @@ export const accountSeal = ({ id, shopId, processor }: { id: string; shopId: str
   `${shopId}/processor-account/${processor}/${id}`
 
 /** Returns whether two keys of an account have different modes. */
-export const areMixed = ({ publishableKey, secretKey }: AccountSettings): boolean =>
+export const haveMixedModes = ({ publishableKey, secretKey }: AccountSettings): boolean =>
   publishableKey !== undefined && secretKey !== undefined && modeOfKey(publishableKey) !== modeOfKey(secretKey)
 
 /** Renders an account as its shop sees it: the names of its fields, never the values. */

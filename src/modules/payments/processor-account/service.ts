@@ -8,7 +8,7 @@ import { assertVersion } from '../../../core/versions.ts'
 import { countAttempt } from '../../identity/auth/index.ts'
 import { audited } from '../../operations/audit/index.ts'
 import { processorNames } from '../payment-method/domain.ts'
-import { fieldNames, identityOf, takesUrl } from './account-fields.ts'
+import { acceptsUrl, fieldNames, identityOf } from './account-fields.ts'
 import { type AccountBody, type AccountInput, parseAccount, whichOf } from './account-input.ts'
 import { assertKeysAccepted } from './connection.ts'
 import { type AccountRow, type AccountView, accountSeal, accountView, type Mode, type ProcessorName, putsByShop } from './domain.ts'
@@ -24,7 +24,7 @@ const noSuchAccount = () => new AppError('NOT_FOUND', 'The shop has no account o
  * @throws AppError NOT_FOUND, also where payments use the instance's account
  */
 export async function readAccount(deps: ProcessorAccountDeps, shop: ShopContext, name: string, mode?: Mode): Promise<AccountView> {
-  const row = await deps.processorAccountStore.live(whichOf(shop, name, mode))
+  const row = await deps.processorAccountStore.findLive(whichOf(shop, name, mode))
   if (!row) throw noSuchAccount()
   return accountView(row)
 }
@@ -36,7 +36,7 @@ export async function listAccounts(deps: ProcessorAccountDeps & Pick<Deps, 'life
   const data = processorNames.map((processor) => {
     const { publishable, sealed } = fieldNames(processor)
     const { required, modeIsAsked = false } = processors[processor]
-    const names = [...publishable, ...sealed, ...(takesUrl(processor) ? ['apiUrl'] : [])]
+    const names = [...publishable, ...sealed, ...(acceptsUrl(processor) ? ['apiUrl'] : [])]
     return {
       processor,
       fields: names.map((name) => ({ name, secret: sealed.includes(name), required: required.includes(name) })),
@@ -78,13 +78,13 @@ export async function putAccount(
   const { shop } = by
   const account = parseAccount(deps.config, whichOf(shop, name).processor, shop.mode, input)
   const which = { shopId: shop.id, processor: account.processor, mode: account.mode }
-  assertVersion(by.expected, (await deps.processorAccountStore.live(which))?.version ?? 0)
+  assertVersion(by.expected, (await deps.processorAccountStore.findLive(which))?.version ?? 0)
   await countAttempt(deps, [[putsByShop, shop.id]])
   await assertKeysAccepted(deps, account)
   const entry = { action: 'shop.processor_account_set', subject: shop.id }
   return audited(deps, by, entry, async (tx, setDifference) => {
     const { processorAccountStore: store, clock } = deps
-    const before = await store.live(which, tx)
+    const before = await store.findLive(which, tx)
     assertVersion(by.expected, before?.version ?? 0)
     const identity = identityOf(account.processor, {
       ...account.settings,
@@ -108,7 +108,7 @@ export async function putAccount(
 export async function removeAccount(deps: ProcessorAccountDeps, by: CommandContext<ShopContext>, name: string, mode?: Mode): Promise<void> {
   const which = whichOf(by.shop, name, mode)
   await audited(deps, by, { action: 'shop.processor_account_removed', subject: by.shop.id }, async (tx, setDifference) => {
-    const before = await deps.processorAccountStore.live(which, tx)
+    const before = await deps.processorAccountStore.findLive(which, tx)
     if (!before) throw noSuchAccount()
     assertVersion(by.expected, before.version)
     await deps.processorAccountStore.retire(tx, before.id, deps.clock.now())

@@ -35,7 +35,7 @@ const everyLive = rowsWhere(
 )
 
 export const createProcessorAccountStore = ({ read }: Pick<Database, 'read'>) => ({
-  live: async (which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> => from.first(live, which),
+  findLive: async (which: Which, from: Pick<Reader, 'first'> = read): Promise<AccountRow | undefined> => from.first(live, which),
   /** The live account of each processor. */
   async liveOf(shopId: string, mode: Mode, from: Pick<Reader, 'all'> = read): Promise<AccountRow[]> {
     return from.all(liveOfShop, { shopId, mode })

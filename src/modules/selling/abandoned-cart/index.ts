@@ -1,11 +1,11 @@
 export { openUnsubscribePage, unsubscribe } from './consent.ts'
 export {
   type AbandonedCartDeps,
+  abandonedCartsPage as pieceOfAbandonedCarts,
   exportKeyOf,
   findLinkedCart,
   listAbandonedCarts,
   mailAbandonedCarts,
   noteRestored,
-  pieceOfAbandonedCarts,
   restoreCart,
 } from './service.ts'

@@ -79,7 +79,7 @@ export const exportKeyOf = ({ id, order, restoredAt, updatedAt }: AbandonedCartV
   keyOf({ id, at: Date.parse((order && restoredAt) ?? updatedAt) })
 
 /** Reads a chunk of a complete export. */
-export async function pieceOfAbandonedCarts(
+export async function abandonedCartsPage(
   deps: Deps,
   filter: AbandonedFilter,
   { after = null, ...slice }: PageSlice,

@@ -34,7 +34,13 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
   async earningsOf(ids: readonly string[]): Promise<Map<string, Earnings[]>> {
     const { affiliateId, currency, reversed } = commissions
     const rows = await read
-      .select({ affiliateId, currency, pending: sumOf(left('PENDING')), approved: sumOf(left('APPROVED')), reversed: sumOf(reversed) })
+      .select({
+        affiliateId,
+        currency,
+        pending: sumOf(remainingCommission('PENDING')),
+        approved: sumOf(remainingCommission('APPROVED')),
+        reversed: sumOf(reversed),
+      })
       .from(commissions)
       .where(inArray(affiliateId, [...ids]))
       .groupBy(affiliateId, currency)
@@ -58,7 +64,7 @@ export const createAffiliateStore = ({ read }: Pick<Database, 'read'>) => ({
 /** Both engines may return a sum as text. */
 const sumOf = (value: SQLWrapper) => sql<number>`sum(${value})`.mapWith(Number)
 /** The commission left after refunds, if it has that status. */
-const left = (status: Commission['status']) =>
+const remainingCommission = (status: Commission['status']) =>
   sql`case when ${commissions.status} = ${status} then ${commissions.amount} - ${commissions.reversed} else 0 end`
 
 export const commissionStore = {

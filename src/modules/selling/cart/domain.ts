@@ -42,14 +42,15 @@ export const statusAt = ({ status, expiresAt }: Pick<Cart, 'status' | 'expiresAt
 export const expiryAfter = ({ draft, agent, expiresAt }: Pick<Cart, 'draft' | 'agent' | 'expiresAt'>, now: number): number =>
   draft === null && agent === null ? now + cartLifeMs : expiresAt
 
-const fixed = () => new AppError('CONFLICT', 'This cart belongs to a draft order. Only the shop can change its lines, prices and discount')
+const draftCartError = () =>
+  new AppError('CONFLICT', 'This cart belongs to a draft order. Only the shop can change its lines, prices and discount')
 
 /**
  * Refuses changes of a draft's lines, prices and discount: its shop makes them through the draft.
  * @throws AppError CONFLICT for the cart of a draft
  */
 export function assertNoDraft({ draft }: Pick<Cart, 'draft'>): void {
-  if (draft !== null) throw fixed()
+  if (draft !== null) throw draftCartError()
 }
 
 /**

@@ -7,11 +7,11 @@ export { chargesAt, hasMoved } from './order-charges.ts'
 export {
   type CartItem,
   type CartSnapshot,
-  changedSince,
-  holdsUnusable,
+  hasUnusableContent as holdsUnusable,
   isCardItem,
   isOutdated,
   isStillSellable,
+  listChanges as changedSince,
   needsShipping,
   noticesIn,
   offersFor,

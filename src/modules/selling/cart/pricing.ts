@@ -15,7 +15,7 @@ import {
   type Offer,
   type Offered,
   type Offers,
-  whyNotCounted,
+  unusableReasonOf,
 } from '../discount/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import {
@@ -55,7 +55,8 @@ export type Priced = {
 }
 
 /** Prices a cart now. A product that is no longer sold keeps its stored price. */
-export const priced = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, (item) => priceNow(item, snapshot.cart, now))
+export const priced = (snapshot: CartSnapshot, now: number): Priced =>
+  pricedBy(snapshot, now, (item) => currentPriceOf(item, snapshot.cart, now))
 
 /** Prices a cart at the prices that the shopper saw. */
 export const pricedAsSeen = (snapshot: CartSnapshot, now: number): Priced => pricedBy(snapshot, now, ({ line }) => line.unitPrice)
@@ -121,13 +122,13 @@ export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: 
   if (discountCode === null) return []
   const offer = codedOffer(snapshot)
   const message = offer
-    ? whyNotCounted(snapshot.offers, offer, offered, discounts)
+    ? unusableReasonOf(snapshot.offers, offer, offered, discounts)
     : `The discount code ${discountCode} is no longer available`
   return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
 }
 
 /** Returns a sentence why the cart's code cannot be used at all; undefined if it can, or there is none. */
-export function lostCode(snapshot: CartSnapshot, now: number): string | undefined {
+export function unusableCodeReason(snapshot: CartSnapshot, now: number): string | undefined {
   const { discountCode } = snapshot.cart
   if (discountCode === null) return undefined
   const offer = codedOffer(snapshot)
@@ -212,40 +213,40 @@ export const isStillSellable = (item: CartItem, cart: Cart, now: number): item i
 export const isDraftable = ({ product }: Sellable): boolean => product.status !== 'ARCHIVED'
 
 /** Returns a line's price now; its stored price if it is not sold any more, or the shop fixed it. */
-export const priceNow = (item: CartItem, cart: Cart, now: number): number =>
+export const currentPriceOf = (item: CartItem, cart: Cart, now: number): number =>
   cart.draft === null && isStillSellable(item, cart, now) ? item.sellable.variant.price : item.line.unitPrice
 
 /** Lists what changed since the shopper saw the cart, one sentence each; empty if it can be bought. */
-export function changedSince(snapshot: CartSnapshot, now: number): string[] {
+export function listChanges(snapshot: CartSnapshot, now: number): string[] {
   const { cart, items } = snapshot
   const ofLines = items.flatMap((item) => {
     if (!isStillSellable(item, cart, now)) return [`${item.sellable ? labelOf(item.sellable) : 'A product of the cart'} is no longer sold`]
     const { line, sellable } = item
-    const priceChange = priceNow(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
+    const priceChange = currentPriceOf(item, cart, now) === line.unitPrice ? [] : [`The price of ${labelOf(sellable)} has changed`]
     return availableCount(sellable.variant) < line.quantity ? [...priceChange, shortageMessage(sellable)] : priceChange
   })
   const changes = [
     ...ofLines,
-    ...(lostMethod(snapshot, now) ? ['The shipping method is no longer available'] : []),
-    ...spentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
-    ...[lostCode(snapshot, now)].filter((lost) => lost !== undefined),
+    ...(isMethodLost(snapshot, now) ? ['The shipping method is no longer available'] : []),
+    ...listSpentCards(snapshot, now).map(({ last4 }) => `The gift card that ends in ${last4} can no longer be used`),
+    ...[unusableCodeReason(snapshot, now)].filter((lost) => lost !== undefined),
   ]
   return changes.length > 0 ? changes : changedTotals(snapshot, now)
 }
 
 /** Returns whether the cart's shipping method is no longer offered. A cart without shipping is not affected. */
-const lostMethod = (snapshot: CartSnapshot, now: number): boolean =>
+const isMethodLost = (snapshot: CartSnapshot, now: number): boolean =>
   snapshot.cart.shippingMethod !== null && needsShipping(snapshot) && priced(snapshot, now).shipping === null
 
 /** Returns whether the cart holds something that cannot be used any more. It can be bought without it. */
-export const holdsUnusable = (snapshot: CartSnapshot, now: number): boolean =>
-  spentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && lostMethod(snapshot, now))
+export const hasUnusableContent = (snapshot: CartSnapshot, now: number): boolean =>
+  listSpentCards(snapshot, now).length > 0 || (!snapshot.cart.draft?.settled.includes('shippingMethod') && isMethodLost(snapshot, now))
 
 /** Returns whether `refreshPrices` would change what the cart shows. */
 export const isOutdated = (snapshot: CartSnapshot, now: number): boolean =>
-  snapshot.items.some((item) => priceNow(item, snapshot.cart, now) !== item.line.unitPrice) ||
-  holdsUnusable(snapshot, now) ||
-  lostCode(snapshot, now) !== undefined
+  snapshot.items.some((item) => currentPriceOf(item, snapshot.cart, now) !== item.line.unitPrice) ||
+  hasUnusableContent(snapshot, now) ||
+  unusableCodeReason(snapshot, now) !== undefined
 
 /** Reports changed totals when every line is unchanged: taxes, shipping, discounts or gift cards. */
 function changedTotals(snapshot: CartSnapshot, now: number): string[] {
@@ -259,5 +260,5 @@ function changedTotals(snapshot: CartSnapshot, now: number): string[] {
 }
 
 /** Returns the cart's gift cards that can pay nothing any more. */
-export const spentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
+export const listSpentCards = ({ cart, giftCards }: CartSnapshot, now: number): GiftCard[] =>
   giftCards.filter((card) => !isUsable(card, now) || !fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))

@@ -25,10 +25,10 @@ import {
   statusAt,
   unseenDue,
 } from './domain.ts'
-import { type CartSnapshot, lostCode, priced, priceNow, spentCards } from './pricing.ts'
+import { type CartSnapshot, currentPriceOf, listSpentCards, priced, unusableCodeReason } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import type { CartContents } from './store.ts'
-import { type CartView, cartView, shownAs, shownBy, soldView } from './view.ts'
+import { type CartView, cartView, shownBy, shownDiscountsText, soldView } from './view.ts'
 
 /** The caller of a cart's route, and its shop. */
 export type CartCaller = {
@@ -192,20 +192,20 @@ export async function refreshPrices(
     ...cart,
     // Fields that the shop settled stay: nobody pays more than it said.
     shippingMethod: cart.draft?.settled.includes('shippingMethod') ? cart.shippingMethod : offered,
-    discountCode: cart.draft !== null || lostCode(snapshot, now) === undefined ? cart.discountCode : null,
+    discountCode: cart.draft !== null || unusableCodeReason(snapshot, now) === undefined ? cart.discountCode : null,
     updatedAt: nextUpdatedAt(cart, now),
   }
-  const spent = spentCards(snapshot, now).map(({ id }) => id)
+  const spent = listSpentCards(snapshot, now).map(({ id }) => id)
   const { totals, discounts } = priced({ ...snapshot, cart: after }, now)
   const shownFields = {
     shownTotal: totals.total,
     shownDue: isToPerson ? totals.amountDue : unseenDue,
-    shownDiscounts: shownAs(discounts.map(({ offer }) => offer)),
+    shownDiscounts: shownDiscountsText(discounts.map(({ offer }) => offer)),
   }
   await deps.db.write(async (tx) => {
     if (!(await deps.cartStore.save(tx, { ...after, ...shownFields }, cart))) return
     for (const item of snapshot.items) {
-      const unitPrice = priceNow(item, cart, now)
+      const unitPrice = currentPriceOf(item, cart, now)
       if (unitPrice !== item.line.unitPrice) await deps.cartStore.changeLine(tx, { ...item.line, unitPrice })
     }
     if (spent.length > 0) await deps.cartStore.removeGiftCards(tx, cartId, spent)

@@ -101,10 +101,10 @@ export const shownBy = ({
   totals: { total, amountDue },
   discounts,
 }: CartView): Pick<Cart, 'shownTotal' | 'shownDue' | 'shownDiscounts'> => ({
-  shownDiscounts: shownAs(discounts),
+  shownDiscounts: shownDiscountsText(discounts),
   shownTotal: total.amount,
   shownDue: amountDue.amount,
 })
 
 /** Returns shown discounts as a cart stores them. */
-export const shownAs = (discounts: readonly { readonly id: string }[]): string => discounts.map(({ id }) => id).join()
+export const shownDiscountsText = (discounts: readonly { readonly id: string }[]): string => discounts.map(({ id }) => id).join()

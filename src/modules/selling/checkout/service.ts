@@ -235,7 +235,7 @@ async function payAgain(deps: OrderDeps, { id, shopId }: Order, step: CheckoutSt
   const { amountDue: amount, currency } = current.order
   const choices = await choicesFor(deps, step, { amount, currency })
   const saga = await voidOpenPayment(deps, current, context)
-  if (saga === 'taken') throw underWay()
+  if (saga === 'taken') throw paymentInProgressError()
   if (saga === 'unanswered')
     throw new AppError('UNAVAILABLE', 'The payment processor cannot confirm that the previous payment has ended. Try again in a moment', {
       retryAfterSeconds: 5,
@@ -244,7 +244,7 @@ async function payAgain(deps: OrderDeps, { id, shopId }: Order, step: CheckoutSt
   return startNewPayment(deps, saga.order, choices, context)
 }
 
-const underWay = () => new AppError('CONFLICT', 'A payment for this order is in progress', { code: 'payment_in_progress' })
+const paymentInProgressError = () => new AppError('CONFLICT', 'A payment for this order is in progress', { code: 'payment_in_progress' })
 
 function notPayableText({ status, number }: Pick<Order, 'status' | 'number'>): string {
   if (status === 'PENDING_PAYMENT' || status === 'EXPIRED')
@@ -258,7 +258,7 @@ function assertPayable(saga: Saga, now: number): void {
   const payment = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || saga.order.expiresAt <= now)
     throw new AppError('CONFLICT', notPayableText(saga.order), { code: 'cart_closed' })
-  if (payment && isOpenPayment(payment)) throw underWay()
+  if (payment && isOpenPayment(payment)) throw paymentInProgressError()
 }
 
 function answerOf(full: FullOrder, publicUrl: string, showsPersonalData: boolean): CheckoutAnswer {

@@ -217,7 +217,7 @@ export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, curren
  * Returns a sentence why the cart's code takes nothing off.
  * @param counted the discounts that apply instead
  */
-export function whyNotCounted(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
+export function unusableReasonOf(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
   if (counted.some((one) => one.offer.id === offer.id)) return undefined
   const { why } = evaluate(offers, offer, offered)
   const name = nameOf(offer)

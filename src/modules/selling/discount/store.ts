@@ -22,8 +22,8 @@ const idCharacters = 80
 const isNotRemoved = isNull(discounts.removedAt)
 const byId = rowsOf(discounts, ['id', 'shopId'])
 const byCode = rowsOf(discounts, ['shopId', 'codeKey'])
-const placed = (name: string) => sql.placeholder(name)
-const hasNotEndedLongAgo = or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('since')))
+const parameter = (name: string) => sql.placeholder(name)
+const hasNotEndedLongAgo = or(isNull(discounts.endsAt), gt(discounts.endsAt, parameter('since')))
 const isAutomatic = and(sql`${discounts.codeKey} is null`, sql`${discounts.status} = 'ACTIVE'`, sql`${discounts.removedAt} is null`)
 const automaticOf = prepare((queries) =>
   queries
@@ -40,7 +40,7 @@ const anyCode = prepare((queries) =>
     .where(and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} is not null`))
     .limit(1),
 )
-const codeOfCart = sql`(select ${carts.discountCode} from ${carts} where ${carts.id} = ${placed('cartId')})`
+const codeOfCart = sql`(select ${carts.discountCode} from ${carts} where ${carts.id} = ${parameter('cartId')})`
 const ofCartsCode = rowsWhere(discounts, and(valuesOf(discounts, ['shopId']), sql`${discounts.codeKey} = ${codeOfCart}`))
 /** Both in one query, for engines without the cache. */
 const ofCart = prepare((queries) =>
@@ -66,7 +66,7 @@ const use = prepareCheckedChange((queries) =>
         valuesOf(discounts, ['id']),
         isNotRemoved,
         eq(discounts.status, 'ACTIVE'),
-        or(isNull(discounts.endsAt), gt(discounts.endsAt, placed('now'))),
+        or(isNull(discounts.endsAt), gt(discounts.endsAt, parameter('now'))),
         sql`${discounts.used} < ${discounts.usageLimit}`,
       ),
     ),
@@ -79,7 +79,7 @@ const giveBackUse = prepare((queries) =>
 )
 const insertDiscount = insertOf(discounts)
 const usesOfOrder = rowsOf(discountUses, ['orderId'], asc(discountUses.discountId))
-const saveDiscount = changeOf(discounts, and(eq(discounts.id, placed('which')), eq(discounts.version, placed('was'))))
+const saveDiscount = changeOf(discounts, and(eq(discounts.id, parameter('which')), eq(discounts.version, parameter('was'))))
 const forUpdate = engine === 'postgres' ? sql` for update` : sql``
 
 /** Queries for pairs of products and collections, one for each pair of powers of two. */
@@ -87,7 +87,7 @@ const inCollectionsByCount = new Map<string, ReturnType<typeof inCollections>>()
 const nameAt = (what: string, at: number) => `${what}${at}`
 const placeholders = (what: string, many: number) =>
   sql.join(
-    Array.from({ length: many }, (_, at) => placed(nameAt(what, at))),
+    Array.from({ length: many }, (_, at) => parameter(nameAt(what, at))),
     sql`, `,
   )
 const inCollections = (productCount: number, collectionCount: number) =>

@@ -45,7 +45,7 @@ export type ToPay = {
 
 const textMax = 300
 const bdi = (text: string): string => `<bdi>${escapeHtml(plainText(text, textMax))}</bdi>`
-const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`
+const hiddenInput = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`
 const noticeHtml = (notice: Notice | undefined, { say }: Phrasebook): string =>
   notice === undefined ? '' : `<p class="wrong" role="alert">${escapeHtml(say.pay[notice])}</p>`
 
@@ -105,9 +105,9 @@ const autocomplete: Readonly<Record<string, string>> = {
 
 function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, language, country: countryName }: Phrasebook): string {
   const label = (name: string, text: string) => `<label for="${name}">${escapeHtml(text)}</label>`
-  const sentAs = (name: string) => escapeHtml(sent?.get(name) ?? '')
+  const sentValue = (name: string) => escapeHtml(sent?.get(name) ?? '')
   const input = (name: string, text: string, most: number, more: string) =>
-    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentAs(name)}" ${more}>`
+    `${label(name, text)}\n<input id="${name}" name="${name}" maxlength="${most}" value="${sentValue(name)}" ${more}>`
   const options = (of: readonly { value: string; text: string }[], chosen: string | null | undefined) =>
     of
       .map(({ value, text }) => `<option value="${escapeHtml(value)}"${value === chosen ? ' selected' : ''}>${escapeHtml(text)}</option>`)
@@ -151,7 +151,7 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
       : []),
   ]
   if (parts.length === 0) return ''
-  const form = `<form method="post">\n${hidden('step', 'details')}\n${parts.join('\n')}\n<button>${escapeHtml(say.pay.save)}</button>\n</form>`
+  const form = `<form method="post">\n${hiddenInput('step', 'details')}\n${parts.join('\n')}\n<button>${escapeHtml(say.pay.save)}</button>\n</form>`
   const isOpen = notice === 'refused' || asked.isNeeded
   return isOpen
     ? `<h2>${escapeHtml(say.pay.details)}</h2>\n${asked.isNeeded ? `<p>${escapeHtml(say.pay.missing)}</p>\n` : ''}${form}`
@@ -161,23 +161,28 @@ function detailsForm({ asked, sent, view, notice }: ToPay, { say, money, languag
 /** The field for a discount code, or the code of the cart with a button that removes it. */
 function codeForm({ takesCode, view: { discountCode, notices } }: ToPay, { say: { pay } }: Phrasebook): string {
   if (!takesCode) return ''
-  const step = hidden('step', 'code')
+  const step = hiddenInput('step', 'code')
   if (discountCode === null)
     return `<form method="post">${step}\n<label for="code">${escapeHtml(pay.code)}</label>\n<input id="code" name="code" maxlength="${codeMax}" autocapitalize="characters" autocomplete="off" required>\n<button>${escapeHtml(pay.applyCode)}</button>\n</form>`
   const isUnused = notices.some(({ code }) => code === 'DISCOUNT_NOT_COUNTED')
   return `<p>${escapeHtml(pay.code)}: ${bdi(discountCode)}${isUnused ? ` <span class="wrong">${escapeHtml(pay.codeUnused)}</span>` : ''}</p>
-<form method="post">${step}${hidden('code', '')}<button>${escapeHtml(pay.removeCode)}</button></form>`
+<form method="post">${step}${hiddenInput('code', '')}<button>${escapeHtml(pay.removeCode)}</button></form>`
 }
 
 function payForms({ view, ways, manual, canBePaid, key, seen }: ToPay, { say, money }: Phrasebook): string {
   if (!canBePaid) return ''
   const due = view.totals.amountDue
-  const common = [hidden('step', 'pay'), hidden('key', key), hidden('seen', String(seen)), hidden('due', String(due.amount))].join('')
+  const common = [
+    hiddenInput('step', 'pay'),
+    hiddenInput('key', key),
+    hiddenInput('seen', String(seen)),
+    hiddenInput('due', String(due.amount)),
+  ].join('')
   if (due.amount === 0) return `<form method="post">\n${common}\n<button>${escapeHtml(say.pay.place)}</button>\n</form>`
   if (ways.length + manual.length === 0) return `<p>${escapeHtml(say.pay.nowhere)}</p>`
   const byHand = manual.map(({ code, title }) => {
     const what = say.howToPay(money(due), plainText(title, textMax))
-    return `<form method="post">\n${common}${hidden('method', 'manual')}${hidden('processor', code)}\n<button>${escapeHtml(what)}</button>\n</form>`
+    return `<form method="post">\n${common}${hiddenInput('method', 'manual')}${hiddenInput('processor', code)}\n<button>${escapeHtml(what)}</button>\n</form>`
   })
   return ways
     .map(({ method, processor, isTrial }, at) => {
@@ -186,7 +191,7 @@ function payForms({ view, ways, manual, canBePaid, key, seen }: ToPay, { say, mo
       const outcome = isTrial
         ? `\n<label for="outcome${at}">${escapeHtml(say.pay.outcome)}</label>\n<select id="outcome${at}" name="outcome"><option value="tok_success">${escapeHtml(say.pay.succeeds)}</option><option value="tok_decline">${escapeHtml(say.pay.declines)}</option></select>`
         : ''
-      return `<form method="post">\n${common}${hidden('method', method)}${hidden('processor', processor)}${outcome}\n<button>${escapeHtml(what)}</button>\n</form>`
+      return `<form method="post">\n${common}${hiddenInput('method', method)}${hiddenInput('processor', processor)}${outcome}\n<button>${escapeHtml(what)}</button>\n</form>`
     })
     .concat(byHand)
     .join('\n')
@@ -224,8 +229,8 @@ export function waitingPage(
 ): WebPage {
   const { words } = look
   const { say } = words
-  const reloadForm = `<form method="post">${hidden('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
-  const otherwise = `<form method="post">${hidden('step', 'back')}<button>${escapeHtml(say.pay.otherwise)}</button></form>`
+  const reloadForm = `<form method="post">${hiddenInput('step', 'look')}<button>${escapeHtml(say.pay.look)}</button></form>`
+  const otherwise = `<form method="post">${hiddenInput('step', 'back')}<button>${escapeHtml(say.pay.otherwise)}</button></form>`
   return page(look, [
     noticeHtml(notice, words),
     `<p>${escapeHtml(say.pay.waiting)}</p>`,

@@ -95,7 +95,7 @@ export const countOpenDrafts = (
 ): Promise<number> => draftStore.countIn(shopId, 'OPEN', clock.now(), most)
 
 /** Reads a piece of a complete export. */
-export async function pieceOfDrafts(deps: DraftDeps, filter: DraftFilter, slice: PageSlice): Promise<ListChunk<DraftView>> {
+export async function draftsPage(deps: DraftDeps, filter: DraftFilter, slice: PageSlice): Promise<ListChunk<DraftView>> {
   const { rows } = await deps.draftStore.list(filter, deps.clock.now(), slice)
   return { data: await viewsOf(deps, rows), scannedTo: rows.at(-1)?.id }
 }

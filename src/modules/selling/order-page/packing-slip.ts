@@ -13,10 +13,10 @@ type PackedLine = FullOrder['lines'][number] & { readonly units: number }
  */
 function packedLines({ order, lines, fulfilments, refunds }: FullOrder): PackedLine[] {
   const units = new Map(unitsOf(order, lines, fulfilments, refunds).map((one) => [one.lineId, one]))
-  const packed = (count: 'left' | 'sent') =>
+  const packedLinesBy = (count: 'left' | 'sent') =>
     lines.map((line) => ({ ...line, units: units.get(line.id)?.[count] ?? 0 })).filter((line) => line.units > 0)
-  const left = order.status === 'CONFIRMED' ? packed('left') : []
-  const found = left.length > 0 ? left : packed('sent')
+  const left = order.status === 'CONFIRMED' ? packedLinesBy('left') : []
+  const found = left.length > 0 ? left : packedLinesBy('sent')
   if (found.length === 0) throw new AppError('CONFLICT', `Order ${order.number} has nothing to pack`, { code: 'invalid_transition' })
   return found
 }

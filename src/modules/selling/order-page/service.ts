@@ -14,13 +14,13 @@ type Deps = ReturnDeps & MailDeps & Pick<BaseDeps, 'randomBytes'>
 /** Random bytes of the idempotency key in a form. */
 const keyBytes = 16
 
-const notThere = () => new AppError('NOT_FOUND', 'No such order')
+const noSuchOrder = () => new AppError('NOT_FOUND', 'No such order')
 
 async function findLinkedOrder(deps: Deps, token: string): Promise<{ whole: FullOrder; publicUrl: string }> {
   const links = await deps.orderLinks.ready()
   const orderId = links.orderIdOf(token)
   const fullOrder = orderId === undefined ? undefined : await readFullOrder(deps, orderId)
-  if (!fullOrder) throw notThere()
+  if (!fullOrder) throw noSuchOrder()
   return { whole: fullOrder, publicUrl: links.urlOf(fullOrder.order.id) }
 }
 

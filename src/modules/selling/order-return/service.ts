@@ -145,7 +145,7 @@ export async function settleReturnRequest(
   return write(async (tx) => {
     const { order } = await lockReturn(tx, deps, ids, decision.status)
     const change = { rejection: decision.reason ?? null, updatedAt: deps.clock.now() }
-    const row = moved(await deps.returnStore.move(tx, ids.returnId, ['REQUESTED'], decision.status, change))
+    const row = assertChanged(await deps.returnStore.move(tx, ids.returnId, ['REQUESTED'], decision.status, change))
     await announce(tx, deps, { order, row, lines: (await goodsOf(deps, tx, order.id)).lines, actor })
     return returnView(row, [])
   }, locking)
@@ -178,7 +178,7 @@ export async function receiveReturn(
     }
     const made = decision.refund ? await recordRefund(tx, deps, request, 'REFUND') : undefined
     const change = { restocked: decision.restock, refundId: made?.refund.id ?? null, attemptKey: attempt.key, updatedAt: deps.clock.now() }
-    const after = moved(await returnStore.move(tx, ids.returnId, ['APPROVED'], 'RECEIVED', change))
+    const after = assertChanged(await returnStore.move(tx, ids.returnId, ['APPROVED'], 'RECEIVED', change))
     await announce(tx, deps, { order, row: after, lines, actor })
     return { row: after, isNew: true }
   }, locking)
@@ -213,7 +213,7 @@ function restockableOf({ order, lines, fulfilments, refunds, returns }: Sources,
 const stockOf = (units: readonly ReturnableLine[], lines: readonly OrderLine[]) =>
   stockTrackedLines(units.flatMap(({ lineId, quantity }) => lines.filter(({ id }) => id === lineId).map((line) => ({ ...line, quantity }))))
 
-function moved(row: OrderReturn | undefined): OrderReturn {
+function assertChanged(row: OrderReturn | undefined): OrderReturn {
   if (!row) throw new Error('a return whose order was locked has changed')
   return row
 }

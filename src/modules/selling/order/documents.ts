@@ -26,11 +26,11 @@ export const createOrderCache = ({ foreignVersion }: Pick<Database, 'foreignVers
 /** Creates the reader of orders as JSON. */
 export function createOrderDocuments(
   cache: OrderCache,
-  { whole }: Pick<OrderStore, 'whole'>,
+  { loadFullOrder }: Pick<OrderStore, 'loadFullOrder'>,
   orderLinks: OrderLinkDeps['orderLinks'],
 ): OrderDocuments {
   function read(id: string, urlOf: (orderId: string) => string): OrderDocument | undefined {
-    const found = whole(id)
+    const found = loadFullOrder(id)
     return found instanceof Promise ? undefined : found && documentOf(found, urlOf(id))
   }
 

@@ -44,7 +44,7 @@ export async function readOrder(
   { shopId, customerId }: OrderReader,
   id: string,
 ): Promise<OrderView & { version: number }> {
-  const [fullOrder, { urlOf }] = await Promise.all([orderStore.whole(id), orderLinks.ready()])
+  const [fullOrder, { urlOf }] = await Promise.all([orderStore.loadFullOrder(id), orderLinks.ready()])
   if (!fullOrder || fullOrder.order.shopId !== shopId) throw noSuchOrder()
   const { version } = fullOrder.order
   if (customerId === undefined) return { ...orderView(fullOrder, urlOf(id)), version }
@@ -63,7 +63,7 @@ export async function listOrders(
 ): Promise<Page<OrderView> & { totalCapped?: true }> {
   const { ids, total, isCapped } = await findingStore.list(db.read, filterOf(query), slice, listOrderOf(query.sort))
   const { urlOf } = await orderLinks.ready()
-  const found = await Promise.all(ids.map((id) => orderStore.whole(id)))
+  const found = await Promise.all(ids.map((id) => orderStore.loadFullOrder(id)))
   const page = pageOf(
     found.flatMap((fullOrder) => (fullOrder ? [orderView(fullOrder, urlOf(fullOrder.order.id))] : [])),
     total,
@@ -365,7 +365,7 @@ export const goodsOf = async ({ orderStore }: OrderDeps, tx: Writer, id: string)
 
 /** Reads an order of any shop with all that it shows. */
 export const readFullOrder = async ({ orderStore }: Pick<OrderDeps, 'orderStore'>, id: string): Promise<FullOrder | undefined> =>
-  orderStore.whole(id)
+  orderStore.loadFullOrder(id)
 
 /** Finds the order of a cart that a request placed, or started a payment of. */
 export const orderOfAttempt = ({ orderStore }: OrderDeps, cartId: string, attemptKey: string): Promise<Order | undefined> =>

@@ -210,7 +210,7 @@ export function createOrderStore({ read }: Pick<Database, 'read'>, changed: (tx:
       await lockAsKnown(tx, order)
     },
     /** Reads an order with all that it shows. SQLite answers synchronously, and so from one moment. */
-    whole(id: string): FullOrder | undefined | Promise<FullOrder | undefined> {
+    loadFullOrder(id: string): FullOrder | undefined | Promise<FullOrder | undefined> {
       const { order, lines, giftCards, events, payments: paid, refunds: back, disputes: disputed } = prepared
       const parts = read.inSnapshot(() => {
         const found = read.first(order, { id })

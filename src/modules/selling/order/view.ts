@@ -15,7 +15,7 @@ import {
   type Refund,
   refundableTotal,
 } from './domain.ts'
-import { shownSent, unitsOf } from './fulfilment/units.ts'
+import { shownSentUnits, unitsOf } from './fulfilment/units.ts'
 
 /** An order with all that it shows. */
 export type FullOrder = {
@@ -49,7 +49,7 @@ export function orderView(
     publicUrl,
     lines: lines.map((line) => ({
       ...pick(line, 'id', 'productId', 'variantId', 'title', 'variantTitle', 'sku', 'quantity', 'giftCard'),
-      fulfilledQuantity: shownSent(order, line, units.get(line.id)),
+      fulfilledQuantity: shownSentUnits(order, line, units.get(line.id)),
       unfulfilledQuantity: isOver ? 0 : (units.get(line.id)?.left ?? 0),
       ...moneyOf({ ...line, currency }, 'unitPrice', 'total', 'discount'),
       tax: { rateBps: lineTaxRate(line), inclusive: line.taxInclusive, amount: { amount: line.taxAmount, currency } },

@@ -23,9 +23,9 @@ const cachedMax = 1_000
 
 /** Matches alike on all engines: a to z in either case, other letters exactly. Scans the table, which is small. */
 function nameContains(part: string) {
-  const inside = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  const lower = inside(part.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
-  return sql`(lower(${shops.name}) like ${lower} escape '\\' or lower(${shops.title}) like ${lower} escape '\\' or ${shops.title} like ${inside(part)} escape '\\')`
+  const patternOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const lower = patternOf(part.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
+  return sql`(lower(${shops.name}) like ${lower} escape '\\' or lower(${shops.title}) like ${lower} escape '\\' or ${shops.title} like ${patternOf(part)} escape '\\')`
 }
 
 /** Filters shops. A merchant's id uses its index. */
@@ -70,7 +70,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
 
   function readShop(id: string): Shop | undefined | Promise<Shop | undefined> {
     const found = read.first(byId, { id })
-    return found instanceof Promise ? found.then(frozen) : frozen(found)
+    return found instanceof Promise ? found.then(freeze) : freeze(found)
   }
 
   function readKey(hash: string): KeyAndShop | undefined | Promise<KeyAndShop | undefined> {
@@ -215,7 +215,7 @@ export function createShopStore({ read, foreignVersion }: Pick<Database, 'read' 
 const keyAndShopOf = ({ shop, ...key }: Omit<KeyAndShop, 'shop'> & { readonly shop: Shop }, fullShop: Shop | undefined): KeyAndShop => ({
   ...key,
   shop: pick(shop, 'id', 'merchantId', 'currency', 'mode', 'origins', 'timeZone'),
-  whole: frozen(fullShop),
+  whole: freeze(fullShop),
 })
 
-const frozen = (shop: Shop | undefined): Shop | undefined => shop && Object.freeze(shop)
+const freeze = (shop: Shop | undefined): Shop | undefined => shop && Object.freeze(shop)

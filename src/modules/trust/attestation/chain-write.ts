@@ -77,7 +77,7 @@ export const addDeltas = (tx: Writer, deps: SyncDeps, chainId: number, deltas: D
 async function handleContradiction(deps: SyncDeps, reading: NodeReading, { message, block }: Contradiction): Promise<Step> {
   const { node, nodes, sync } = reading
   await endForFailure(deps, reading, new NodeError('FAULT', `it reported ${message}`)).catch(undefinedIfEnded)
-  if (!nodes.contradicted(node, `${message} ${block}`)) return { kind: 'RETRY' }
+  if (!nodes.recordContradiction(node, `${message} ${block}`)) return { kind: 'RETRY' }
   const from = block ?? sync.startBlock
   const remedy = `\`souk chain resync --chain ${sync.chainId} --from ${from}\` reads it again`
   return halt(deps, reading, `all nodes report ${message}, which contradicts the rows stored since block ${from}: ${remedy}`)

@@ -107,8 +107,8 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
     /** When the next node may be asked. */
     nextAt: () => Math.min(...nodes.map(({ notBefore, breaker }) => Math.max(notBefore, breaker.state === 'OPEN' ? breaker.probeAt : 0))),
     /** Returns the other nodes whose breaker is closed. */
-    others: (node: NodeState): readonly NodeState[] => nodes.filter((candidate) => candidate !== node && isClosed(candidate.breaker)),
-    answered(node: NodeState): void {
+    otherNodes: (node: NodeState): readonly NodeState[] => nodes.filter((candidate) => candidate !== node && isClosed(candidate.breaker)),
+    recordAnswer(node: NodeState): void {
       node.breaker = afterSuccess(afterProbe(node.breaker, true, now()))
       node.failures = 0
     },
@@ -116,9 +116,9 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
      * Records a failed query.
      * @param blocksRequested how many blocks of logs were requested, if any
      */
-    refused(node: NodeState, { kind, hint, message }: NodeError, blocksRequested: number | undefined): void {
+    recordFailure(node: NodeState, { kind, hint, message }: NodeError, blocksRequested: number | undefined): void {
       if (kind === 'RANGE' && blocksRequested !== undefined && blocksRequested > 1) {
-        this.answered(node)
+        this.recordAnswer(node)
         rangeSize = rangeSizeAfterRefusal(blocksRequested, hint.blocks)
         return
       }
@@ -127,7 +127,7 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
         // A timeout may mean that the range is too large.
         if (blocksRequested !== undefined && blocksRequested > 1 && /timeout/.test(message))
           rangeSize = rangeSizeAfterRefusal(blocksRequested, undefined)
-      } else this.answered(node)
+      } else this.recordAnswer(node)
       const first = kind === 'BEHIND' ? pauses.behindMs : kind === 'RATE_LIMITED' ? pauses.limitedMs : pauses.failedMs
       if (blocksRequested !== undefined && ++failedRanges >= failedRangesMax) {
         failedRanges = 0
@@ -140,14 +140,14 @@ export function createNodes(chain: ChainSetting, chainNodes: readonly ChainNode[
      * Records a contradiction with stored rows.
      * @returns whether all responding nodes agree on it, with at least two answers
      */
-    contradicted(node: NodeState, contradiction: string): boolean {
+    recordContradiction(node: NodeState, contradiction: string): boolean {
       const timesOf = (candidate: NodeState) => (candidate.contradicted.by === contradiction ? candidate.contradicted.times : 0)
       node.contradicted = { by: contradiction, times: timesOf(node) + 1 }
       const answering = nodes.filter((candidate) => candidate === node || isClosed(candidate.breaker))
       return answering.every((candidate) => timesOf(candidate) > 0) && answering.reduce((sum, candidate) => sum + timesOf(candidate), 0) > 1
     },
     /** Rests a node that is on another fork than the others. */
-    leftOnFork: (node: NodeState): void => pause(node, pauses.forkMs),
+    pauseOnFork: (node: NodeState): void => pause(node, pauses.forkMs),
     /** Ranges that were read. */
     chunks: 0,
     /** Queries sent to these nodes, and those that succeeded. */

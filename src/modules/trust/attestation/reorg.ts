@@ -13,7 +13,7 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
   const [secondHeader] = (await ask(deps, reading, { blocks: [countedTo] })).headers
   if (!secondHeader) return endForLaggingNode(deps, reading, `it does not have block ${countedTo}, which is counted already`)
   if (secondHeader.hash === countedToHash) return { kind: 'RETRY' }
-  const otherNodes = nodes.others(node)
+  const otherNodes = nodes.otherNodes(node)
   let isConfirmed = otherNodes.length === 0
   for (const other of otherNodes) {
     if (other.notBefore > deps.clock.now()) continue
@@ -21,7 +21,7 @@ export async function handleFork(deps: SyncDeps, reading: NodeReading): Promise<
     const header = answer?.headers[0]
     if (!header) continue
     if (header.hash === countedToHash) {
-      nodes.leftOnFork(node)
+      nodes.pauseOnFork(node)
       await recordNodeFailure(deps, chain, node, `it is on another fork: its block ${countedTo} is not what others have`)
       return { kind: 'RETRY' }
     }

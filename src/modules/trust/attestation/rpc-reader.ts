@@ -51,7 +51,7 @@ export async function ask(deps: SyncDeps, reading: NodeReading, question: NodeQu
   try {
     const answer = await node.ask(question, deps.scheduler)
     nodes.calls.answered++
-    nodes.answered(node)
+    nodes.recordAnswer(node)
     return answer
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
@@ -70,7 +70,7 @@ export async function endForFailure(
   error: NodeError,
   blocksRequested?: number,
 ): Promise<never> {
-  nodes.refused(node, error, blocksRequested)
+  nodes.recordFailure(node, error, blocksRequested)
   deps.chainFailures.add(`${chain.chainId} ${error.kind}`)
   // A range that can be made smaller is not a failure.
   if (error.kind !== 'RANGE' || blocksRequested === undefined || blocksRequested === 1)
@@ -131,7 +131,7 @@ export async function assertAllLogs(deps: SyncDeps, reading: NodeReading, filter
   const { node, nodes } = reading
   const hashes = new Map(headers.map((header) => [header?.number, header?.hash]))
   const logs = { ...filter, from: Math.min(...missedBlocks), to: Math.max(...missedBlocks) }
-  const otherNodes = nodes.others(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
+  const otherNodes = nodes.otherNodes(node).filter(({ notBefore }) => notBefore <= deps.clock.now())
   for (const witness of [...otherNodes, node]) {
     const second = await ask(deps, { ...reading, node: witness }, { blocks: missedBlocks, logs }).catch(undefinedIfEnded)
     if (!second || missedBlocks.some((number, nth) => second.headers[nth]?.hash !== hashes.get(number))) continue

@@ -10,9 +10,9 @@ import { mailPageUrl } from '../../../../src/modules/messaging/mail/compose.ts'
 import {
   afterAttempt,
   hasSlot,
+  laneSlots,
   mailLanguages,
   mailTemplates,
-  slotsPerLane,
   templateNames,
 } from '../../../../src/modules/messaging/mail/domain.ts'
 import { defaultLook, type Look } from '../../../../src/modules/messaging/mail/layout.ts'
@@ -175,7 +175,7 @@ describe('selection and outcome of mail attempts', () => {
         if (lanes.length > 0) expect(selected.length).toBeGreaterThan(0)
         for (const lane of new Set(lanes)) {
           const taken = selected.filter((one) => one.lane === String(lane)).length
-          expect(taken).toBeLessThanOrEqual(slotsPerLane(8))
+          expect(taken).toBeLessThanOrEqual(laneSlots(8))
         }
       }),
     )

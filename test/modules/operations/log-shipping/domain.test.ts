@@ -6,7 +6,7 @@ import {
   pagesName,
   parseShippedName,
   planRestore,
-  removable,
+  removableFiles,
   resumableGeneration,
   type ShippedFile,
   segmentName,
@@ -105,7 +105,7 @@ test('everything within the retention stays, and the last snapshot of any age', 
   const all = [...old, ...now]
   const current = generationAt(5_000)
   const remainingAfter = (keepFrom: number, begunAt?: number) => {
-    const removed = new Set(removable(all, { keepFrom, current, begunAt }))
+    const removed = new Set(removableFiles(all, { keepFrom, current, begunAt }))
     return all.filter(({ name }) => !removed.has(name))
   }
   expect(remainingAfter(1_000)).toEqual(all)
@@ -116,13 +116,14 @@ test('everything within the retention stays, and the last snapshot of any age', 
   expect(planRestore(remaining, 99_999)).toEqual(planRestore(all, 99_999) as never)
   // Until the new generation has a snapshot, only the earlier files can be restored.
   const withNewGeneration = [...now, ...createFiles(9_000, 2, [])]
-  expect(removable(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
+  expect(removableFiles(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined })).not.toContain(
     generationStartName(generationAt(9_000)),
   )
   expect(
     planRestore(
       withNewGeneration.filter(
-        ({ name }) => !removable(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name),
+        ({ name }) =>
+          !removableFiles(withNewGeneration, { keepFrom: 99_999, current: generationAt(9_000), begunAt: undefined }).includes(name),
       ),
       9_999,
     ),

@@ -132,7 +132,7 @@ describe('the answer', () => {
     app.clock.advance(30_000)
     app.deps.breakers.beginProbe(stripe)
     expect(await cardAndSkipped()).toEqual(['tap', ['stripe']])
-    app.deps.breakers.probed(stripe, true)
+    app.deps.breakers.recordProbe(stripe, true)
     expect(await cardAndSkipped()).toEqual(['stripe', []])
     // A dead server of another shop affects no other shop.
     for (let nth = 0; nth < failuresMax; nth++) app.deps.breakers.failed({ ...stripe, host: 'dead.example' })

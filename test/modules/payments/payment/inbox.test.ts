@@ -50,7 +50,7 @@ async function withStripe(options: TestAppOptions = {}) {
     const publishableKey = `pk_test_${webhookSecret}`
     const sealed = { secretKey: 'sk_test_standin', webhookSecret }
     await deps.db.write(async (tx) => {
-      const before = replaces || rolls ? await store.live(accountKey, tx) : undefined
+      const before = replaces || rolls ? await store.findLive(accountKey, tx) : undefined
       if (before) await store.retire(tx, before.id, clock.now())
       await store.insert(tx, {
         id,

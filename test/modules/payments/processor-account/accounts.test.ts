@@ -27,7 +27,7 @@ async function storeAccount({ deps }: TestApp, { shopId, publishableKey, secretK
   const identity = identityOf('stripe', { publishableKey })
   await deps.db.write(async (tx) => {
     const [before, sameAccount, version] = [
-      await store.live(accountKey, tx),
+      await store.findLive(accountKey, tx),
       await store.known(tx, accountKey, identity ?? ''),
       await store.lastVersion(tx, accountKey),
     ]

@@ -1,7 +1,7 @@
 /** The current price of a cart, and its differences from the shown price. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Sellable } from '../../../../src/modules/catalog/products/domain.ts'
-import { type CartItem, type CartSnapshot, changedSince, priced, spentCards } from '../../../../src/modules/selling/cart/pricing.ts'
+import { type CartItem, type CartSnapshot, listChanges, listSpentCards, priced } from '../../../../src/modules/selling/cart/pricing.ts'
 import { cartOf, refreshPrices, snapshotOf } from '../../../../src/modules/selling/cart/service.ts'
 import { type TestApp, testApp } from '../../../support/app.ts'
 import { cartWith, home, storeIn } from '../../../support/carts.ts'
@@ -44,7 +44,7 @@ describe('the current price of a cart', () => {
     const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
     const { lines, shipping, totals, draws } = priced(cartSnapshot, now)
-    expect(changedSince(cartSnapshot, now)).toEqual([])
+    expect(listChanges(cartSnapshot, now)).toEqual([])
     expect(
       lines.map(({ variantId, unitPrice, total, taxRateBps, taxInclusive, taxAmount }) => [
         variantId === small ? 'S' : variantId === medium ? 'M' : 'Lamp',
@@ -85,7 +85,7 @@ describe('the current price of a cart', () => {
     await store.ships()
     const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    expect(changedSince(cartSnapshot, now)).toEqual([
+    expect(listChanges(cartSnapshot, now)).toEqual([
       'Lamp is no longer sold',
       'The price of Shirt (S) has changed',
       'Only 1 of Shirt (S) is left',
@@ -94,7 +94,7 @@ describe('the current price of a cart', () => {
     expect(priced(cartSnapshot, now).totals).toMatchObject({ subtotal: 333 + 2_200 + 2_000, shipping: 0 })
     expect((await store.guest.cart(id)).body.totals.subtotal).toEqual(usd(4_333))
     await refreshPrices(app.deps, id, async () => undefined)
-    expect(changedSince(await takeSnapshot(app, store, id), now)).toEqual(['Lamp is no longer sold', 'Only 1 of Shirt (S) is left'])
+    expect(listChanges(await takeSnapshot(app, store, id), now)).toEqual(['Lamp is no longer sold', 'Only 1 of Shirt (S) is left'])
     expect((await store.guest.cart(id)).body).toMatchObject({ shippingMethod: null, totals: { subtotal: usd(4_533), shipping: usd(0) } })
     // The cart does not get the method back when the shop offers it again.
     await store.ships({ code: 'post', title: 'Post', price: usd(500) })
@@ -106,7 +106,7 @@ describe('the current price of a cart', () => {
     const { store, id, shirt, small } = await openShopWithCart(app)
     await store.delete(`/product-v2/${shirt.id}/variants/${small}`)
     const cartSnapshot = await takeSnapshot(app, store, id)
-    expect(changedSince(cartSnapshot, app.clock.now())).toEqual(['A product of the cart is no longer sold'])
+    expect(listChanges(cartSnapshot, app.clock.now())).toEqual(['A product of the cart is no longer sold'])
     expect(cartSnapshot.items.map(({ sellable }) => sellable === undefined)).toEqual([false, true, false])
     expect(priced(cartSnapshot, app.clock.now()).totals.subtotal).toBe(4_333)
   })
@@ -121,7 +121,7 @@ describe('the current price of a cart', () => {
       totals: { giftCards: 0, amountDue: 5_190 },
     })
     expect((await store.guest.cart(id)).body.giftCards).toEqual([{ ...card, amount: usd(0) }])
-    expect(changedSince(await takeSnapshot(app, store, id), app.clock.now())).toEqual([
+    expect(listChanges(await takeSnapshot(app, store, id), app.clock.now())).toEqual([
       `The gift card that ends in ${card.last4} can no longer be used`,
     ])
     await refreshPrices(app.deps, id, async () => undefined)
@@ -136,7 +136,7 @@ describe('snapshots of a cart', () => {
     await store.guest.cart(id)
     const cartSnapshot = await takeSnapshot(app, store, id)
     const now = app.clock.now()
-    const changesWith = (change: Partial<CartSnapshot>) => changedSince({ ...cartSnapshot, ...change }, now)
+    const changesWith = (change: Partial<CartSnapshot>) => listChanges({ ...cartSnapshot, ...change }, now)
     const { shownTotal, shownDue } = cartSnapshot.cart
     expect(changesWith({})).toEqual([])
     expect(changesWith({ cart: { ...cartSnapshot.cart, shownTotal: (shownTotal ?? 0) + 1 } })).toEqual([
@@ -187,7 +187,7 @@ describe('snapshots of a cart', () => {
       ),
     ).toEqual([0, 0, 1_500])
     expect(
-      [snapshotFor(null), snapshotFor('cus_2'), snapshotFor('cus_1')].map((changedSnapshot) => spentCards(changedSnapshot, now).length),
+      [snapshotFor(null), snapshotFor('cus_2'), snapshotFor('cus_1')].map((changedSnapshot) => listSpentCards(changedSnapshot, now).length),
     ).toEqual([1, 1, 0])
   })
 })

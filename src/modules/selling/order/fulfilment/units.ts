@@ -28,7 +28,7 @@ function returnsWholePayment(
 }
 
 /** Returns the sent units of a line as orders show them: the sale sends gift cards. */
-export const shownSent = (
+export const shownSentUnits = (
   { confirmedAt, status }: Pick<Order, 'confirmedAt' | 'status'>,
   { quantity, giftCard }: Pick<OrderLine, 'quantity' | 'giftCard'>,
   units: Units | undefined,
@@ -45,18 +45,18 @@ export function unitsOf(
   parcels: readonly Pick<Fulfilment, 'lines'>[],
   refunds: readonly CountedRefund[],
 ): Units[] {
-  const unreturned = (all: readonly CountedRefund[]) => all.map(({ lines }) => ({ lines: lines.filter(({ returned }) => !returned) }))
+  const withoutReturned = (all: readonly CountedRefund[]) => all.map(({ lines }) => ({ lines: lines.filter(({ returned }) => !returned) }))
   const notFailed = refunds.filter(({ status, purpose }) => status !== 'FAILED' && purpose !== 'LATE_CAPTURE')
   const standing = notFailed.filter(isAssured)
   const [isFullyReserved, isFullyRefunded] = [returnsWholePayment(order, notFailed), returnsWholePayment(order, standing)]
   return lines.map(({ id, quantity, giftCard }) => {
     if (giftCard) return { lineId: id, quantity, sent: 0, refunded: 0, left: 0, open: 0 }
     const sent = countOf(parcels, id)
-    const refunded = isFullyReserved ? quantity : countOf(unreturned(notFailed), id)
+    const refunded = isFullyReserved ? quantity : countOf(withoutReturned(notFailed), id)
     return {
       ...{ lineId: id, quantity, sent, refunded },
       left: Math.max(0, quantity - sent - refunded),
-      open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(unreturned(standing), id)),
+      open: isFullyRefunded ? 0 : Math.max(0, quantity - sent - countOf(withoutReturned(standing), id)),
     }
   })
 }

@@ -23,7 +23,7 @@ export async function diagnoseOrder(deps: DiagnosisDeps, which: { id: string } |
   const now = deps.clock.now()
   const { read } = deps.db
   const id = 'id' in which ? which.id : await idOf(deps, which)
-  const fullOrder = await storeOf(deps).whole(id)
+  const fullOrder = await storeOf(deps).loadFullOrder(id)
   if (!fullOrder) throw new OperatorError('Order not found')
   const { order, payments, refunds, disputes, fulfilments, events } = fullOrder
   const { currency } = order
@@ -116,11 +116,11 @@ const hidden = '[not shown]'
 const wordOf = (text: string): string => (/^[\w.:/-]{1,100}$/.test(text) ? text : hidden)
 
 function eventReport({ type, at, actor, detail }: OrderEvent, currency: string) {
-  const reported = (name: string, value: string | number): string | Money => {
+  const reportDetail = (name: string, value: string | number): string | Money => {
     if (!publicDetails.has(name)) return hidden
     return typeof value === 'number' ? { amount: value, currency } : wordOf(value)
   }
-  const entries = Object.entries(detail).map(([name, value]) => [name, reported(name, value)] as const)
+  const entries = Object.entries(detail).map(([name, value]) => [name, reportDetail(name, value)] as const)
   return { ...isoTimes({ at }), type, actor, detail: Object.fromEntries(entries) }
 }
 
@@ -163,7 +163,7 @@ export async function stuckOrders(
   const found = await diagnosisStore.unfinished(deps.db.read, now - olderThanMs, limit)
   const orders: StuckOrder[] = []
   for (const { id, since } of found) {
-    const fullOrder = await store.whole(id)
+    const fullOrder = await store.loadFullOrder(id)
     if (!fullOrder) continue
     const { order } = fullOrder
     orders.push({

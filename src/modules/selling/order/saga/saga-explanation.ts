@@ -16,16 +16,16 @@ const done: ExplainedStep = { what: 'nothing: the order is complete', at: null }
 export function stepsOf({ order, payments, refunds }: ExplainedSaga, now: number): ExplainedStep[] {
   const isLeft = isForgotten({ order, payments, refunds }, now)
   const orderStep = ownStep({ order, payments }, now)
-  const steps = [isLeft && isUnfinished(order) ? leftToDo(orderStep) : orderStep, ...endOf({ order, payments }, now)]
+  const steps = [isLeft && isUnfinished(order) ? asForgotten(orderStep) : orderStep, ...endOf({ order, payments }, now)]
   const back = refunds.flatMap((refund) =>
-    isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(leftToDo) : refundSteps(refund),
+    isLeft && refund.status === 'PENDING' ? refundSteps(refund).map(asForgotten) : refundSteps(refund),
   )
   const later = [...back, ...payments.flatMap(sweepSteps)]
   return [...steps.filter((step) => step !== done || later.length === 0), ...later]
 }
 
 /** Marks a step that souk should take and will not: see `isForgotten`. */
-const leftToDo = ({ what }: ExplainedStep): ExplainedStep => ({ what: `not automatic any more: ${what}`, at: null })
+const asForgotten = ({ what }: ExplainedStep): ExplainedStep => ({ what: `not automatic any more: ${what}`, at: null })
 
 const isUnfinished = ({ status }: Pick<Order, 'status'>): boolean => status === 'PAID' || status === 'COMPENSATING'
 const openOf = (refunds: readonly Refund[]) => refunds.filter(({ status }) => status === 'PENDING')

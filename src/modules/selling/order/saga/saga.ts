@@ -114,7 +114,7 @@ export async function loadSaga({ orderStore }: OrderDeps, orderId: string): Prom
 /** Ends a run. No time is set, unless the processor owes an answer or the shopper is paying. */
 async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, context: SagaContext): Promise<SagaRun> {
   const { order } = saga
-  if (step.kind === 'ask' && step.payment.status === 'PENDING') return undecided(deps, saga, context)
+  if (step.kind === 'ask' && step.payment.status === 'PENDING') return handleUndecided(deps, saga, context)
   const now = deps.clock.now()
   // Also for an ended order: an undecided payment may still be captured, and is then refunded.
   const undecidedYet = saga.payments.find((payment) => isOpenPayment(payment) && !isLost(payment) && !isManualPayment(payment))
@@ -128,7 +128,7 @@ async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, cont
 }
 
 /** Queries an undecided processor a few times more, then voids the payment. */
-async function undecided(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga> {
+async function handleUndecided(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga> {
   const attempts = await postpone(deps, saga, context)
   const payment = paymentOf(saga)
   if (attempts >= undecidedAsksMax && payment) await askPayment(deps, 'void', payment, context)

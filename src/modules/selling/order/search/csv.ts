@@ -2,7 +2,7 @@ import type { Cell } from '../../../../lib/csv-line.ts'
 import { type CsvTable, csvTableOf, decimalCell } from '../../../../lib/csv-table.ts'
 import { lineTaxRate } from '../../../../lib/tax-rate.ts'
 import type { Order, OrderLine } from '../domain.ts'
-import { shownSent, type Units } from '../fulfilment/units.ts'
+import { shownSentUnits, type Units } from '../fulfilment/units.ts'
 import { cannotBeSent } from '../view.ts'
 
 /** An order as an export lists it. `units` only if each line has a row. */
@@ -73,7 +73,7 @@ const lineColumns: Record<string, LineCell> = {
   'line.title': ({ title }) => title,
   'line.variantTitle': ({ variantTitle }) => variantTitle,
   'line.quantity': ({ quantity }) => quantity,
-  'line.fulfilledQuantity': (line, row) => shownSent(row.order, line, unitsOfLine(line, row)),
+  'line.fulfilledQuantity': (line, row) => shownSentUnits(row.order, line, unitsOfLine(line, row)),
   'line.unfulfilledQuantity': (line, row) => (cannotBeSent.includes(row.order.status) ? 0 : (unitsOfLine(line, row)?.left ?? null)),
   'line.unitPrice': lineAmount('unitPrice'),
   'line.total': lineAmount('total'),

@@ -1,7 +1,7 @@
 /** The carts of agents. A request replaces the whole contents. Permissions and answers are the caller's. */
 import { undefinedIfNotFound } from '../../../core/errors.ts'
 import { isGiftCard } from '../../catalog/product-kind/domain.ts'
-import { availableCount, isSellable, type Sellable } from '../../catalog/products/domain.ts'
+import { availableCount, isSellable } from '../../catalog/products/domain.ts'
 import { findSellables } from '../../catalog/products/index.ts'
 import type { Offer } from '../discount/domain.ts'
 import { offerOfCode, offersOfCart, tryDiscountCode } from '../discount/index.ts'
@@ -23,7 +23,7 @@ export type AgentCartInput = Pick<Cart, 'email' | 'shippingAddress' | 'shippingM
 export type AgentCartResult = {
   readonly snapshot: CartSnapshot
   readonly view: CartView
-  /** Variants that the shop does not sell: the cart has no line for them. */
+  /** Variants without a line in the cart: the shop does not sell them, or they are gift cards beyond the most of an order. */
   readonly unavailable: readonly string[]
   /** Variants without stock. Their lines cannot be bought. */
   readonly soldOut: readonly string[]
@@ -61,13 +61,17 @@ async function itemsOf(
   const unknown = [...lines.keys()].filter((variantId) => !known.get(variantId)?.sellable)
   const sellables = await findSellables(deps, unknown, cart.shopId)
   const [items, unavailable, soldOut, lowered] = [[] as CartItem[], [] as string[], [] as string[], [] as string[]]
+  let giftCardsLeft = soldCardsMax
   for (const [variantId, requested] of lines) {
     const sellable = known.get(variantId)?.sellable ?? sellables.get(variantId)
-    if (!sellable || !isSellable(sellable.product, now) || sellable.product.currency !== cart.currency) {
+    const isCard = sellable !== undefined && isGiftCard(sellable.product)
+    const isSold = sellable !== undefined && isSellable(sellable.product, now) && sellable.product.currency === cart.currency
+    if (!isSold || (isCard && giftCardsLeft === 0)) {
       unavailable.push(variantId)
       continue
     }
-    const possible = Math.min(requested, mostOf(sellable))
+    const possible = Math.min(requested, availableCount(sellable.variant), isCard ? giftCardsLeft : quantityMax)
+    if (isCard) giftCardsLeft -= possible
     if (possible === 0) soldOut.push(variantId)
     else if (possible < requested) lowered.push(variantId)
     const id = known.get(variantId)?.line.id ?? deps.newId('line')
@@ -77,9 +81,6 @@ async function itemsOf(
   }
   return { items, unavailable, soldOut, lowered }
 }
-
-const mostOf = ({ product, variant }: Sellable): number =>
-  Math.min(availableCount(variant), isGiftCard(product) ? soldCardsMax : quantityMax)
 
 /** Returns the discounts of those codes that can be used. */
 async function codeOffersOf(

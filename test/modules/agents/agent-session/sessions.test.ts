@@ -82,6 +82,24 @@ test('lines of one variant add up, and quantities are lowered to the stock', asy
   expect(amountsOf(answer)).toEqual({ subtotal: 10_000, fulfillment: 0, total: 10_000 })
 })
 
+test('gift cards are lowered to the most of an order across lines, and later lines are unavailable', async () => {
+  await using world = await startShop()
+  const { shop, agent } = world
+  const cards = await Promise.all(
+    [2_500, 500, 300].map((amount) => shop.add({ title: `Card ${amount}`, kind: 'GIFT_CARD', variants: [{ price: shop.money(amount) }] })),
+  )
+  const line_items = cards.map(({ variants }) => line(variants[0]?.id ?? '', 60))
+  const created = await agent.create({ line_items, buyer })
+  expect(created.line_items.map(({ quantity }: { quantity: number }) => quantity)).toEqual([60, 40])
+  expect([created.status, codesOf(created)]).toEqual([
+    'incomplete',
+    ['quantity_adjusted $.line_items[1].quantity', 'item_unavailable $.line_items[2]'],
+  ])
+  const ready = await agent.put(created.id, { line_items: line_items.slice(0, 2), buyer })
+  expect(codesOf(ready)).toEqual(['quantity_adjusted $.line_items[1].quantity'])
+  expect((await agent.complete(created.id)).status).toBe('completed')
+})
+
 test('a request without a line that can be bought creates no session', async () => {
   await using world = await startShop({}, { onHand: 0 })
   const { shop, agent, app } = world

@@ -14,6 +14,7 @@ import {
   unitsLeft,
 } from '../../src/console/screens/orders/refund.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
+import { endedUnsent } from '../../src/console/ui/status-badge.domain.ts'
 import { linesToRefund } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Order = Parameters<typeof refundableAmounts>[0]
@@ -187,6 +188,13 @@ describe('a fulfilment', () => {
       ...Array<undefined>(5).fill(undefined),
     ])
   })
+})
+
+test('an order that was refunded before anything was sent has nothing to fulfil, also once it is completed', () => {
+  const fulfilled = order({ status: 'COMPLETED', fulfilmentStatus: 'FULFILLED', lines: [{ ...line('a'), fulfilledQuantity: 0 }] })
+  expect(endedUnsent(fulfilled)).toBe(true)
+  expect(endedUnsent({ ...fulfilled, lines: [{ ...line('a'), giftCard: true, fulfilledQuantity: 1 }] })).toBe(false)
+  expect(endedUnsent({ ...fulfilled, fulfilmentStatus: 'UNFULFILLED' })).toBe(false)
 })
 
 test('an order that came from an abandoned-cart email says so in its timeline', () => {

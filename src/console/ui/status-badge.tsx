@@ -1,4 +1,6 @@
+import type { Schema } from '../lib/api/api.ts'
 import { common, stateName } from '../lib/i18n/common.ts'
+import { endedUnsent } from './status-badge.domain.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -48,17 +50,21 @@ export const StatusBadge = ({ status, text, tone = tones[status] ?? 'plain' }: {
   <span class={`state ${tone}`}>{text ?? stateName(status)}</span>
 )
 
-type OrderStatuses = { readonly status: string; readonly fulfilmentStatus: string; readonly fulfilments?: readonly unknown[] | undefined }
+type OrderStatuses = Pick<Schema<'Order'>, 'status' | 'fulfilmentStatus' | 'lines'>
 
-/** Shows the state of an order. A FULFILLED order without fulfilments was refunded before anything was sent. */
-export function OrderStatusBadge({ order: { status, fulfilmentStatus, fulfilments } }: { order: OrderStatuses }) {
-  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge status={status} text={common('nothingSent')} tone="plain" />
+const nothingToFulfil = () => <StatusBadge status="FULFILLED" text={common('nothingToFulfil')} tone="plain" />
+
+/** Shows the state of an order. */
+export function OrderStatusBadge({ order }: { order: OrderStatuses }) {
+  const { status, fulfilmentStatus } = order
+  if (status === 'FULFILLED' && endedUnsent(order)) return nothingToFulfil()
   return <StatusBadge status={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
 }
 
 /** Shows how much of an order is fulfilled; a dash where nothing will be sent. */
-export function FulfilmentBadge({ order: { status, fulfilmentStatus, fulfilments } }: { order: OrderStatuses }) {
-  if (status === 'FULFILLED' && fulfilments?.length === 0) return <StatusBadge status={status} text={common('nothingSent')} tone="plain" />
+export function FulfilmentBadge({ order }: { order: OrderStatuses }) {
+  const { status, fulfilmentStatus } = order
+  if (endedUnsent(order)) return nothingToFulfil()
   if (fulfilmentStatus === 'UNFULFILLED' && (status === 'CANCELLED' || status === 'EXPIRED')) return <>–</>
   return <StatusBadge status={fulfilmentStatus} />
 }

@@ -179,7 +179,7 @@ export default {
   'state.UNPAID': 'غير مدفوع',
   'state.UNFULFILLED': 'غير منفَّذ',
   'state.PARTIALLY_FULFILLED': 'منفَّذ جزئيًا',
-  nothingSent: 'لم يُنفَّذ',
+  nothingToFulfil: 'لا شيء لتنفيذه',
   'state.PARTIAL': 'جزئي',
   'state.OPEN': 'مفتوح',
   'state.WON': 'رابح',

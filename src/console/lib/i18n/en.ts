@@ -145,7 +145,7 @@ export default {
   'state.UNPAID': 'Unpaid',
   'state.UNFULFILLED': 'Unfulfilled',
   'state.PARTIALLY_FULFILLED': 'Partially fulfilled',
-  nothingSent: 'Not fulfilled',
+  nothingToFulfil: 'Nothing to fulfil',
   'state.PARTIAL': 'Partial',
   'state.OPEN': 'Open',
   'state.WON': 'Won',

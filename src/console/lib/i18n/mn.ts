@@ -158,7 +158,7 @@ export default {
   'state.UNPAID': 'Төлөөгүй',
   'state.UNFULFILLED': 'Биелүүлээгүй',
   'state.PARTIALLY_FULFILLED': 'Хэсэгчлэн биелүүлсэн',
-  nothingSent: 'Биелүүлээгүй дууссан',
+  nothingToFulfil: 'Биелүүлэх зүйлгүй',
   'state.PARTIAL': 'Хэсэгчлэн',
   'state.OPEN': 'Нээлттэй',
   'state.WON': 'Ялсан',

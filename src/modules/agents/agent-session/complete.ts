@@ -13,7 +13,7 @@ import { type FullOrder, orderOfAttempt } from '../../selling/order/index.ts'
 import { handlersOf, handOffUrlOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
-import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax, isPlaced } from './domain.ts'
+import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax, hasEndedUnpaid, isPlaced } from './domain.ts'
 import { callerOf, type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import { assertUnfinished, loadCurrentSession, openSession } from './service.ts'
@@ -35,13 +35,15 @@ export async function completeSession(
   { id, body }: { id: string; body: CompleteInput },
 ): Promise<object> {
   assertNoCardNumber(body)
-  const loaded = await loadCurrentSession(deps, call, id)
-  if (loaded?.session.kind !== 'CHECKOUT') return notFoundAnswer(call.platform)
+  const found = await loadCurrentSession(deps, call, id)
+  if (found?.session.kind !== 'CHECKOUT') return notFoundAnswer(call.platform)
   const completion = completionOf(call)
-  const placed = call.attempt.isResumed ? await orderOfAttempt(deps, loaded.cart.id, completion.attempt.key) : undefined
-  if (placed) return pay(deps, completion, loaded, selectedInstrument(body)?.credential?.token)
-  assertUnfinished(deps, loaded)
-  if (isBeingPaid(deps, call, loaded) || problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
+  const placed = call.attempt.isResumed ? await orderOfAttempt(deps, found.cart.id, completion.attempt.key) : undefined
+  if (placed) return pay(deps, completion, found, selectedInstrument(body)?.credential?.token)
+  assertUnfinished(deps, found)
+  if (isBeingPaid(deps, call, found)) return respond(deps, completion, found)
+  const loaded = await reopenedSession(deps, call, found)
+  if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
   if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
@@ -52,6 +54,13 @@ export async function completeSession(
   if (shownDigestOf(loaded.view) !== loaded.session.shown) return respond(deps, completion, loaded, [ucpMessage('price_changed')])
   if (loaded.session.failures >= failuresMax) return respond(deps, completion, loaded, [ucpMessage('payment_failed')])
   return pay(deps, completion, loaded, token)
+}
+
+/** Returns a session at current prices. Reopens its cart if the order ended unpaid, so that a new order can be placed. */
+async function reopenedSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
+  if (!loaded.order || !hasEndedUnpaid(loaded.order, deps.clock.now())) return loaded
+  const { session } = await openSession(deps, call, loaded)
+  return requireSession(await loadCurrentSession(deps, call, session.id))
 }
 
 type Instrument = NonNullable<NonNullable<CompleteInput['payment']>['instruments']>[number]

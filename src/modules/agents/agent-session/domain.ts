@@ -49,6 +49,10 @@ type SessionState = {
 export const isPlaced = (order: Pick<Order, 'status' | 'confirmedAt'>): boolean =>
   order.confirmedAt !== null || (order.status !== 'PENDING_PAYMENT' && !endedWithoutSale(order))
 
+/** Returns whether an order ended, or is about to end, without a payment. Its cart must be reopened to be bought. */
+export const hasEndedUnpaid = ({ status, expiresAt }: Pick<Order, 'status' | 'expiresAt'>, now: number): boolean =>
+  status === 'CANCELLED' || status === 'EXPIRED' || (status === 'PENDING_PAYMENT' && expiresAt <= now)
+
 /**
  * Returns the status of a session.
  * @param hasErrors whether its answer has an error that the platform can solve

@@ -252,6 +252,32 @@ test('an undecided payment is in progress, and a retry with its key returns the 
   expect([after.status, codesOf(after)]).toEqual(['ready_for_complete', ['payment_failed']])
 })
 
+const endings: Record<string, (world: Awaited<ReturnType<typeof startShop>>, orderId: string) => Promise<unknown>> = {
+  'was cancelled by the shop': async ({ shop }, id) => ok(await shop.post(`/v2/orders/${id}/cancel`, {})),
+  'is past its hour': async ({ app }) => app.clock.advance(61 * 60_000),
+  expired: async ({ app }) => {
+    app.clock.advance(61 * 60_000)
+    await app.jobs.closeOrders()
+    await app.jobs.resume()
+  },
+}
+for (const [name, end] of Object.entries(endings))
+  test(`a session whose unpaid order ${name} is paid by a new order, at the total that was last shown`, async () => {
+    await using world = await startShop()
+    const { shop, agent, ready } = world
+    const session = await ready(2)
+    expect(codesOf(await agent.complete(session.id, paymentWithToken('tok_decline')))).toEqual(['payment_failed'])
+    await end(world, (await listOrders(shop))[0].id)
+    expect((await agent.read(session.id)).status).toBe('ready_for_complete')
+    ok(await shop.patch(`/product-v2/${shop.productId}`, { variants: [{ id: shop.variantId, price: shop.money(1_100) }] }))
+    const changed = await agent.complete(session.id)
+    expect([changed.status, codesOf(changed), amountsOf(changed)['total']]).toEqual(['ready_for_complete', ['price_changed'], 2_200])
+    expect(await listChargedTotals(shop)).toEqual([])
+    expect((await agent.complete(session.id)).status).toBe('completed')
+    expect(await listChargedTotals(shop)).toEqual([2_200])
+    expect(await shop.stock()).toEqual({ onHand: 8, reserved: 0 })
+  })
+
 test('a cancelled session cannot be paid', async () => {
   await using world = await startShop()
   const { app, shop, agent, ready } = world

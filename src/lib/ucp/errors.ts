@@ -23,36 +23,28 @@ const table = {
 /** Codes of protocol errors, as responses show them. */
 export type UcpErrorCode = keyof typeof table
 
-type UcpErrorOptions = {
-  /** Page on which a person can continue. */
-  readonly continueUrl?: string | undefined
-  readonly retryAfterSeconds?: number | undefined
-}
-
 /** A request that is refused before it reaches a session, cart, order or the catalog. */
 export class UcpError extends Error {
   override readonly name = 'UcpError'
   readonly status: number
   readonly rpcCode: number
-  readonly continueUrl: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   /** @param content a fixed sentence without text of the shop or the caller */
   constructor(
     readonly code: UcpErrorCode,
     content: string,
-    { continueUrl, retryAfterSeconds }: UcpErrorOptions = {},
+    { retryAfterSeconds }: { readonly retryAfterSeconds?: number | undefined } = {},
   ) {
     super(content)
     const [status, rpcCode] = table[code]
     this.status = status
     this.rpcCode = rpcCode
-    this.continueUrl = continueUrl
     this.retryAfterSeconds = retryAfterSeconds
   }
 
   /** Returns the body of the response, which is also the `data` of a JSON-RPC error. */
-  body(): { code: UcpErrorCode; content: string; continue_url?: string } {
-    return { code: this.code, content: this.message, ...(this.continueUrl === undefined ? {} : { continue_url: this.continueUrl }) }
+  body(): { code: UcpErrorCode; content: string } {
+    return { code: this.code, content: this.message }
   }
 }

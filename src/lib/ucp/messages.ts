@@ -40,5 +40,6 @@ export const notFoundMessage: UcpMessage = { ...unrecoverable, code: 'not_found'
 /** The message of an answer to a platform that lacks the capability of the operation. */
 export const incompatibleMessage: UcpMessage = {
   ...unrecoverable,
-  ...{ code: 'capabilities_incompatible', content: 'The shop and the platform have no capability in common for this request.' },
+  code: 'capabilities_incompatible',
+  content: 'The shop and the platform have no capability in common for this request.',
 }

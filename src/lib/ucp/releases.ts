@@ -6,7 +6,9 @@ export const newestRelease: Release = '2026-08-25'
 /** Returns whether souk speaks a release. */
 export const isRelease = (version: string): version is Release => (releases as readonly string[]).includes(version)
 
-const prefix = 'dev.ucp.shopping.'
+/** The service that all capabilities belong to. */
+export const serviceName = 'dev.ucp.shopping'
+const prefix = `${serviceName}.`
 /** Capabilities without the common prefix, and those that each extends. */
 export const capabilities = {
   checkout: [],
@@ -20,8 +22,6 @@ export const capabilities = {
 export type Capability = keyof typeof capabilities
 export const capabilityNames = Object.keys(capabilities) as Capability[]
 
-/** The service that all capabilities belong to. */
-export const serviceName = 'dev.ucp.shopping'
 /** Returns the name of a capability in profiles and envelopes, with the prefix. */
 export const fullNameOf = (capability: Capability): string => `${prefix}${capability}`
 /** Returns the capability with this full name; undefined if souk does not know it. */
@@ -39,16 +39,8 @@ type ReleaseRules = {
 
 /** Differences between the releases. */
 export const releaseRules: Readonly<Record<Release, ReleaseRules>> = {
-  '2026-08-25': {
-    keysField: 'keys',
-    hasDnsLabels: true,
-    typesDestinations: true,
-  },
-  '2026-04-08': {
-    keysField: 'signing_keys',
-    hasDnsLabels: false,
-    typesDestinations: false,
-  },
+  '2026-08-25': { keysField: 'keys', hasDnsLabels: true, typesDestinations: true },
+  '2026-04-08': { keysField: 'signing_keys', hasDnsLabels: false, typesDestinations: false },
 }
 
 /**

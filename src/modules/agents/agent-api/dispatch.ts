@@ -17,7 +17,7 @@ import { siteOf, siteTimes } from '../../../lib/networks.ts'
 import { pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { notFoundAnswer, type Platform, refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
-import { UcpError, type UcpErrorCode } from '../../../lib/ucp/errors.ts'
+import { UcpError } from '../../../lib/ucp/errors.ts'
 import { incompatibleMessage } from '../../../lib/ucp/messages.ts'
 import type { Capability } from '../../../lib/ucp/releases.ts'
 import { assertNoCardNumber } from '../agent-session/index.ts'
@@ -174,9 +174,8 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   if (!platform.capabilities.has(operation.capability)) return refusalOf(platform.release, incompatibleMessage)
   if (key === undefined && request.isKeyRequired)
     throw new UcpError('idempotency_key_missing', 'idempotency-key: required for this operation. Send a new UUID.')
-  const input = readFieldsOf(operation, platform, body)
+  const { input, unread } = fieldsOf(operation, platform, body)
   // The operation itself checks the fields that it reads.
-  const unread = Object.entries(body).filter(([field]) => !Object.hasOwn(input, field))
   if (operation.key !== 'never') assertNoCardNumber([unread, request.ignored ?? {}])
   assertInput(operation, input)
   const callWith = (attempt: Attempt): AgentCall => ({ shop, policies: settings.policies, platform, address, attempt })
@@ -208,8 +207,8 @@ const refusals: ClaimRefusals = {
   recreate(status, body) {
     // The stored answer was erased with the personal data of the person.
     if (status === 404) return new AppError('NOT_FOUND', 'The answer was erased')
-    const { code, content, continue_url } = JSON.parse(body) as { code: UcpErrorCode; content: string; continue_url?: string }
-    return new UcpError(code, content, { continueUrl: continue_url })
+    const { code, content } = JSON.parse(body) as ReturnType<UcpError['body']>
+    return new UcpError(code, content)
   },
 }
 
@@ -218,16 +217,17 @@ const checks = new Map<AgentOperation, TypeCheck<NonNullable<AgentOperation['inp
 /** Fields of a body that are read only if the platform has the capability. */
 const capabilityOfField: Readonly<Record<string, Capability>> = { fulfillment: 'fulfillment', discounts: 'discount', cart_id: 'cart' }
 
-/** Returns the fields of a body that an operation reads for a platform. */
-function readFieldsOf({ input }: AgentOperation, { capabilities }: Platform, body: object): object {
-  const isRead = (name: string): boolean => {
+/** Splits a body into the fields that an operation reads for a platform, and the others. */
+function fieldsOf({ input: schema }: AgentOperation, { capabilities }: Platform, body: object) {
+  const input: Record<string, unknown> = {}
+  const unread: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body)) {
     const capability = capabilityOfField[name]
-    return capability === undefined || capabilities.has(capability)
+    const isRead = Object.hasOwn(schema?.['properties'] ?? {}, name) && (capability === undefined || capabilities.has(capability))
+    if (isRead) input[name] = value
+    else unread[name] = value
   }
-  const fields: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(body))
-    if (Object.hasOwn(input?.['properties'] ?? {}, name) && isRead(name)) fields[name] = value
-  return fields
+  return { input, unread }
 }
 
 /** @throws UcpError that names the first invalid field, without keys of records, which are text of the caller */

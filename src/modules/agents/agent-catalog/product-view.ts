@@ -53,8 +53,9 @@ const imageView = ({ url, alt }: PublicProduct['images'][number]) => ({
   ...(alt === null || alt === '' ? {} : { alt_text: plainText(alt, titleMax) }),
 })
 
-const optionView = ({ name, values }: PublicProduct['options'][number]) => {
-  const shown = values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax) }))
+/** Renders an option, and nothing for one without values. @param flagsOf further fields of a value */
+function optionView({ name, values }: PublicProduct['options'][number], flagsOf: (label: string) => object = () => ({})) {
+  const shown = values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax), ...flagsOf(label) }))
   return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
 }
 
@@ -73,7 +74,7 @@ export function productView(product: PublicProduct, variants: readonly VariantVi
       ? { list_price_range: { min: { amount: min, currency }, max: { amount: max, currency } } }
       : {}),
     ...(images.length > 0 ? { media: images.slice(0, imagesMax).map(imageView) } : {}),
-    ...(options.length > 0 ? { options: options.flatMap(optionView) } : {}),
+    ...(options.length > 0 ? { options: options.flatMap((option) => optionView(option)) } : {}),
     variants: [...variants],
     ...(tags.length > 0 ? { tags: tags.slice(0, tagsMax).map((tag) => plainText(tag, titleMax)) } : {}),
   }
@@ -155,16 +156,10 @@ export function selectVariants(
  * Returns for each option value whether a variant has it with the other chosen values, and whether it can be bought.
  */
 export const detailOptions = (product: PublicProduct, selected: readonly Selected[]) =>
-  product.options.flatMap(({ name, values }) => {
-    const others = selected.filter((one) => one.name !== name)
-    const fitting = product.variants.filter((variant) => hasSelected(product, variant, others))
-    const at = product.options.findIndex((option) => option.name === name)
+  product.options.flatMap((option, at) => {
+    const otherChoices = selected.filter(({ name }) => name !== option.name)
+    const fitting = product.variants.filter((variant) => hasSelected(product, variant, otherChoices))
     const exists = new Set(fitting.map(({ optionValues }) => optionValues[at]))
     const available = new Set(fitting.filter((variant) => variant.available).map(({ optionValues }) => optionValues[at]))
-    const shown = values.slice(0, variantsMax).map((label) => ({
-      label: plainText(label, titleMax),
-      exists: exists.has(label),
-      available: available.has(label),
-    }))
-    return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
+    return optionView(option, (label) => ({ exists: exists.has(label), available: available.has(label) }))
   })

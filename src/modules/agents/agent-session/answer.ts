@@ -117,17 +117,9 @@ export async function renderSession(
   })
 }
 
-/**
- * Renders a session or cart, and stores what the platform was shown: only that can be charged.
- * @param messages as in `renderSession`
- */
-export async function answerOf(
-  deps: AgentSessionDeps,
-  call: AgentCall,
-  loaded: LoadedSession,
-  messages: readonly UcpMessage[] = [],
-): Promise<SessionAnswer> {
-  const answer = await renderSession(deps, call, loaded, messages)
+/** Renders a session or cart, and stores what the platform was shown: only that can be charged. */
+export async function answerOf(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<SessionAnswer> {
+  const answer = await renderSession(deps, call, loaded)
   const { session, view } = loaded
   const shown = shownDigestOf(view)
   if (shown !== session.shown)

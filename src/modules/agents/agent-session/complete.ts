@@ -13,7 +13,15 @@ import { type FullOrder, orderOfAttempt } from '../../selling/order/index.ts'
 import { handlersOf, handOffUrlOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
-import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax, hasEndedUnpaid, isPlaced } from './domain.ts'
+import {
+  type AgentSession,
+  agentAttemptKey,
+  type CompleteInput,
+  failuresMax,
+  hasEndedUnpaid,
+  isPlaced,
+  type SentInstrument,
+} from './domain.ts'
 import { callerOf, type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import { assertUnfinished, loadCurrentSession, openSession } from './service.ts'
@@ -49,29 +57,25 @@ export async function completeSession(
   if (!instrument || !offered.some((handler) => handler.id === instrument.handler_id))
     return respond(deps, completion, loaded, [ucpMessage('handler_unavailable', instrumentsPath)])
   const token = instrument.credential?.token ?? ''
-  if (token === '')
-    return respond(deps, completion, loaded, [ucpMessage('missing', `${instrumentsPath}[${indexOf(body, instrument)}].credential.token`)])
+  const at = body.payment.instruments?.indexOf(instrument)
+  if (token === '') return respond(deps, completion, loaded, [ucpMessage('missing', `${instrumentsPath}[${at}].credential.token`)])
   if (shownDigestOf(loaded.view) !== loaded.session.shown) return respond(deps, completion, loaded, [ucpMessage('price_changed')])
   if (loaded.session.failures >= failuresMax) return respond(deps, completion, loaded, [ucpMessage('payment_failed')])
   return pay(deps, completion, loaded, token)
 }
 
-/** Returns a session at current prices. Reopens its cart if the order ended unpaid, so that a new order can be placed. */
+/** Returns a session at current prices. Reopens its cart for a new order if the order ended unpaid. */
 async function reopenedSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
   if (!loaded.order || !hasEndedUnpaid(loaded.order, deps.clock.now())) return loaded
   const { session } = await openSession(deps, call, loaded)
   return requireSession(await loadCurrentSession(deps, call, session.id))
 }
 
-type Instrument = NonNullable<NonNullable<CompleteInput['payment']>['instruments']>[number]
-
 /** Returns the selected instrument. The only one needs no mark. */
-function selectedInstrument({ payment }: CompleteInput): Instrument | undefined {
-  const all = payment?.instruments ?? []
-  const selected = all.length === 1 ? all.filter((one) => one.selected !== false) : all.filter((one) => one.selected === true)
-  return selected.length === 1 ? selected[0] : undefined
+function selectedInstrument({ payment: { instruments = [] } }: CompleteInput): SentInstrument | undefined {
+  const [instrument, another] = instruments.filter(({ selected }) => selected ?? instruments.length === 1)
+  return another ? undefined : instrument
 }
-const indexOf = ({ payment }: CompleteInput, instrument: Instrument): number => payment?.instruments?.indexOf(instrument) ?? 0
 
 function completionOf(call: AgentCall): Completion {
   const { attempt } = call

@@ -100,32 +100,26 @@ export function quantitiesOf(lines: readonly SentLine[]): Map<string, number> {
 /** The request that a session stores after its personal data was removed. */
 export const emptyRequest: AgentRequest = { buyer: null, codes: [], attribution: null }
 
-/** A value of a body, whose fields may be missing at every depth. */
-type Sent<Value> = Value extends readonly (infer Item)[]
-  ? readonly Sent<Item>[]
-  : Value extends object
-    ? { readonly [Name in keyof Value]?: Sent<Value[Name]> | undefined }
-    : Value
-/** The body of a create or replace. Unknown fields and those of answers are left out. */
+/** The body of a create or replace, without unknown fields and those of answers. */
 export type CheckoutInput = {
-  readonly line_items?: readonly SentLine[] | undefined
-  readonly attribution?: Record<string, string> | undefined
-} & Sent<{
+  readonly line_items?: readonly SentLine[]
   /** Cart to convert; only of a create. */
-  cart_id: string
-  buyer: NonNullable<AgentRequest['buyer']>
-  discounts: { codes: string[] }
-  fulfillment: {
-    methods: {
-      type: string
-      destinations: AgentDestination[]
-      selected_destination_id: string | null
-      groups: { selected_option_id: string | null }[]
-    }[]
-  }
-}>
+  readonly cart_id?: string
+  readonly buyer?: NonNullable<AgentRequest['buyer']>
+  readonly discounts?: { readonly codes?: readonly string[] }
+  readonly attribution?: Readonly<Record<string, string>>
+  readonly fulfillment?: { readonly methods?: readonly SentMethod[] }
+}
+type SentMethod = {
+  readonly type?: string
+  readonly destinations?: readonly Partial<AgentDestination>[]
+  readonly selected_destination_id?: string | null
+  readonly groups?: readonly { readonly selected_option_id?: string | null | undefined }[]
+}
+/** An instrument of a completion. */
+export type SentInstrument = { readonly handler_id: string; readonly selected?: boolean; readonly credential?: { readonly token?: string } }
 /** The body of a completion. */
-export type CompleteInput = Sent<{ payment: { instruments: { handler_id: string; selected: boolean; credential: { token: string } }[] } }>
+export type CompleteInput = { readonly payment: { readonly instruments?: readonly SentInstrument[] } }
 /** Maximum number of failed payments of a session. */
 export const failuresMax = 10
 

@@ -40,10 +40,8 @@ export async function loadSession(deps: AgentSessionDeps, { shop, platform }: Ag
 }
 
 /** Finds the session or agent cart whose contents a cart holds. */
-export const findSessionOfCart = (
-  { agentSessionStore }: Pick<AgentSessionDeps, 'agentSessionStore'>,
-  cartId: string,
-): Promise<AgentSession | undefined> => agentSessionStore.findByCart(cartId)
+export const findSessionOfCart = ({ agentSessionStore }: AgentSessionDeps, cartId: string): Promise<AgentSession | undefined> =>
+  agentSessionStore.findByCart(cartId)
 
 /** Reads the cart of a session. */
 export async function withCart(deps: AgentSessionDeps, shop: ShopContext, session: AgentSession): Promise<LoadedSession> {

@@ -9,6 +9,7 @@ import { pick } from '../../../lib/objects.ts'
 import { hmac } from '../../../lib/seal.ts'
 import { notFoundAnswer, refusalOf } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
+import { nextUpdatedAt } from '../../selling/cart/domain.ts'
 import { type CartSnapshot, emptyCart, insertCart, isOutdated, lockCart, refreshPrices, saveCart } from '../../selling/cart/index.ts'
 import { cancelUnpaidOrder, requestSagaContext } from '../../selling/order/index.ts'
 import { answerOf, hasEnded, renderSession } from './answer.ts'
@@ -186,7 +187,7 @@ type SessionChange = { readonly snapshot: CartSnapshot; readonly fields: Partial
  * @returns the answer; one without a resource for an unknown session or another platform's
  * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
  */
-export function changeRecord(
+function changeRecord(
   deps: AgentSessionDeps,
   call: AgentCall,
   kind: SessionKind,
@@ -208,6 +209,27 @@ export function changeRecord(
   const conflictText = 'Other requests changed this checkout or cart at the same time. Send the request again.'
   return retryOnConflict(change, () => new UcpError('unavailable', conflictText, { retryAfterSeconds: retrySoonSeconds }))
 }
+
+/**
+ * Cancels a session or cart; an unpaid checkout is cancelled first. It cannot be paid after that, not even on a page
+ * that is already open.
+ * @returns the session or cart, a last time; an answer without a resource for an unknown session or another platform's
+ * @throws UcpError `session_closed` if it is finished; `unavailable` while a payment may succeed
+ */
+export const cancelSession =
+  (kind: SessionKind) =>
+  (deps: AgentSessionDeps, call: AgentCall, { id }: { id: string }): Promise<object> =>
+    changeRecord(deps, call, kind, id, async (open) => {
+      const { session, snapshot } = open
+      const now = deps.clock.now()
+      // An expired cart is neither changed nor bought. The job that expires carts removes its personal data.
+      const cart = { ...snapshot.cart, expiresAt: now, updatedAt: nextUpdatedAt(snapshot.cart, now) }
+      // A canceled cart cannot be read again.
+      const expiresAt = kind === 'CART' ? now : session.expiresAt
+      const fields = { canceledAt: now, expiresAt, updatedAt: nextUpdatedAt(session, now) }
+      const shown = kind === 'CART' ? open : { ...open, session: { ...session, canceledAt: now } }
+      return { snapshot: { ...snapshot, cart }, fields, answer: await renderSession(deps, call, shown) }
+    })
 
 /**
  * Returns a session whose cart is open. An unpaid checkout is cancelled.

@@ -7,15 +7,6 @@ import { literalAddressOf } from '../../../lib/networks.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { type PlatformProfile, parseProfile } from '../../../lib/ucp/negotiation.ts'
 
-type ProfileReader = {
-  /**
-   * Returns the profile at a URL.
-   * @param isStale whether the cached one lacks a key; it is fetched again once a minute
-   * @throws UcpError
-   */
-  read(url: string, isStale?: boolean): Promise<PlatformProfile>
-}
-
 const limits = { connectTimeoutMs: 3_000, timeoutMs: 5_000, bytesMax: 128 * 1024 } as const
 const entriesMax = 1_000
 const freshMs = { least: minuteMs, most: dayMs } as const
@@ -34,7 +25,7 @@ type Entry = {
 }
 
 /** @param monotonic monotonic milliseconds */
-export function createProfileReader(safeFetch: SafeFetch, monotonic: () => number): ProfileReader {
+export function createProfileReader(safeFetch: SafeFetch, monotonic: () => number) {
   const entries = createCache<Entry>({ version: () => 0, entriesMax })
   const inFlight = new Map<string, Promise<PlatformProfile>>()
   const unknownProfiles = createRateLimit({ name: 'agent-profiles', most: unknownPerMinute, now: monotonic })
@@ -65,7 +56,12 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
   }
 
   return {
-    async read(url, isStale = false) {
+    /**
+     * Returns the profile at a URL.
+     * @param isStale whether the cached one lacks a key; it is fetched again once a minute
+     * @throws UcpError
+     */
+    async read(url: string, isStale = false): Promise<PlatformProfile> {
       const now = monotonic()
       const entry = entries.get(url)
       // Inserts it anew, so that profiles in use stay.

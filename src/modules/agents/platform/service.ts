@@ -3,7 +3,8 @@ import type { HttpMessage } from '../../../lib/http-signatures.ts'
 import type { Platform } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
 import { commonCapabilities, type PlatformProfile } from '../../../lib/ucp/negotiation.ts'
-import { type Capability, capabilityNames, newestRelease } from '../../../lib/ucp/releases.ts'
+import { servedCapabilities } from '../../../lib/ucp/profile.ts'
+import { type Capability, newestRelease } from '../../../lib/ucp/releases.ts'
 import { assertDigest, namedProfile, proofFailure, proofsOf } from './domain.ts'
 import type { PlatformDeps } from './providers.ts'
 
@@ -21,8 +22,6 @@ export type PlatformRequest = {
   readonly meta?: { readonly profile: unknown }
 }
 
-const everything: ReadonlySet<Capability> = new Set(capabilityNames)
-
 /**
  * Identifies the platform that sent a request. In OPEN an MCP call may name no profile: its platform has all
  * capabilities in the newest release, and its signatures, which no profile belongs to, are not read.
@@ -30,7 +29,7 @@ const everything: ReadonlySet<Capability> = new Set(capabilityNames)
  */
 export async function identifyPlatform(
   deps: PlatformDeps,
-  { access, needsProof = false, offered = everything, request, rawBody, meta }: PlatformRequest,
+  { access, needsProof = false, offered = servedCapabilities(true), request, rawBody, meta }: PlatformRequest,
 ): Promise<Platform> {
   const { headers } = request
   const isProofNeeded = needsProof || access === 'SIGNED'

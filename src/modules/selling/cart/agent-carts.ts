@@ -23,7 +23,7 @@ export type AgentCartInput = Pick<Cart, 'email' | 'shippingAddress' | 'shippingM
 export type AgentCartResult = {
   readonly snapshot: CartSnapshot
   readonly view: CartView
-  /** Variants without a line in the cart: the shop does not sell them, or they are gift cards beyond the most of an order. */
+  /** Variants without a line: the shop does not sell them, or they are gift cards beyond the most of an order. */
   readonly unavailable: readonly string[]
   /** Variants without stock. Their lines cannot be bought. */
   readonly soldOut: readonly string[]

@@ -11,7 +11,7 @@ import { readShop } from '../../shop/shop/index.ts'
 import { noOffers, type Offer } from '../discount/domain.ts'
 import { offerOfCode } from '../discount/index.ts'
 import { blankCart, type CartInput, fieldsOf } from './change-cart.ts'
-import { type Cart, type CartLine, draftLifeMs, nextUpdatedAt } from './domain.ts'
+import { type Cart, type CartLine, draftLifeMs, nextUpdatedAt, soldCardsMax } from './domain.ts'
 import { type CartItem, type CartSnapshot, isDraftable } from './pricing.ts'
 import type { CartDeps } from './providers.ts'
 import { provincesFor, withOffers } from './service.ts'
@@ -103,6 +103,7 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
     lines.map(({ variantId }) => variantId),
     cart.shopId,
   )
+  let giftCards = 0
   return lines.map(({ variantId, quantity, unitPrice }, at) => {
     if (lines.findIndex((one) => one.variantId === variantId) < at) throw invalidField(`lines.${at}.variantId`, 'must not be repeated')
     const sellable = found.get(variantId)
@@ -114,6 +115,8 @@ async function itemsOf(deps: CartDeps, { cart, items: before }: CartSnapshot, li
     const existing = before.find(({ line }) => line.variantId === variantId)?.line
     if (unitPrice?.amount === 0 && isGiftCard(sellable.product))
       throw invalidField(`lines.${at}.unitPrice.amount`, 'must be above 0, because it is the amount of a gift card')
+    if (isGiftCard(sellable.product)) giftCards += quantity
+    if (giftCards > soldCardsMax) throw invalidField(`lines.${at}.quantity`, `an order can have at most ${soldCardsMax} gift cards`)
     const price = unitPrice?.amount ?? existing?.unitPrice ?? sellable.variant.price
     const line: CartLine = { id: existing?.id ?? deps.newId('line'), cartId: cart.id, variantId, quantity, unitPrice: price }
     return { line, sellable }

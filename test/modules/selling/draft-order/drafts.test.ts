@@ -185,6 +185,28 @@ describe('draft orders', () => {
     expect((await shop.get('/v2/orders/drafts')).body.total).toBe(0)
   })
 
+  test('rejects a draft with more than 100 gift cards across its lines, at creation and at a change', async () => {
+    await using app = await testApp()
+    const shop = await sellingIn(app)
+    const drafts = draftsOf(shop)
+    const cards = await Promise.all(
+      [500, 2_500].map((amount) => shop.add({ title: `Card ${amount}`, kind: 'GIFT_CARD', variants: [{ price: shop.money(amount) }] })),
+    )
+    const linesOf = (...quantities: number[]) => ({
+      lines: quantities.map((quantity, at) => ({ variantId: cards[at]?.variants[0]?.id, quantity })),
+    })
+    for (const [body, field] of [
+      [linesOf(101), 'lines.0.quantity'],
+      [linesOf(60, 41), 'lines.1.quantity'],
+    ] as const) {
+      const refused = await drafts.create(body)
+      expect([refused.status, refused.body.field]).toEqual([400, field])
+    }
+    const { body: draft } = ok(await drafts.create(linesOf(60, 40)), 201)
+    const changed = await drafts.change(draft.id, linesOf(61, 40))
+    expect([changed.status, changed.body.field]).toEqual([400, 'lines.1.quantity'])
+  })
+
   test('applies a discount code to a draft but no automatic discount, and rejects payment while the code is off', async () => {
     await using app = await testApp()
     const shop = await sellingIn(app)

@@ -25,7 +25,7 @@ type Rows = Pick<Reader, 'rows'>
 
 /** Products of the largest collection. */
 const collectionMax = 5_000
-/** Maximum size of a list that is counted exactly, and maximum number of products around a price that are sorted. */
+/** Maximum size of a list that is counted exactly. */
 const countMax = 20_000
 /** Cost of a look-up relative to that of reading an entry. */
 const lookupCost = 8
@@ -104,11 +104,13 @@ function sortedSource(filter: ProductFilter, order: Order, descending: boolean, 
   const keyOrder = facet && facet !== 'tag' && order === 'newest' ? undefined : order
   const index = [table, facet === 'tag' ? undefined : facet, keyOrder].filter((part) => part !== undefined).join('_')
   const hasTitleKey = facet === 'available' || (facet === undefined && order === 'price')
+  const entries = (selected: string, most: number | undefined) => sql`select ${sql.raw(`${selected} from ${table}`)} ${indexedBy(index)}
+    where shop_id = ${shopId} ${facet ? facets[facet] : sql.empty()} ${rangeOf(filter, order)}
+    order by ${sql.raw(`${order}_key ${descending ? 'desc' : 'asc'}`)} ${limitTo(most)}`
   return {
     satisfied: [...satisfiedBy[order].filter((name) => filter[name] !== undefined), ...(facet ? [facet] : [])],
-    rows: (most) => sql`select ${sql.raw(`${order}_key, ${columns}${hasTitleKey ? ', title_key' : ''} from ${table}`)} ${indexedBy(index)}
-      where shop_id = ${shopId} ${facet ? facets[facet] : sql.empty()} ${rangeOf(filter, order)}
-      order by ${sql.raw(`${order}_key ${descending ? 'desc' : 'asc'}`)} ${limitTo(most)}`,
+    rows: (most) => entries(`${order}_key, ${columns}${hasTitleKey ? ', title_key' : ''}`, most),
+    counted: (most) => entries('1', most),
     idSuffix: idSuffixOf[order],
     hasTitleKey,
   }
@@ -124,27 +126,50 @@ const collectionSource = ({ collectionId, now }: ProductFilter): Source => ({
 
 /**
  * Selects documents whose lowest price is below `minPrice` and whose highest is within the range. For each `spread`
- * only a range of the index can contain them: their highest price is less than 10^spread above `minPrice`.
+ * only a range of an index can contain them: less than 10^spread is between the two prices.
  */
-function enclosingSource({ shopId, minPrice = 0, maxPrice }: ProductFilter): Source {
-  const above = maxPrice === undefined ? Number.POSITIVE_INFINITY : maxPrice + 1
-  const spreads = Array.from({ length: spreadMax }, (_, at) => `(${at + 1}, ${Math.min(minPrice + 10 ** (at + 1), above)})`)
-  const values = sql.raw(`(select column1 as digits, column2 as below from (values ${spreads.join(', ')}) v) s`)
+function enclosingSource(filter: ProductFilter): Source {
+  const { values, keys, from, where, order } = enclosingRange(filter)
+  // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
+  const entries = (columns: SQL, most: number | undefined) =>
+    engine === 'sqlite'
+      ? sql`select ${columns} from ${values} cross join ${from} on ${where} ${limitTo(most)}`
+      : sql`select d.* from ${values} cross join lateral
+          (select ${columns} from ${from} where ${where} order by ${order} ${limitTo(most)}) d ${limitTo(most)}`
   return {
-    satisfied: maxPrice === undefined ? ['minPrice'] : ['minPrice', 'maxPrice'],
-    rows: (most) => {
-      const columns = sql.raw(`newest_key, title_key, ${filterColumns}`)
-      const of = sql`product_documents ${indexedBy('product_documents_spread')}`
-      const encloses = sql`shop_id = ${shopId} and spread = s.digits and spread > 0 and max_price >= ${minPrice} and max_price < s.below
-        and min_price < ${minPrice}`
-      // A bounded subquery for each spread: PostgreSQL would read the whole table for all of them at once.
-      return engine === 'sqlite'
-        ? sql`select ${columns} from ${values} cross join ${of} on ${encloses} ${limitTo(most)}`
-        : sql`select d.* from ${values} cross join lateral (select ${columns} from ${of}
-            where ${encloses} order by max_price ${limitTo(most)}) d ${limitTo(most)}`
-    },
-    idSuffix: idSuffixOf.newest,
+    satisfied: filter.maxPrice === undefined ? ['minPrice'] : ['minPrice', 'maxPrice'],
+    rows: (most) => entries(sql.raw(`${keys}, ${filterColumns}`), most),
+    counted: (most) => entries(sql`1`, most),
+    idSuffix: filter.maxPrice === undefined ? idSuffixOf.price : idSuffixOf.newest,
     hasTitleKey: true,
+  }
+}
+
+/** Returns the SQL of the documents of one spread `s` that `enclosingSource` selects: by lowest or by highest price. */
+function enclosingRange({ shopId, minPrice = 0, maxPrice }: ProductFilter) {
+  const [index, keys, order, boundOf, range] =
+    maxPrice === undefined
+      ? ([
+          'product_documents_spread_price',
+          'price_key, title_key',
+          'price_key desc',
+          (power: number) => `'${priceKeyFrom(Math.max(0, minPrice - power + 1))}'`,
+          sql`price_key >= s.bound and price_key < ${priceKeyFrom(minPrice)} and max_price >= ${minPrice}`,
+        ] as const)
+      : ([
+          'product_documents_spread',
+          'newest_key, title_key',
+          'max_price',
+          (power: number) => Math.min(minPrice + power, maxPrice + 1),
+          sql`max_price >= ${minPrice} and max_price < s.bound and min_price < ${minPrice}`,
+        ] as const)
+  const bounds = Array.from({ length: spreadMax }, (_, at) => `(${at + 1}, ${boundOf(10 ** (at + 1))})`)
+  return {
+    values: sql.raw(`(select column1 as digits, column2 as bound from (values ${bounds.join(', ')}) v) s`),
+    keys,
+    order: sql.raw(order),
+    from: sql`product_documents ${indexedBy(index)}`,
+    where: sql`shop_id = ${shopId} and spread = s.digits and spread > 0 and ${range}`,
   }
 }
 
@@ -295,7 +320,7 @@ async function sortMatches(
   filter: ProductFilter,
   sources: readonly Source[],
   { order, descending }: Exclude<ProductSort, 'collection'>,
-  { most, limit, total }: { most: number; limit: number; total?: number },
+  { most, limit, total }: { most: number; limit: number; total?: number | undefined },
 ): Promise<{ ids: string[]; total: number }> {
   const keys = {
     newest: sql.raw('visible_from'),
@@ -315,6 +340,24 @@ async function walkIndex(read: Rows, filter: ProductFilter, { satisfied, rows, i
   const conditions = [...columnConditions(filter, satisfied), ...lookupConditions(filter, productIdIn(idSuffix), satisfied)]
   const found = await read.rows<{ id_suffix: string }>(
     sql`select ${idSuffix} as id_suffix from (${rows()}) c where ${allOf(conditions)} limit ${limit}`,
+  )
+  return found.map(({ id_suffix }) => productIdOf(id_suffix))
+}
+
+/** Returns the first matches, by price, whose lowest price is below the range. */
+async function walkEnclosing(read: Rows, filter: ProductFilter, descending: boolean, limit: number): Promise<string[]> {
+  const { values, from, where } = enclosingRange({ ...filter, maxPrice: undefined })
+  const byPrice = sql.raw(`order by price_key ${descending ? 'desc' : 'asc'}`)
+  const conditions = [...columnConditions(filter, ['minPrice']), ...lookupConditions(filter, productIdIn(idSuffixOf.price), ['minPrice'])]
+  const matches = sql`select price_key from (select ${sql.raw(`price_key, ${filterColumns}`)} from ${from} where ${where} ${byPrice}) c
+    where ${allOf(conditions)} limit ${limit}`
+  // The first of each spread. SQLite has no lateral subqueries, but arguments of its table functions can be correlated.
+  const all =
+    engine === 'sqlite'
+      ? sql`select value as price_key from ${values} cross join json_each((select json_group_array(price_key) from (${matches})))`
+      : sql`select m.price_key from ${values} cross join lateral (${matches}) m`
+  const found = await read.rows<{ id_suffix: string }>(
+    sql`select ${idSuffixOf.price} as id_suffix from (${all}) c ${byPrice} limit ${limit}`,
   )
   return found.map(({ id_suffix }) => productIdOf(id_suffix))
 }
@@ -344,8 +387,8 @@ export async function filteredProducts(
   const few = totalMax + sortedPerProduct * end
   const facets = facetsOf(filter, order)
   const isPriced = filter.minPrice !== undefined || filter.maxPrice !== undefined
-  const sorted = (sources: readonly Source[], options: { most?: number; limit?: number; total?: number } = {}) =>
-    sortMatches(read, filter, sources, sort, { most: collectionMax, limit: end, ...options })
+  const sorted = (sources: readonly Source[], total?: number) =>
+    sortMatches(read, filter, sources, sort, { most: collectionMax, limit: end, total })
   if (filter.collectionId !== undefined) return sorted([collectionSource(filter)])
   const isOfOneList = !isPriced && facets.length <= 1 && (filter.available === undefined || order === 'newest')
   const sizes = isOfOneList ? [] : await listSizesOf(read, filter, facets)
@@ -361,16 +404,11 @@ export async function filteredProducts(
     return inOrder(sortedSource({ ...filter, minPrice: undefined }, order, descending, shortest?.facet))
   if (set.cost < Number.POSITIVE_INFINITY) return sorted(set.sources)
   const total = await countMatches(read, filter, set.sources, few + 1)
-  if (total <= few) return sorted(set.sources, { total })
-  const walk = (limit: number, range = filter) => walkIndex(read, filter, sortedSource(range, order, descending, shortest?.facet), limit)
-  const [, ...below] = set.sources
-  if (order !== 'price' || below.length === 0) return { ids: await walk(end), total }
+  if (total <= few) return sorted(set.sources, total)
+  const walk = (limit: number) => walkIndex(read, filter, sortedSource(filter, order, descending, shortest?.facet), limit)
+  if (order !== 'price' || !filter.minPrice) return { ids: await walk(end), total }
   // By price, products whose lowest price is below the range come before it.
-  const walkBelow = async (limit: number) => {
-    const isTooLarge = costOf(below, await countEntries(read, below, countMax)) > countMax
-    if (isTooLarge) return walk(limit, { ...filter, minPrice: undefined, maxPrice: (filter.minPrice ?? 0) - 1 })
-    return (await sorted(below, { most: countMax, limit, total: 0 })).ids
-  }
+  const walkBelow = (limit: number) => walkEnclosing(read, filter, descending, limit)
   const [first, second] = descending ? [walk, walkBelow] : [walkBelow, walk]
   const ids = await first(end)
   return { ids: ids.length < end ? [...ids, ...(await second(end - ids.length))] : ids, total }

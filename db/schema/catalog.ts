@@ -147,9 +147,13 @@ export const productDocuments = table(
       index('product_documents_available').on(
         ...[shopId, available, newestKey, visibleFrom, vendor, type, minPrice, maxPrice, tagBits, titleKey],
       ),
-      // Products with several prices. Within one spread, those whose prices enclose an amount are adjacent.
+      // Products with several prices. Within one spread, those whose prices enclose an amount are adjacent, by either
+      // price.
       index('product_documents_spread')
         .on(shopId, document.spread, maxPrice, minPrice, newestKey, visibleFrom, vendor, type, available, tagBits, titleKey)
+        .where(sql`spread > 0`),
+      index('product_documents_spread_price')
+        .on(...[shopId, document.spread, sql`price_key desc`, maxPrice, minPrice, visibleFrom, vendor, type, available, tagBits, titleKey])
         .where(sql`spread > 0`),
       // For pairs of values that few products share. They contain no other columns.
       index('product_documents_vendor_stock').on(shopId, vendor, available, type, document.productId),

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import pg from 'pg'
 import { engine } from '../../../../db/columns.ts'
+import type { Writer } from '../../../../db/engine.ts'
 import { collectionProducts, productDocuments, products, productTags, variants } from '../../../../db/schema/catalog.ts'
 import { type Sort, sortNames } from '../../../../src/modules/catalog/products/domain.ts'
 import { findPublicProductIds, listPublicProducts, type PublicQuery } from '../../../../src/modules/catalog/products/public-reads.ts'
@@ -21,29 +22,33 @@ const newestKey = `'000000000.' || ${suffix}`
 /** Inserts 30,000 copies of a product, with three vendors and five types. Every second copy has a second price. */
 async function insertCopies(app: TestApp, collectionIds: readonly string[], id: string): Promise<void> {
   const { db } = app.deps
-  const copies = (table: Table, from: string, overrides: Record<string, string>, condition = 'true') => {
+  // One statement for all would take long enough for PostgreSQL to cancel it on a busy machine.
+  const copy = async (tx: Writer, table: Table, from: string, overrides: Record<string, string>, condition = 'true') => {
     const names = Object.values(getTableColumns(table)).map(({ name }) => name)
-    return sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
-      with recursive copy (n) as (select 1 union all select n + 1 from copy where n < ${count})
-      select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${condition}`)
+    for (let first = 1; first <= count; first += count / 6)
+      await tx.rows(
+        sql.raw(`insert into ${getTableName(table)} (${names.join(', ')})
+        with recursive copy (n) as (select ${first} union all select n + 1 from copy where n + 1 < ${first + count / 6})
+        select ${names.map((name) => overrides[name] ?? `r.${name}`).join(', ')} from ${from} r, copy where ${condition}`),
+      )
   }
   const productId = `'prod_' || ${suffix}`
   const source = `(select * from product_documents where product_id = '${id}')`
   await db.write(async (tx) => {
-    await tx.rows(copies(products, `(select * from products where id = '${id}')`, { id: productId, handle: `'p' || n` }))
+    await copy(tx, products, `(select * from products where id = '${id}')`, { id: productId, handle: `'p' || n` })
     const document = {
       ...{ product_id: productId, newest_key: newestKey, visible_from: '0', title_key: `'t' || n || '.' || ${suffix}` },
       price_key: engine === 'sqlite' ? `printf('%015d', n) || '.' || ${suffix}` : `lpad(n::text, 15, '0') || '.' || ${suffix}`,
       ...{ vendor: `'V' || (n % 3)`, type: `'T' || (n % 5)`, available: engine === 'sqlite' ? 'n % 2' : 'n % 2 = 1' },
       ...{ min_price: 'n', max_price: 'n + (n % 2) * 500', spread: '(n % 2) * 3' },
     }
-    await tx.rows(copies(productDocuments, source, document))
+    await copy(tx, productDocuments, source, document)
     // If every product had the tag, a scan of the table would be as cheap as one of the index.
-    await tx.rows(copies(productTags, source, { ...document, tag: `case n % 3 when 0 then 'linen' else 'cotton' end` }))
+    await copy(tx, productTags, source, { ...document, tag: `case n % 3 when 0 then 'linen' else 'cotton' end` })
     const variant = { id: `'var_' || ${suffix}`, product_id: productId, price: 'n' }
-    await tx.rows(copies(variants, `(select * from variants where product_id = '${id}')`, variant))
+    await copy(tx, variants, `(select * from variants where product_id = '${id}')`, variant)
     for (const collectionId of collectionIds)
-      await tx.rows(copies(collectionProducts, source, { ...document, collection_id: `'${collectionId}'`, position: 'n' }, 'n <= 5000'))
+      await copy(tx, collectionProducts, source, { ...document, collection_id: `'${collectionId}'`, position: 'n' }, 'n <= 5000')
     if (engine === 'postgres') {
       await tx.rows(
         sql.raw(`insert into product_words (product_id, shop_id, visible_from, words)
@@ -183,9 +188,17 @@ test('lists by price, both ways, when more products enclose the lowest price tha
     await deps.db.write((tx) =>
       tx.rows(sql`update product_documents set max_price = min_price + 100000, spread = 6 where vendor = ${vendor}`),
     )
+  await vacuumTables(app)
+  const read = deps.db.read.rows.bind(deps.db.read)
+  using rows = spyOn(deps.db.read, 'rows')
   const idsOf = async (sort: Sort) => {
+    rows.mockClear()
     const listQuery = { shopId: shop.shop.id, showQuantity: false, sort, q: undefined, minPrice: count - 4 }
     const { ids, total } = await findPublicProductIds(deps, listQuery, pageSlice(1, 10))
+    const plans = (rows.mock.calls as [SQL][]).map(([statement]) =>
+      read<Record<string, unknown>>(engine === 'sqlite' ? sql`explain query plan ${statement}` : sql`explain ${statement}`),
+    )
+    expect(JSON.stringify((await Promise.all(plans)).slice(2))).toContain('product_documents_spread_price')
     return [total, ...ids.map((one) => Number(one.slice(-10)))]
   }
   expect(await idsOf('price')).toEqual([1_000, ...Array.from({ length: 10 }, (_, nth) => nth + 1)])

@@ -1,0 +1,1 @@
+CREATE INDEX `product_documents_spread_price` ON `product_documents` (`shop_id`,`spread`,price_key desc,`max_price`,`min_price`,`visible_from`,`vendor`,`type`,`available`,`tag_bits`,`title_key`) WHERE spread > 0;

@@ -32,15 +32,15 @@ export function signaturesOf(signatureInput: string, signature: string): Receive
   const inputs = dictionaryOf(signatureInput)
   const values = dictionaryOf(signature)
   if (!inputs || !values || inputs.size > signaturesMax) return undefined
-  const raw = new Map(rawMembersOf(signatureInput))
-  const found: ReceivedSignature[] = []
+  const inputTexts = new Map(rawMembersOf(signatureInput))
+  const signatures: ReceivedSignature[] = []
   for (const [label, list] of inputs) {
     const value = values.get(label)?.[0]
     if (!isInnerList(list) || list[0].length > componentsMax || !(value instanceof ArrayBuffer)) return undefined
     const [components, params] = list
-    found.push({ label, components, params, received: raw.get(label) ?? '', bytes: new Uint8Array(value) })
+    signatures.push({ label, components, params, received: inputTexts.get(label) ?? '', bytes: new Uint8Array(value) })
   }
-  return found
+  return signatures
 }
 
 /** Returns whether a signature covers a component. @param partly whether one member of the field suffices */
@@ -129,11 +129,11 @@ export function signMessage(
   { kid, privateKey }: SigningKey,
   created: number,
 ): Record<string, string> {
-  const sent = new Headers({ ...headers, 'content-digest': contentDigest(body) })
-  const names = ['@method', '@authority', '@path', ...(url.search === '' ? [] : ['@query']), ...sent.keys()]
+  const allHeaders = new Headers({ ...headers, 'content-digest': contentDigest(body) })
+  const names = ['@method', '@authority', '@path', ...(url.search === '' ? [] : ['@query']), ...allHeaders.keys()]
   const components = names.map((name): Item => [name, new Map()])
   const params = serializeInnerList([components, new Map<string, BareItem>(Object.entries({ created, keyid: kid }))])
-  const base = baseOf(linesOf(components, { method, url, headers: sent }) ?? '', params)
+  const base = baseOf(linesOf(components, { method, url, headers: allHeaders }) ?? '', params)
   const signature = sign('sha256', base, ieee(privateKey)).toString('base64')
-  return { ...Object.fromEntries(sent), 'signature-input': `sig1=${params}`, signature: `sig1=:${signature}:` }
+  return { ...Object.fromEntries(allHeaders), 'signature-input': `sig1=${params}`, signature: `sig1=:${signature}:` }
 }

@@ -39,15 +39,15 @@ type ProfileFacts = {
 
 /** Returns the profile of a shop in a release. */
 export function profileOf({ origin, publicUrl, endpoint, mode, capabilities: served, keys }: ProfileFacts, release: Release) {
-  const named = capabilityNames.filter((name) => served.has(name))
-  const older = releases.filter((one) => one !== newestRelease)
+  const servedNames = capabilityNames.filter((name) => served.has(name))
+  const olderReleases = releases.filter((one) => one !== newestRelease)
   const service = { version: release, spec: `${protocolUrl}/${release}/specification/overview` }
   const schemaOf = (file: string) => `${protocolUrl}/${release}/services/shopping/${file}`
   return {
     ucp: {
       version: release,
       ...(release === newestRelease
-        ? { supported_versions: Object.fromEntries(older.map((one) => [one, origin + profilePathOf(one)])) }
+        ? { supported_versions: Object.fromEntries(olderReleases.map((one) => [one, origin + profilePathOf(one)])) }
         : {}),
       services: {
         [serviceName]: [
@@ -55,7 +55,7 @@ export function profileOf({ origin, publicUrl, endpoint, mode, capabilities: ser
           { ...service, transport: 'mcp', endpoint: `${endpoint}/mcp`, schema: schemaOf('mcp.openrpc.json') },
         ],
       },
-      capabilities: Object.fromEntries(named.map((name) => [fullNameOf(name), [capabilityEntry(name, served, release)]])),
+      capabilities: Object.fromEntries(servedNames.map((name) => [fullNameOf(name), [capabilityEntry(name, served, release)]])),
       payment_handlers: served.has('checkout') ? paymentHandlersOf(mode, publicUrl, release) : {},
     },
     [releaseRules[release].keysField]: keys.map(({ kid, publicKey }) => ({ kid, ...publicKey, use: 'sig', alg: 'ES256' })),

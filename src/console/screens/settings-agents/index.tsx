@@ -63,7 +63,7 @@ function SettingsForm({ current, resource }: { current: Versioned<AgentSettings>
     const body = agentsBody(input, editor.base().data)
     const saved = await editor.save({
       save: (version) => readVersioned<AgentSettings>(api.PUT('/shops/v2/agents', { params: { header: ifMatch(version) }, body })),
-      differences: (theirs) => diffRows(settingRows(input), settingRows(textsOfAgents(theirs))),
+      differences: (stored) => diffRows(settingRows(input), settingRows(textsOfAgents(stored))),
     })
     if (saved) notify(common('saved'))
   }

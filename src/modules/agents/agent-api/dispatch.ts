@@ -14,7 +14,6 @@ import { asUcpError, keyInFlight } from '../../../http/platform-errors.ts'
 import { noSuchPath } from '../../../http/route-table.ts'
 import { validationError } from '../../../http/validation-message.ts'
 import { siteOf, siteTimes } from '../../../lib/networks.ts'
-import { pick } from '../../../lib/objects.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { notFoundAnswer, type Platform, refusalOf, type UcpRefusal } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
@@ -30,10 +29,7 @@ import type { AgentApiDeps, AgentOperation } from './operations.ts'
 export const valuesMax = 5_000
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/**
- * Finds the shop of a request.
- * @throws AppError NOT_FOUND if agents do not see it
- */
+/** Finds the shop of a request. @throws AppError NOT_FOUND if agents do not see it */
 export async function agentShopOf(deps: AgentApiDeps, shopName: string): Promise<AgentShop> {
   const shop = await findAgentShop(deps, shopName)
   if (!shop) throw noSuchPath()
@@ -50,9 +46,7 @@ export function loggedUcpError({ log }: AgentApiDeps, { method, headers }: Reque
   return ucpErrorOf(error)
 }
 
-/**
- * Whether the headers claim a proof. All other requests count toward the limit of their address before they are read.
- */
+/** Returns whether a request has a signature. Others count toward the limit of their address before they are read. */
 const claimsProof = ({ headers }: Request): boolean => headers.has('signature-input') && headers.has('ucp-agent')
 
 function assertNotLimited(wait: number | undefined): void {
@@ -81,19 +75,18 @@ export async function limitAddress(deps: AgentApiDeps, request: Request): Promis
  */
 export async function platformOf(
   deps: AgentApiDeps,
-  found: AgentShop,
+  agentShop: AgentShop,
   { needsProof }: AgentOperation,
   request: Request,
   meta?: { profile: unknown },
 ): Promise<Platform> {
   const isClaimed = claimsProof(request)
   identified.add(request)
-  const { shop, settings } = found
-  const offered = await offeredCapabilities(deps, found)
-  const conditions = { ...pick(settings, 'access'), needsProof: needsProof === true, offered, rawBody: rawBodyOf(request) }
+  const { shop, settings } = agentShop
+  const offered = await offeredCapabilities(deps, agentShop)
   let platform: Platform
   try {
-    platform = await identifyPlatform(deps, { ...conditions, request, ...(meta ? { meta } : {}) })
+    platform = await identifyPlatform(deps, { access: settings.access, needsProof, offered, request, rawBody: rawBodyOf(request), meta })
   } catch (error) {
     if (isClaimed && !(error instanceof UcpError && error.code === 'unavailable'))
       void deps.agentLimits.failedProof.take(deps.limitKey(request))
@@ -111,10 +104,7 @@ export function countUncheckedProof({ agentLimits, limitKey }: AgentApiDeps, req
   if (claimsProof(request) && !identified.has(request)) void agentLimits.failedProof.take(limitKey(request))
 }
 
-/**
- * Parses the JSON object of a request; an empty body is `{}`.
- * @throws UcpError `invalid_request`
- */
+/** Parses the JSON object of a request; an empty body is `{}`. @throws UcpError `invalid_request` */
 export function bodyOf(request: Request): object {
   const bytes = rawBodyOf(request)
   if (bytes.length === 0) return {}
@@ -128,10 +118,7 @@ export function bodyOf(request: Request): object {
   }
 }
 
-/**
- * Creates the error for an invalid request.
- * @param content a fixed sentence that repeats no text of the caller
- */
+/** Creates the error for an invalid request. @param content a fixed sentence that repeats no text of the caller */
 export const invalid = (content: string): UcpError => new UcpError('invalid_request', content)
 
 /**
@@ -141,8 +128,8 @@ export const invalid = (content: string): UcpError => new UcpError('invalid_requ
  * @throws UcpError `invalid_request` if it is no UUID, or if the two differ
  */
 export function idempotencyKeyOf(header: string | null, inMeta: unknown): string | undefined {
-  const [key, other] = [header ?? undefined, inMeta].filter((sent) => sent !== undefined).map(uuidOf)
-  if (other !== undefined && other !== key) throw invalid('idempotency-key: the header and the meta of the call differ')
+  const [key, otherKey] = [header ?? undefined, inMeta].filter((sent) => sent !== undefined).map(uuidOf)
+  if (otherKey !== undefined && otherKey !== key) throw invalid('idempotency-key: the header and the meta of the call differ')
   return key
 }
 
@@ -189,14 +176,14 @@ export async function runOperation(deps: AgentApiDeps, operation: AgentOperation
   markKeyed()
   const claim = await runUntracked(() => deps.idempotency.claim({ scope, key, fingerprint, isOneWrite: !operation.hasSeveralWrites }))
   const work = (_: unknown, attempt: Omit<Attempt, 'key'>) => run({ key: sha256(`${scope} ${key}`), ...attempt })
-  const attempted: object | null = await performClaimed<object | null>(claim, 200, deps.db.write, work, refusals).catch(ifMissing)
+  const answer: object | null = await performClaimed<object | null>(claim, 200, deps.db.write, work, refusals).catch(ifMissing)
   const { retry, repeated } = operation
-  if (attempted !== null && claim.kind === 'replay') await repeated?.(deps, callWith(keylessAttempt()), attempted)
-  if (attempted !== null || retry === undefined) return attempted as object
+  if (answer !== null && claim.kind === 'replay') await repeated?.(deps, callWith(keylessAttempt()), answer)
+  if (answer !== null || retry === undefined) return answer as object
   return retry(deps, callWith(keylessAttempt()), { id: id ?? '' })
 }
 
-/** A platform that repeats a change of a finished session gets the same refusal, also if the session is gone. */
+/** Errors of repeated keys. A repeated change of a finished session is refused, also after the session is gone. */
 const refusals: ClaimRefusals = {
   mismatch: () => new UcpError('idempotency_conflict', 'This idempotency key was used with another body. Send a new UUID.'),
   inFlight: keyInFlight,
@@ -239,16 +226,16 @@ function assertInput(operation: AgentOperation, body: object): void {
   if (check.Check(body)) return
   const error = check.Errors(body).First() as ValueError
   const { field = '', message } = validationError(error)
-  const named = namedPath(input, error.path.split('/').filter(Boolean))
-  throw invalid(named === undefined ? message : `${named}${message.slice(field.length)}`)
+  const path = namedPath(input, error.path.split('/').filter(Boolean))
+  throw invalid(path === undefined ? message : `${path}${message.slice(field.length)}`)
 }
 
 /** Returns the part of a path that a schema names; undefined if it names all. */
 function namedPath(schema: TSchema, path: readonly string[]): string | undefined {
-  let part: TSchema | undefined = schema
+  let nested: TSchema | undefined = schema
   for (const [at, name] of path.entries()) {
-    part = part['type'] === 'array' ? part['items'] : (part['properties'] as TProperties | undefined)?.[name]
-    if (!part) return path.slice(0, at).join('.')
+    nested = nested['type'] === 'array' ? nested['items'] : (nested['properties'] as TProperties | undefined)?.[name]
+    if (!nested) return path.slice(0, at).join('.')
   }
   return undefined
 }

@@ -6,9 +6,7 @@ import { ucpErrorOf, valuesMax } from './dispatch.ts'
 
 /** Versions with a handshake, which older clients speak. */
 export const handshakeVersions = ['2025-11-25', '2025-06-18'] as const
-/**
- * The version without a handshake. Each request carries its own version and capabilities, in headers and in `_meta`.
- */
+/** The version without a handshake. Each request has its version and capabilities in headers and in `_meta`. */
 const statelessVersion = '2026-07-28'
 export const supportedVersions: readonly string[] = [statelessVersion, ...handshakeVersions]
 const metaPrefix = 'io.modelcontextprotocol/'
@@ -70,10 +68,7 @@ export function parseMessage(request: Request): object {
   }
 }
 
-/**
- * Checks a message by JSON-RPC 2.0.
- * @throws RpcError
- */
+/** Checks a message by JSON-RPC 2.0. @throws RpcError */
 export function messageOf(parsed: object): RpcMessage {
   const { jsonrpc, id, method, params = {} } = parsed as { jsonrpc?: unknown; id?: unknown; method?: unknown; params?: unknown }
   if (jsonrpc !== '2.0') throw new RpcError('request', 'jsonrpc: must be "2.0"')
@@ -123,10 +118,7 @@ export function assertOrigin({ headers }: Pick<Request, 'headers'>, publicUrl: s
 }
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
-/**
- * Checks that the client accepts JSON.
- * @throws RpcError
- */
+/** Checks that the client accepts JSON. @throws RpcError */
 export function assertAcceptsJson({ headers }: Pick<Request, 'headers'>): void {
   const accepted = headers.get('accept')
   if (accepted !== null && !/(^|[\s,])(\*\/\*|application\/(\*|json))\s*(;|,|$)/i.test(accepted))

@@ -124,9 +124,9 @@ async function callTool({ deps, request, shop, params }: Call): Promise<object> 
   if (!isRecord(agent)) throw invalid('meta.ucp-agent: must be an object')
   const platform = await platformOf(deps, shop, operation, request, { profile: agent['profile'] })
   const isWithoutArguments = Object.keys(args).every((argument) => argument === 'meta') && platform.capabilities.has(operation.capability)
-  const empty = isWithoutArguments ? operation.answerWithoutArguments?.(platform) : undefined
+  const fixedAnswer = isWithoutArguments ? operation.answerWithoutArguments?.(platform) : undefined
   const answer =
-    empty ??
+    fixedAnswer ??
     (await runOperation(deps, operation, {
       ...{ shop, platform, address: deps.limitKey(request), body },
       ignored: hasId ? ignored : { ...ignored, id },

@@ -82,7 +82,6 @@ const operation = <Body extends object>(
 
 const cart = { capability: 'cart', output: Cart } as const
 const checkout = { capability: 'checkout', output: Checkout } as const
-const order = { capability: 'order', output: Order, needsProof: true } as const
 const lookup = { capability: 'catalog.lookup' } as const
 const sentCart = { ...cart, payload: 'cart', input: AgentCartBody } as const
 const sentCheckout = { ...checkout, payload: 'checkout', repeated: noteRepeated } as const
@@ -156,7 +155,7 @@ export const operations: readonly AgentOperation[] = [
   ),
   operation(
     'get_order',
-    { ...order, ...get('/orders/:id') },
+    { ...get('/orders/:id'), capability: 'order', output: Order, needsProof: true },
     'Reads an order that your platform placed: its lines, fulfilments and refunds. The request must be signed.',
     readAgentOrder,
   ),

@@ -10,7 +10,6 @@ import { answerMcp } from './mcp.ts'
 import { RpcAnswer, RpcCall, UcpErrorBody } from './model.ts'
 import { type AgentApiDeps, type AgentOperation, operations } from './operations.ts'
 
-/** Responds over REST. */
 async function respond(deps: AgentApiDeps, operation: AgentOperation, request: Request, { shopName, id }: Params): Promise<Response> {
   const shop = await agentShopOf(deps, shopName)
   await limitAddress(deps, request)

@@ -55,8 +55,8 @@ const imageView = ({ url, alt }: PublicProduct['images'][number]) => ({
 
 /** Renders an option, and nothing for one without values. @param flagsOf further fields of a value */
 function optionView({ name, values }: PublicProduct['options'][number], flagsOf: (label: string) => object = () => ({})) {
-  const shown = values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax), ...flagsOf(label) }))
-  return shown.length === 0 ? [] : [{ name: plainText(name, titleMax), values: shown }]
+  const valueViews = values.slice(0, variantsMax).map((label) => ({ label: plainText(label, titleMax), ...flagsOf(label) }))
+  return valueViews.length === 0 ? [] : [{ name: plainText(name, titleMax), values: valueViews }]
 }
 
 type VariantView = ReturnType<typeof variantView>
@@ -112,12 +112,12 @@ export function fitProducts<View extends ProductView>(views: readonly View[]): V
   if (sumOf(sizes) <= productsBytesMax) return [...views]
   const share = Math.floor(productsBytesMax / views.length)
   const fitting = views.map((view) => {
-    let short = view
+    let shortView = view
     for (const limits of shorterForms) {
-      if (jsonBytesOf(short) <= share) break
-      short = shortened(view, limits)
+      if (jsonBytesOf(shortView) <= share) break
+      shortView = shortened(view, limits)
     }
-    return short
+    return shortView
   })
   while (sumOf(fitting.map(jsonBytesOf)) > productsBytesMax) fitting.pop()
   return fitting
@@ -152,9 +152,7 @@ export function selectVariants(
   }
 }
 
-/**
- * Returns for each option value whether a variant has it with the other chosen values, and whether it can be bought.
- */
+/** Renders options; each value says whether a variant has it with the other chosen values, and can be bought. */
 export const detailOptions = (product: PublicProduct, selected: readonly Selected[]) =>
   product.options.flatMap((option, at) => {
     const otherChoices = selected.filter(({ name }) => name !== option.name)

@@ -1,5 +1,6 @@
 import type { AgentCall } from '../../../core/agent-call.ts'
 import { undefinedIfNotFound } from '../../../core/errors.ts'
+import type { PageSlice } from '../../../lib/page.ts'
 import { sha256 } from '../../../lib/seal.ts'
 import { envelopeOf, notFoundAnswer } from '../../../lib/ucp/call.ts'
 import { UcpError } from '../../../lib/ucp/errors.ts'
@@ -42,13 +43,13 @@ const listedVariantsMax = 10
 const refuse = (field: string, rule: string) => new UcpError('invalid_request', `${field}: ${rule}`)
 
 /** Parses the public record of a product of the shop; undefined if it is not public. */
-async function parsed(shopId: string, found: ReturnType<typeof readPublicProduct>): Promise<PublicProduct | undefined> {
-  const record = await found.catch(undefinedIfNotFound)
+async function publicProductOf(shopId: string, reading: ReturnType<typeof readPublicProduct>): Promise<PublicProduct | undefined> {
+  const record = await reading.catch(undefinedIfNotFound)
   return record?.shopId === shopId ? (JSON.parse(record.document) as PublicProduct) : undefined
 }
 
 /** Reads a page of the ids of public products that match the filters, and their total. */
-async function idsMatching(deps: CatalogDeps, { shop }: Call, q: string | undefined, filters: FilterInput, slice: Slice) {
+async function idsMatching(deps: CatalogDeps, { shop }: Call, q: string | undefined, filters: FilterInput, slice: PageSlice) {
   const query = {
     ...{ shopId: shop.id, showQuantity: false, sort: undefined, q },
     ...{ minPrice: filters.price?.min, maxPrice: filters.price?.max },
@@ -56,18 +57,17 @@ async function idsMatching(deps: CatalogDeps, { shop }: Call, q: string | undefi
   const { categories = [] } = filters
   if (categories.length === 0) return findPublicProductIds(deps, query, slice)
   const collections = await Promise.all([...new Set(categories)].map((handle) => findPublishedCollection(deps, shop, handle)))
-  const found = collections.flatMap((collection) => (collection ? [collection.id] : []))
-  const [collectionId] = found
-  if (found.length <= 1)
+  const collectionIds = collections.flatMap((collection) => (collection ? [collection.id] : []))
+  const [collectionId] = collectionIds
+  if (collectionIds.length <= 1)
     return collectionId === undefined ? { ids: [], total: 0 } : findPublicProductIds(deps, { ...query, collectionId }, slice)
   // Products of any of the collections, in the order of the request.
-  const all = await Promise.all(found.map((id) => findPublicProductIds(deps, { ...query, collectionId: id }, everything)))
-  const ids = [...new Set(all.flatMap((part) => part.ids))]
+  const lists = await Promise.all(collectionIds.map((id) => findPublicProductIds(deps, { ...query, collectionId: id }, everything)))
+  const ids = [...new Set(lists.flatMap((list) => list.ids))]
   return { ids: ids.slice(slice.offset, slice.offset + slice.limit), total: ids.length }
 }
-type Slice = { page: number; limit: number; offset: number }
 /** Filtered lists end at 1,000 products. */
-const everything: Slice = { page: 1, limit: 1_000, offset: 0 }
+const everything: PageSlice = { page: 1, limit: 1_000, offset: 0 }
 
 /** Binds a cursor to its search, so that it does not continue another. */
 const searchDigest = ({ query, filters }: SearchInput): string => sha256(JSON.stringify([query, filters])).slice(0, 8)
@@ -111,8 +111,8 @@ async function search(
 ): Promise<object> {
   const { filters = {} } = body
   const { ids, total } = await idsMatching(deps, call, q, filters, { page: 1, limit, offset })
-  const found = await Promise.all(ids.map((id) => listedProduct(deps, call.shop.id, id)))
-  const views = found.filter((product) => product !== undefined)
+  const listed = await Promise.all(ids.map((id) => listedProduct(deps, call.shop.id, id)))
+  const views = listed.filter((product) => product !== undefined)
   const products = fitProducts(views)
   // The next page begins with the products that did not fit.
   const next = offset + ids.length - (views.length - products.length)
@@ -129,14 +129,14 @@ async function search(
 
 /** Renders a product of a list; undefined if it is not public any more. */
 async function listedProduct(deps: AgentCatalogDeps, shopId: string, id: string): Promise<ProductView | undefined> {
-  const found = await readPublicProduct(deps, id).catch(undefinedIfNotFound)
-  if (found?.shopId !== shopId) return undefined
-  const cached = deps.agentProducts.get(found.etag)
+  const record = await readPublicProduct(deps, id).catch(undefinedIfNotFound)
+  if (record?.shopId !== shopId) return undefined
+  const cached = deps.agentProducts.get(record.etag)
   if (cached) return cached
-  const product = JSON.parse(found.document) as PublicProduct
+  const product = JSON.parse(record.document) as PublicProduct
   const variants = product.variants.slice(0, listedVariantsMax).map((variant) => variantView(product, variant))
   const view = productView(product, variants, descriptionMax.list)
-  deps.agentProducts.set(found.etag, view)
+  deps.agentProducts.set(record.etag, view)
   return view
 }
 
@@ -150,17 +150,17 @@ type Match = { product: PublicProduct; variant: PublicVariant; match: LookupMatc
 /** Finds what an id means: a variant, a product, a handle or a SKU, in this order. */
 async function matchesOf(deps: CatalogDeps, { shop }: Call, id: string): Promise<Match[]> {
   const sellable = (await findSellables(deps, [id], shop.id)).get(id)
-  const product = await parsed(shop.id, readPublicProduct(deps, sellable?.product.id ?? id))
-  if (product) return pick(product, sellable && (({ id: variantId }) => variantId === id))
-  const named = await parsed(shop.id, readPublicProductByHandle(deps, shop, id))
-  if (named) return pick(named, undefined)
+  const product = await publicProductOf(shop.id, readPublicProduct(deps, sellable?.product.id ?? id))
+  if (product) return matchesIn(product, sellable && (({ id: variantId }) => variantId === id))
+  const byHandle = await publicProductOf(shop.id, readPublicProductByHandle(deps, shop, id))
+  if (byHandle) return matchesIn(byHandle, undefined)
   const { data } = await listProducts(deps, shop, { sku: id.normalize('NFC') }, { page: 1, limit: skuProductsMax, offset: 0 })
-  const bySku = await Promise.all(data.map((one) => parsed(shop.id, readPublicProduct(deps, one.id))))
-  return bySku.flatMap((one) => (one ? pick(one, (variant) => isSku(variant, id)) : []))
+  const bySku = await Promise.all(data.map((one) => publicProductOf(shop.id, readPublicProduct(deps, one.id))))
+  return bySku.flatMap((one) => (one ? matchesIn(one, (variant) => isSku(variant, id)) : []))
 }
 
-/** @param isNamed undefined: the id names the product */
-function pick(product: PublicProduct, isNamed: ((variant: PublicVariant) => boolean) | undefined): Match[] {
+/** Returns the variants of a product that an id names. @param isNamed undefined: the id names the product */
+function matchesIn(product: PublicProduct, isNamed: ((variant: PublicVariant) => boolean) | undefined): Match[] {
   if (isNamed) return product.variants.filter(isNamed).map((variant) => ({ product, variant, match: 'exact' }))
   const variant = featuredVariant(product)
   return variant ? [{ product, variant, match: 'featured' }] : []
@@ -173,13 +173,13 @@ const isPricedWithin = ({ price }: FilterInput, { variant }: Match): boolean =>
 export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { body: LookupInput }): Promise<object> {
   const { filters = {} } = body
   const ids = [...new Set(body.ids)]
-  const within =
+  const filteredIds =
     (filters.categories?.length ?? 0) > 0 ? new Set((await idsMatching(deps, call, undefined, filters, everything)).ids) : undefined
   const matches = await Promise.all(ids.map((id) => matchesOf(deps, call, id)))
   const messages: UcpMessage[] = []
   const products = new Map<string, { product: PublicProduct; inputs: Map<PublicVariant, LookupMatch[]> }>()
   for (const [at, id] of ids.entries()) {
-    const fitting = (matches[at] ?? []).filter((match) => isPricedWithin(filters, match) && within?.has(match.product.id) !== false)
+    const fitting = (matches[at] ?? []).filter((match) => isPricedWithin(filters, match) && filteredIds?.has(match.product.id) !== false)
     if (fitting.length === 0) messages.push(ucpMessage('not_found', `$.ids[${body.ids.indexOf(id)}]`))
     for (const { product, variant, match } of fitting) {
       const entry = products.get(product.id) ?? { product, inputs: new Map() }
@@ -195,7 +195,7 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
       [...products.values()].map(({ product, inputs }) =>
         productView(
           product,
-          [...inputs].map(([variant, of]) => variantView(product, variant, of)),
+          [...inputs].map(([variant, matched]) => variantView(product, variant, matched)),
           descriptionMax.list,
         ),
       ),
@@ -206,14 +206,14 @@ export async function lookupCatalog(deps: CatalogDeps, call: Call, { body }: { b
 
 /** Returns one product, narrowed to the chosen option values. */
 export async function getProduct(deps: CatalogDeps, call: Call, { body }: { body: ProductInput }): Promise<object> {
-  const [found] = await matchesOf(deps, call, body.id)
-  if (!found) return notFoundAnswer(call.platform)
-  const { product, variant, match } = found
-  const ofVariant = product.options.flatMap(({ name }, at) => {
+  const [first] = await matchesOf(deps, call, body.id)
+  if (!first) return notFoundAnswer(call.platform)
+  const { product, variant, match } = first
+  const variantOptions = product.options.flatMap(({ name }, at) => {
     const label = variant.optionValues[at]
     return label === undefined ? [] : [{ name, label }]
   })
-  const chosen = body.selected ?? (match === 'exact' ? ofVariant : [])
+  const chosen = body.selected ?? (match === 'exact' ? variantOptions : [])
   const { selected, variants } = selectVariants(product, chosen, body.preferences ?? [])
   const view = productView(
     product,
@@ -221,6 +221,6 @@ export async function getProduct(deps: CatalogDeps, call: Call, { body }: { body
     descriptionMax.detail,
   )
   const options = detailOptions(product, selected)
-  const [shown] = fitProducts([{ ...view, ...(options.length > 0 ? { options } : {}), ...(selected.length > 0 ? { selected } : {}) }])
-  return { ucp: envelopeOf(call.platform, 'lookup'), product: shown }
+  const [fitting] = fitProducts([{ ...view, ...(options.length > 0 ? { options } : {}), ...(selected.length > 0 ? { selected } : {}) }])
+  return { ucp: envelopeOf(call.platform, 'lookup'), product: fitting }
 }

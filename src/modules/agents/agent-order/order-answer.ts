@@ -23,12 +23,14 @@ function lineStatesOf({ order, lines, fulfilments, refunds }: FullOrder): LineSt
   const ofCancellation = ({ purpose }: Refund) => purpose === 'CANCEL' || purpose === 'COMPENSATE'
   const units = unitsOf(order, lines, fulfilments, isCanceled ? refunds.filter((refund) => !ofCancellation(refund)) : refunds)
   return lines.map((line, at) => {
-    const { sent = 0, left = 0 } = units[at] ?? {}
+    const { sent = 0, left: unsent = 0 } = units[at] ?? {}
     // Gift cards are mailed as soon as the order is confirmed.
     if (line.giftCard && !isCanceled)
       return { line, total: line.quantity, fulfilled: order.confirmedAt === null ? 0 : line.quantity, canceled: 0 }
     if (line.giftCard) return { line, total: 0, fulfilled: 0, canceled: line.quantity }
-    return isCanceled ? { line, total: sent, fulfilled: sent, canceled: left } : { line, total: sent + left, fulfilled: sent, canceled: 0 }
+    return isCanceled
+      ? { line, total: sent, fulfilled: sent, canceled: unsent }
+      : { line, total: sent + unsent, fulfilled: sent, canceled: 0 }
   })
 }
 
@@ -84,26 +86,26 @@ const timeOf = (ms: number): string => new Date(ms).toISOString()
 
 /** Changes after the purchase, oldest first. Refunded amounts and removed units are negative. */
 function adjustmentsOf({ order, refunds, disputes, events }: FullOrder, states: readonly LineState[]) {
-  const taken = (lines: readonly { readonly id: string; readonly quantity: number }[]) =>
+  const negativeLines = (lines: readonly { readonly id: string; readonly quantity: number }[]) =>
     lines.length === 0 ? {} : { line_items: lines.map(({ id, quantity }) => ({ id, quantity: -quantity })) }
-  const back = (amount: number) => ({ totals: [{ type: 'total', amount: -amount }] })
+  const negativeTotal = (amount: number) => ({ totals: [{ type: 'total', amount: -amount }] })
   const canceled = states.filter((state) => state.canceled > 0).map(({ line, canceled: quantity }) => ({ id: line.id, quantity }))
   const canceledAt = events.findLast(({ type }) => type === 'CANCELLED')?.at ?? order.updatedAt
-  const all = [
+  const adjustments = [
     ...(order.status === 'CANCELLED'
-      ? [{ at: canceledAt, id: `${order.id}_cancellation`, type: 'cancellation', status: 'completed', ...taken(canceled) }]
+      ? [{ at: canceledAt, id: `${order.id}_cancellation`, type: 'cancellation', status: 'completed', ...negativeLines(canceled) }]
       : []),
     ...refunds.map(({ id, createdAt, status, amount, giftCardAmount, lines }: Refund) => ({
       ...{ at: createdAt, id, type: 'refund', status: refundStatus[status] },
-      ...taken(lines.map(({ lineId, quantity }) => ({ id: lineId, quantity }))),
-      ...back(amount + giftCardAmount),
+      ...negativeLines(lines.map(({ lineId, quantity }) => ({ id: lineId, quantity }))),
+      ...negativeTotal(amount + giftCardAmount),
     })),
     ...disputes.map(({ id, createdAt, status, amount }: Dispute) => ({
       ...{ at: createdAt, id, type: 'dispute', status: disputeStatus[status] },
-      ...back(amount),
+      ...negativeTotal(amount),
     })),
   ]
-  return all.toSorted((a, b) => a.at - b.at).map(({ at, ...adjustment }) => ({ ...adjustment, occurred_at: timeOf(at) }))
+  return adjustments.toSorted((a, b) => a.at - b.at).map(({ at, ...adjustment }) => ({ ...adjustment, occurred_at: timeOf(at) }))
 }
 
 /** Renders an order. The same facts give the same text. */

@@ -26,7 +26,7 @@ type AnswerFacts = {
   readonly now: number
 }
 
-/** The amount of discounts that make shipping free. The cart's discount total does not contain it. */
+/** Returns the amount of discounts that make shipping free. The cart's discount total does not contain it. */
 const freeShippingOf = ({ discounts }: CartView): number =>
   discounts.filter(({ kind }) => kind === 'FREE_SHIPPING').reduce((sum, { amount }) => sum + amount.amount, 0)
 
@@ -109,7 +109,7 @@ function fulfillmentView(loaded: LoadedSession, { options, chosen }: ReturnType<
         type: 'shipping',
         line_item_ids: lineIds,
         ...(destinations.length > 0
-          ? { destinations: destinations.map((one) => (typesDestinations ? { ...one, type: 'shipping_address' } : one)) }
+          ? { destinations: destinations.map((sent) => (typesDestinations ? { ...sent, type: 'shipping_address' } : sent)) }
           : {}),
         selected_destination_id: selected,
         groups: [group],
@@ -118,7 +118,7 @@ function fulfillmentView(loaded: LoadedSession, { options, chosen }: ReturnType<
   }
 }
 
-/** Whether a session ships something, so that its answer has a fulfilment. */
+/** Returns whether a session ships something, so that its answer has a fulfilment. */
 const isShipped = ({ snapshot, order }: LoadedSession): boolean =>
   (snapshot.items.length > 0 && needsShipping(snapshot)) || (order?.shippingMethod ?? null) !== null
 

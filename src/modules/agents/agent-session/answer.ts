@@ -20,13 +20,14 @@ export function problemsOf({ session, cart, snapshot }: LoadedSession, now: numb
   if (cart.status !== 'OPEN') return []
   const { request, kind } = session
   const { items, shop } = snapshot
-  const ofLines = items.flatMap((item, at) => {
+  const itemProblems = items.flatMap((item, at) => {
     if (!isStillSellable(item, cart, now)) return [ucpMessage('item_unavailable', `$.line_items[${at}]`)]
     return availableCount(item.sellable.variant) < item.line.quantity ? [ucpMessage('out_of_stock', `$.line_items[${at}]`)] : []
   })
-  const ofRequest = (request.unavailable ?? []).map((at) => ucpMessage('item_unavailable', `$.line_items[${at}]`))
-  const lines = [...(items.length + ofRequest.length === 0 ? [ucpMessage('missing', '$.line_items')] : []), ...ofRequest, ...ofLines]
-  if (kind === 'CART') return lines
+  const unavailable = (request.unavailable ?? []).map((at) => ucpMessage('item_unavailable', `$.line_items[${at}]`))
+  const missing = items.length + unavailable.length === 0 ? [ucpMessage('missing', '$.line_items')] : []
+  const lineProblems = [...missing, ...unavailable, ...itemProblems]
+  if (kind === 'CART') return lineProblems
   const delivery =
     items.length === 0 || !needsShipping(snapshot)
       ? []
@@ -37,7 +38,7 @@ export function problemsOf({ session, cart, snapshot }: LoadedSession, now: numb
           isProvinceUnknown: strictlyUnknown(snapshot, cart) !== undefined,
           hasMethods: shop.shippingMethods.length > 0,
         })
-  return [...lines, ...(cart.email === null ? [ucpMessage('missing', '$.buyer.email')] : []), ...delivery]
+  return [...lineProblems, ...(cart.email === null ? [ucpMessage('missing', '$.buyer.email')] : []), ...delivery]
 }
 
 /** Returns warnings about codes without effect on the price. */
@@ -61,7 +62,7 @@ async function codeWarnings(
   return (await Promise.all(warnings)).flat()
 }
 
-/** The processor's page on which the payer must act, if the platform can open it. */
+/** Returns the processor's page on which the payer must act, if the platform can open it. */
 function actionUrlOf({ payment }: LoadedSession): string | undefined {
   const isActionRequired = payment?.status === 'REQUIRES_ACTION' && isAgentPayment(payment)
   const url = isActionRequired ? hostedPageUrl(payment.clientParameters) : undefined
@@ -103,8 +104,8 @@ export async function renderSession(
   const now = deps.clock.now()
   const problems = problemsOf(loaded, now)
   const handlers = handlersOf(deps, call)
-  const ownStatus = sessionStatusOf(deps, loaded, { hasErrors: problems.length > 0, hasHandler: Object.keys(handlers).length > 0 })
-  const status = isEscalated && ownStatus === 'ready_for_complete' ? 'requires_escalation' : ownStatus
+  const currentStatus = sessionStatusOf(deps, loaded, { hasErrors: problems.length > 0, hasHandler: Object.keys(handlers).length > 0 })
+  const status = isEscalated && currentStatus === 'ready_for_complete' ? 'requires_escalation' : currentStatus
   const isOver = isFinished(status)
   const lastingMessages = isOver ? [] : [...problems, ...(await codeWarnings(deps, call, loaded))]
   return answerView(call, loaded, {

@@ -13,15 +13,7 @@ import { type FullOrder, orderOfAttempt } from '../../selling/order/index.ts'
 import { handlersOf, handOffUrlOf, problemsOf, renderSession, sessionStatusOf } from './answer.ts'
 import { shownDigestOf } from './answer-view.ts'
 import { assertNoCardNumber } from './contents.ts'
-import {
-  type AgentSession,
-  agentAttemptKey,
-  type CompleteInput,
-  failuresMax,
-  hasEndedUnpaid,
-  isPlaced,
-  type SentInstrument,
-} from './domain.ts'
+import { type AgentSession, agentAttemptKey, type CompleteInput, failuresMax, hasEndedUnpaid, isPlaced } from './domain.ts'
 import { callerOf, type LoadedSession, loadSession } from './load.ts'
 import type { AgentSessionDeps } from './providers.ts'
 import { assertUnfinished, loadCurrentSession, openSession } from './service.ts'
@@ -43,14 +35,14 @@ export async function completeSession(
   { id, body }: { id: string; body: CompleteInput },
 ): Promise<object> {
   assertNoCardNumber(body)
-  const found = await loadCurrentSession(deps, call, id)
-  if (found?.session.kind !== 'CHECKOUT') return notFoundAnswer(call.platform)
+  const current = await loadCurrentSession(deps, call, id)
+  if (current?.session.kind !== 'CHECKOUT') return notFoundAnswer(call.platform)
   const completion = completionOf(call)
-  const placed = call.attempt.isResumed ? await orderOfAttempt(deps, found.cart.id, completion.attempt.key) : undefined
-  if (placed) return pay(deps, completion, found, selectedInstrument(body)?.credential?.token)
-  assertUnfinished(deps, found)
-  if (isBeingPaid(deps, call, found)) return respond(deps, completion, found)
-  const loaded = await reopenedSession(deps, call, found)
+  const placed = call.attempt.isResumed ? await orderOfAttempt(deps, current.cart.id, completion.attempt.key) : undefined
+  if (placed) return pay(deps, completion, current, selectedInstrument(body)?.credential?.token)
+  assertUnfinished(deps, current)
+  if (isBeingPaid(deps, call, current)) return respond(deps, completion, current)
+  const loaded = await reopenedSession(deps, call, current)
   if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
@@ -72,7 +64,7 @@ async function reopenedSession(deps: AgentSessionDeps, call: AgentCall, loaded: 
 }
 
 /** Returns the selected instrument. The only one needs no mark. */
-function selectedInstrument({ payment: { instruments = [] } }: CompleteInput): SentInstrument | undefined {
+function selectedInstrument({ payment: { instruments = [] } }: CompleteInput) {
   const [instrument, another] = instruments.filter(({ selected }) => selected ?? instruments.length === 1)
   return another ? undefined : instrument
 }

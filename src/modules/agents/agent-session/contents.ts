@@ -14,10 +14,7 @@ import type { AgentSessionDeps } from './providers.ts'
 /** The contents of a request. */
 export type Contents = { readonly lines: ReadonlyMap<string, number>; readonly sentIds: readonly string[]; readonly request: AgentRequest }
 
-/**
- * Parses a request.
- * @throws UcpError `invalid_request` for an invalid e-mail address; `raw_card_refused`
- */
+/** Parses a request. @throws UcpError `invalid_request` for an invalid e-mail address; `raw_card_refused` */
 export function contentsIn({ platform }: AgentCall, body: CheckoutInput): Contents {
   // Every field is stored or shown, so none may contain a card number.
   assertNoCardNumber(body)
@@ -30,7 +27,7 @@ export function contentsIn({ platform }: AgentCall, body: CheckoutInput): Conten
   return { lines: quantitiesOf(lines), sentIds: lines.map(({ item }) => item.id), request }
 }
 
-/** @throws UcpError `raw_card_refused` for a JSON value that contains a card number */
+/** Refuses a JSON value that contains a card number. @throws UcpError `raw_card_refused` */
 export function assertNoCardNumber(body: object): void {
   if (holdsCardNumberWithin(body))
     throw new UcpError('raw_card_refused', 'The request contains a card number. Send the token of a payment handler.')

@@ -116,8 +116,7 @@ type SentMethod = {
   readonly selected_destination_id?: string | null
   readonly groups?: readonly { readonly selected_option_id?: string | null | undefined }[]
 }
-/** An instrument of a completion. */
-export type SentInstrument = { readonly handler_id: string; readonly selected?: boolean; readonly credential?: { readonly token?: string } }
+type SentInstrument = { readonly handler_id: string; readonly selected?: boolean; readonly credential?: { readonly token?: string } }
 /** The body of a completion. */
 export type CompleteInput = { readonly payment: { readonly instruments?: readonly SentInstrument[] } }
 /** Maximum number of failed payments of a session. */
@@ -145,10 +144,10 @@ const textMax = 500
 /** Returns the fields that have visible text, as plain text. */
 function plainFields<Name extends string>(
   sent: { readonly [Field in NoInfer<Name>]?: string | undefined },
-  known: Readonly<Record<Name, number>>,
+  lengths: Readonly<Record<Name, number>>,
 ): { [Field in Name]?: string } {
   const fields: { [Field in Name]?: string } = {}
-  for (const name of Object.keys(known) as Name[]) {
+  for (const name of Object.keys(lengths) as Name[]) {
     const text = plainText(sent[name] ?? '', textMax)
     if (text !== '') fields[name] = text
   }
@@ -157,10 +156,10 @@ function plainFields<Name extends string>(
 
 /** Returns the parts of a request that a session stores. Fields of inactive extensions are ignored. */
 export function requestOf({ buyer, discounts, attribution, fulfillment }: CheckoutInput, active: ActiveExtensions): AgentRequest {
-  const person = buyer ? plainFields(buyer, buyerFields) : {}
+  const sentBuyer = buyer ? plainFields(buyer, buyerFields) : {}
   const codes = active.discount ? (discounts?.codes ?? []).map((code) => plainText(code, textMax)).filter((code) => code !== '') : []
   return {
-    buyer: Object.keys(person).length > 0 ? person : null,
+    buyer: Object.keys(sentBuyer).length > 0 ? sentBuyer : null,
     codes: [...new Set(codes)],
     attribution: attribution
       ? Object.fromEntries(Object.entries(attribution).map(([name, value]) => [plainText(name, textMax), plainText(value, textMax)]))
@@ -206,19 +205,19 @@ const countryOf = ({ address_country }: AgentDestination): string | undefined =>
  * enough for prices: other fields may be empty.
  */
 export function shippingAddressOf(request: AgentRequest): Address | null {
-  const to = selectedDestinationOf(request)
-  const countryCode = to && countryOf(to)
-  if (!to || countryCode === undefined) return null
+  const destination = selectedDestinationOf(request)
+  const countryCode = destination && countryOf(destination)
+  if (!destination || countryCode === undefined) return null
   return {
-    name: nameOf(to) || nameOf(request.buyer),
+    name: nameOf(destination) || nameOf(request.buyer),
     company: null,
-    line1: to.street_address ?? '',
-    line2: to.extended_address ?? null,
-    city: to.address_locality ?? '',
-    province: to.address_region ?? null,
-    postalCode: to.postal_code ?? null,
+    line1: destination.street_address ?? '',
+    line2: destination.extended_address ?? null,
+    city: destination.address_locality ?? '',
+    province: destination.address_region ?? null,
+    postalCode: destination.postal_code ?? null,
     countryCode,
-    phone: to.phone_number ?? request.buyer?.phone_number ?? null,
+    phone: destination.phone_number ?? request.buyer?.phone_number ?? null,
   }
 }
 
@@ -249,13 +248,13 @@ export function deliveryProblems(request: AgentRequest, { address, hasMethods, .
     }
     return [ucpMessage(sent.address_country === undefined ? 'missing' : 'address_undeliverable', path('.address_country'))]
   }
-  const lacking = [
+  const problems = [
     ...(address.name === '' ? ['.first_name'] : []),
     ...(address.line1 === '' ? ['.street_address'] : []),
     ...(address.city === '' ? ['.address_locality'] : []),
   ].map((field) => ucpMessage('missing', path(field)))
-  if (state.isProvinceUnknown) lacking.push(ucpMessage('address_undeliverable', path('.address_region')))
-  else if (hasMethods && !state.isDeliverable) lacking.push(ucpMessage('address_undeliverable', path('')))
-  else if (hasMethods && state.shippingMethod === null) lacking.push(ucpMessage('missing', `${methodPath}.groups[0].selected_option_id`))
-  return lacking
+  if (state.isProvinceUnknown) problems.push(ucpMessage('address_undeliverable', path('.address_region')))
+  else if (hasMethods && !state.isDeliverable) problems.push(ucpMessage('address_undeliverable', path('')))
+  else if (hasMethods && state.shippingMethod === null) problems.push(ucpMessage('missing', `${methodPath}.groups[0].selected_option_id`))
+  return problems
 }

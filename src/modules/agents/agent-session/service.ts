@@ -64,15 +64,13 @@ export async function createSession(deps: AgentSessionDeps, call: AgentCall, { b
 export const createAgentCart = async (deps: AgentSessionDeps, call: AgentCall, { body }: { body: CheckoutInput }): Promise<object> =>
   createRecord(deps, call, 'CART', contentsIn(call, body))
 
-/**
- * Creates a session or cart. @param from the cart that is converted, and the sessions that were created from it before
- */
+/** Creates a session or cart. @param conversion the cart that is converted, and its earlier sessions */
 async function createRecord(
   deps: AgentSessionDeps,
   call: AgentCall,
   kind: SessionKind,
   contents: Contents,
-  from?: { readonly source: LoadedSession; readonly earlierIds: readonly string[] },
+  conversion?: { readonly source: LoadedSession; readonly earlierIds: readonly string[] },
 ): Promise<object> {
   const { shop, platform, attempt } = call
   const now = deps.clock.now()
@@ -88,7 +86,7 @@ async function createRecord(
     openedFrom: isLimitedByAddress ? hmac({ bytes: await deps.instanceKeys.of('CLIENT_ADDRESSES') }, call.address) : null,
     request: contents.request,
     shown: '',
-    sourceId: from?.source.session.id ?? null,
+    sourceId: conversion?.source.session.id ?? null,
     failures: 0,
     canceledAt: null,
     expiresAt: now,
@@ -99,12 +97,12 @@ async function createRecord(
   if (!updated.isAnyPossible) return refusalOf(platform.release, ...refusedLines(contents, updated))
   const { answer, stored } = await renderUpdate(deps, call, updated)
   const existing = await deps.db.write(async (tx) => {
-    if (from) {
+    if (conversion) {
       // Conversions of one cart wait for each other here.
-      await lockCart(tx, deps, from.source.cart.id)
-      const others = await deps.agentSessionStore.convertedFrom(from.source.session.id, now, tx)
-      const other = others.find(({ id }) => !from.earlierIds.includes(id))
-      if (other) return other
+      await lockCart(tx, deps, conversion.source.cart.id)
+      const sessions = await deps.agentSessionStore.convertedFrom(conversion.source.session.id, now, tx)
+      const concurrent = sessions.find(({ id }) => !conversion.earlierIds.includes(id))
+      if (concurrent) return concurrent
     }
     if (kind === 'CHECKOUT') await assertFewOpen(tx, deps, stored)
     await insertCart(tx, deps, updated.result.snapshot)
@@ -115,17 +113,15 @@ async function createRecord(
   return existing ? answerOf(deps, call, await withCart(deps, shop, existing)) : answer
 }
 
-/**
- * Limits open sessions against floods. Two concurrent creates do not see each other and may exceed the limit by one.
- */
+/** Limits open sessions against floods. Two concurrent creates do not see each other and may exceed it by one. */
 async function assertFewOpen(tx: Writer, { agentSessionStore, clock }: AgentSessionDeps, session: AgentSession): Promise<void> {
   const { openedFrom, shopId, profile } = session
   const owner: SessionOwner | undefined = openedFrom !== null ? { openedFrom } : profile !== null ? { shopId, profile } : undefined
   if (!owner) return
-  const most = openedFrom !== null ? openPerAddressMax : openPerPlatformMax
+  const sessionsMax = openedFrom !== null ? openPerAddressMax : openPerPlatformMax
   const now = clock.now()
   const until = expiryOf({ kind: 'CHECKOUT', createdAt: now }, now)
-  if ((await agentSessionStore.countOpen(tx, owner, { now, until }, most)) >= most)
+  if ((await agentSessionStore.countOpen(tx, owner, { now, until }, sessionsMax)) >= sessionsMax)
     throw new UcpError('rate_limited', 'Too many open checkout sessions. Complete or cancel some first.', {
       retryAfterSeconds: retryLaterSeconds,
     })
@@ -195,9 +191,9 @@ function changeRecord(
   decide: (open: LoadedSession) => Promise<SessionChange>,
 ): Promise<object> {
   const change = async (): Promise<object> => {
-    const found = await loadSession(deps, call, id)
-    if (found?.session.kind !== kind) return notFoundAnswer(call.platform)
-    const open = await openSession(deps, call, found)
+    const loaded = await loadSession(deps, call, id)
+    if (loaded?.session.kind !== kind) return notFoundAnswer(call.platform)
+    const open = await openSession(deps, call, loaded)
     const { snapshot, fields, answer } = await decide(open)
     return deps.db.write(async (tx) => {
       await saveCart(tx, deps, snapshot, open.snapshot)
@@ -252,7 +248,7 @@ export async function openSession(deps: AgentSessionDeps, call: AgentCall, loade
   return reopened
 }
 
-/** @throws UcpError `session_closed` for a finished session */
+/** Refuses a finished session. @throws UcpError `session_closed` */
 export function assertUnfinished(deps: AgentSessionDeps, loaded: LoadedSession): void {
   if (hasEnded(deps, loaded)) throw new UcpError('session_closed', 'This checkout is completed or canceled.')
 }

@@ -19,14 +19,14 @@ import { endpointOf, findAgentShop } from './service.ts'
 export async function findProfile(deps: AgentSettingsDeps, host: string, release: Release): Promise<object | undefined> {
   const storefront = await findShopByHost(deps, host.replace(/:\d+$/, ''))
   const shopName = storefront?.name ?? deps.config.agentsShop ?? (await findOnlyShop(deps))
-  const found = shopName === undefined ? undefined : await findAgentShop(deps, shopName)
-  if (!found) return undefined
-  const { shop, settings } = found
+  const agentShop = shopName === undefined ? undefined : await findAgentShop(deps, shopName)
+  if (!agentShop) return undefined
+  const { shop, settings } = agentShop
   const publicUrl = publicUrlOf(deps)
   const facts = {
     ...{ origin: storefront ? `https://${storefront.host}` : publicUrl, publicUrl },
     ...{ endpoint: endpointOf(deps, settings.name), mode: shop.mode },
-    capabilities: await offeredCapabilities(deps, found),
+    capabilities: await offeredCapabilities(deps, agentShop),
     keys: await publishedKeysOf(deps, shop.id),
   }
   return profileOf(facts, release)

@@ -23,10 +23,7 @@ export const policyTypeForm = {
   rule: 'a type of link such as terms_of_service, privacy_policy, refund_policy, shipping_policy or faq',
 } as const
 
-/**
- * Requires https, without credentials.
- * @throws AppError INVALID, naming the field
- */
+/** Requires https URLs without credentials. @throws AppError INVALID, naming the field */
 export function assertPolicies(policies: readonly AgentPolicy[]): void {
   for (const [at, { url }] of policies.entries()) {
     const parsed = URL.parse(url)

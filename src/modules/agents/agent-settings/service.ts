@@ -65,8 +65,8 @@ async function addressesOf(deps: AgentSettingsDeps, shopId: string): Promise<Pic
   const { name } = await readShop(deps, shopId)
   const { data: hosts } = await listHosts(deps, { id: shopId }, sliceOf({ limit: '100' }))
   const host = hosts.find(({ verifiedAt }) => verifiedAt !== null)?.host
-  const others = (await deps.agentSettingsStore.enabledNames()).filter((other) => other !== name)
-  const isOwnHost = deps.config.agentsShop === undefined ? others.length === 0 : deps.config.agentsShop === name
+  const otherNames = (await deps.agentSettingsStore.enabledNames()).filter((enabledName) => enabledName !== name)
+  const isOwnHost = deps.config.agentsShop === undefined ? otherNames.length === 0 : deps.config.agentsShop === name
   const origin = isOwnHost ? publicUrlOf(deps) : host && `https://${host}`
   return { profile: origin === undefined ? null : `${origin}/.well-known/ucp`, mcp: `${endpointOf(deps, name)}/mcp` }
 }

@@ -33,12 +33,12 @@ export const createAgentSettingsStore = ({ read }: Pick<Database, 'read'>) => ({
   /** Returns false if the stored version differs. */
   async putSettings(tx: Writer, row: SettingsRow): Promise<boolean> {
     const { shopId: target, ...set } = row
-    const put = await tx
+    const stored = await tx
       .insert(agentSettings)
       .values(row)
       .onConflictDoUpdate({ target: agentSettings.shopId, set, setWhere: eq(agentSettings.version, row.version - 1) })
       .returning({ shopId: agentSettings.shopId })
-    return put[0]?.shopId === target
+    return stored[0]?.shopId === target
   },
   /** Finds a shop that is not suspended and has agents on. Synchronous on SQLite. */
   enabledByName: (name: string) => read.first(enabledByName, { name }),

@@ -41,7 +41,7 @@ async function findSession(deps: OrderDeps, token: string): Promise<HandOffSessi
   return id === undefined ? undefined : deps.db.read.first(sessionById, { id })
 }
 
-/** Whether a session is neither ended, canceled nor paid, and its shop has agents on. */
+/** Returns whether a session is neither ended, canceled nor paid, and its shop has agents on. */
 async function isOpenSession(deps: OrderDeps, { isOn, canceledAt, expiresAt, cartId }: HandOffSession): Promise<boolean> {
   if (!isOn || canceledAt !== null || expiresAt <= deps.clock.now()) return false
   const order = await orderOfCart(deps, cartId)

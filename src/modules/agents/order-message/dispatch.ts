@@ -74,7 +74,7 @@ async function compose(deps: OrderMessageDeps, { id, orderId, profile }: Claimed
   return content
 }
 
-/** @returns the status of the answer */
+/** Sends a message, and returns the status of the answer. */
 async function send(deps: OrderMessageDeps, { id, shopId, url, body, createdAt }: OrderMessage): Promise<number> {
   const [key, { profile }] = await Promise.all([signingKeyOf(deps, shopId), readAgentSettings(deps, { id: shopId })])
   if (!key) throw new Error('the shop has no key')
@@ -86,7 +86,7 @@ async function send(deps: OrderMessageDeps, { id, shopId, url, body, createdAt }
     ...(profile === null ? {} : { 'ucp-agent': `profile="${profile}"` }),
   }
   const signed = signMessage({ method: 'POST', url: new URL(url), headers, body }, key, Math.floor(deps.clock.now() / 1_000))
-  const all = { ...signed, 'user-agent': `souk/${deps.build.version}` }
-  const { status } = await deps.platformFetch(url, { method: 'POST', headers: all, body, ...sendLimits })
+  const signedHeaders = { ...signed, 'user-agent': `souk/${deps.build.version}` }
+  const { status } = await deps.platformFetch(url, { method: 'POST', headers: signedHeaders, body, ...sendLimits })
   return status
 }

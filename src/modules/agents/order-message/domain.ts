@@ -24,7 +24,7 @@ export function afterOrderMessage(outcome: Outcome | undefined, attempts: number
 export type MessageSlot = { readonly profile: string }
 /** Returns whether a platform may start another attempt while others are in flight. */
 export const hasSlot = ({ profile }: MessageSlot, taken: readonly MessageSlot[]): boolean =>
-  taken.length < slotsMax.all && taken.filter((one) => one.profile === profile).length < slotsMax.platform
+  taken.length < slotsMax.all && taken.filter((slot) => slot.profile === profile).length < slotsMax.platform
 
 /** Returns the order of an outbox message. */
 export function orderIdOf({ event, body }: { readonly event: string; readonly body: string }): string | undefined {

@@ -14,10 +14,10 @@ export const consumeOutbox =
   ({ clock, randomBytes }: Pick<Deps, 'clock' | 'randomBytes'>): OutboxConsumer =>
   async (tx, messages) => {
     const ids = messages.flatMap((message) => orderIdOf(message) ?? [])
-    const found = ids.length === 0 ? [] : await store.ordersOf(tx, [...new Set(ids)])
+    const agentOrders = ids.length === 0 ? [] : await store.ordersOf(tx, [...new Set(ids)])
     const now = clock.now()
     const times = { nextAt: now, createdAt: now, updatedAt: now }
-    const rows = found.flatMap(({ id: orderId, shopId, last }) =>
+    const rows = agentOrders.flatMap(({ id: orderId, shopId, last }) =>
       ids
         .filter((id) => id === orderId)
         .map((_, nth): OrderMessage => {

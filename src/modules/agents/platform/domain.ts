@@ -20,18 +20,19 @@ import { isRelease } from '../../../lib/ucp/releases.ts'
  */
 export function namedProfile(header: string | null, inMeta: unknown): string | undefined {
   // Most platforms send only this member, which needs no parser.
-  const plain = /^profile="([!#-[\]-~]+)"$/.exec(header ?? '')?.[1]
-  const member = plain !== undefined ? ([plain, new Map()] as const) : header === null ? undefined : dictionaryOf(header)?.get('profile')
+  const plainUrl = /^profile="([!#-[\]-~]+)"$/.exec(header ?? '')?.[1]
+  const member =
+    plainUrl !== undefined ? ([plainUrl, new Map()] as const) : header === null ? undefined : dictionaryOf(header)?.get('profile')
   const inHeader = header === null ? undefined : (member?.[0] ?? null)
   const version = member?.[1].get('version')
   if (version !== undefined && !(typeof version === 'string' && isRelease(version)))
     throw new UcpError('version_unsupported', 'The version of the request is not supported.')
-  const named = inHeader === undefined ? inMeta : inHeader
-  if (named === undefined) return undefined
-  if (inMeta !== undefined && inMeta !== named)
+  const profile = inHeader === undefined ? inMeta : inHeader
+  if (profile === undefined) return undefined
+  if (inMeta !== undefined && inMeta !== profile)
     throw new UcpError('invalid_profile_url', 'The header UCP-Agent and the meta of the call name different profiles.')
-  if (!webUrlOf(named)) throw new UcpError('invalid_profile_url', 'The profile must be an https URL without user name and password.')
-  return named as string
+  if (!webUrlOf(profile)) throw new UcpError('invalid_profile_url', 'The profile must be an https URL without user name and password.')
+  return profile as string
 }
 
 /** Signatures of agents carry this tag, or none; others are for other readers. */
@@ -55,9 +56,9 @@ export function assertDigest(header: string | null, body: Uint8Array): void {
 export function proofsOf(headers: Pick<Headers, 'get'>): ReceivedSignature[] {
   const [input, signature] = [headers.get('signature-input'), headers.get('signature')]
   if (input === null && signature === null) return []
-  const found = input === null || signature === null ? undefined : signaturesOf(input, signature)
-  if (!found) throw new UcpError('signature_invalid', 'The headers Signature-Input and Signature are malformed.')
-  return found.filter(({ params }) => (params.get('tag') ?? agentTag) === agentTag)
+  const signatures = input === null || signature === null ? undefined : signaturesOf(input, signature)
+  if (!signatures) throw new UcpError('signature_invalid', 'The headers Signature-Input and Signature are malformed.')
+  return signatures.filter(({ params }) => (params.get('tag') ?? agentTag) === agentTag)
 }
 
 function coversAll(signature: ReceivedSignature, { url, headers }: HttpMessage, hasBody: boolean): boolean {
@@ -86,13 +87,13 @@ type ProofFailure = 'signature_invalid' | 'key_not_found' | 'algorithm_unsupport
 
 function failureOf(signature: ReceivedSignature, { message, hasBody, keys, nowSeconds }: ProofContext): ProofFailure | undefined {
   const { params } = signature
-  const name = params.get('keyid')
-  if (typeof name !== 'string' || !isTimely(signature, nowSeconds) || !coversAll(signature, message, hasBody)) return 'signature_invalid'
-  const named = keys.filter(({ kid }) => kid === name)
-  if (named.length === 0) return 'key_not_found'
-  const usable = (params.get('alg') ?? algorithm) === algorithm ? named.flatMap(({ key }) => key ?? []) : []
-  if (usable.length === 0) return 'algorithm_unsupported'
-  return usable.slice(0, keysPerNameMax).some((key) => verifySignature(signature, message, key)) ? undefined : 'signature_invalid'
+  const keyId = params.get('keyid')
+  if (typeof keyId !== 'string' || !isTimely(signature, nowSeconds) || !coversAll(signature, message, hasBody)) return 'signature_invalid'
+  const namedKeys = keys.filter(({ kid }) => kid === keyId)
+  if (namedKeys.length === 0) return 'key_not_found'
+  const usableKeys = (params.get('alg') ?? algorithm) === algorithm ? namedKeys.flatMap(({ key }) => key ?? []) : []
+  if (usableKeys.length === 0) return 'algorithm_unsupported'
+  return usableKeys.slice(0, keysPerNameMax).some((key) => verifySignature(signature, message, key)) ? undefined : 'signature_invalid'
 }
 
 /** Messages of failed proofs, the most important first. Of several failures, the first is reported. */
@@ -104,12 +105,12 @@ const failures = {
 
 /** Returns why no signature proves the platform; undefined if one does. */
 export function proofFailure(signatures: readonly ReceivedSignature[], context: ProofContext): UcpError | undefined {
-  const found = new Set<ProofFailure>()
+  const codes = new Set<ProofFailure>()
   for (const signature of signatures) {
     const failure = failureOf(signature, context)
     if (failure === undefined) return undefined
-    found.add(failure)
+    codes.add(failure)
   }
-  const first = (Object.keys(failures) as ProofFailure[]).find((code) => found.has(code)) ?? 'signature_invalid'
+  const first = (Object.keys(failures) as ProofFailure[]).find((code) => codes.has(code)) ?? 'signature_invalid'
   return new UcpError(first, failures[first])
 }

@@ -38,7 +38,7 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
     void unknownProfiles.take('')
   }
 
-  async function fetchProfile(url: string, before: Entry | undefined): Promise<PlatformProfile> {
+  async function fetchProfile(url: string, previous: Entry | undefined): Promise<PlatformProfile> {
     const fetchedAt = monotonic()
     try {
       const { status, headers, bytes } = await safeFetch(url, { ...limits, headers: { accept: 'application/json' } })
@@ -49,8 +49,8 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
     } catch (thrown) {
       const error = thrown instanceof OutgoingError ? refusalOf(thrown, new URL(url)) : thrown
       if (!(error instanceof UcpError)) throw error
-      const pause = before?.failure ? Math.min(pauseMs.longest, before.failure.pause * 2) : pauseMs.first
-      entries.set(url, { fetchedAt, until: fetchedAt, ...before, failure: { error, pause, until: monotonic() + pause } })
+      const pause = previous?.failure ? Math.min(pauseMs.longest, previous.failure.pause * 2) : pauseMs.first
+      entries.set(url, { fetchedAt, until: fetchedAt, ...previous, failure: { error, pause, until: monotonic() + pause } })
       throw error
     }
   }
@@ -72,8 +72,8 @@ export function createProfileReader(safeFetch: SafeFetch, monotonic: () => numbe
         if (fresh) return fresh
         throw entry.failure.error
       }
-      const running = inFlight.get(url)
-      if (running) return running
+      const pending = inFlight.get(url)
+      if (pending) return pending
       if (!entry?.profile) takeFetch()
       const fetching = fetchProfile(url, entry).finally(() => inFlight.delete(url))
       inFlight.set(url, fetching)

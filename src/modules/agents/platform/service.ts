@@ -12,14 +12,14 @@ export type PlatformRequest = {
   /** The shop's setting. SIGNED: every call needs a proof. */
   readonly access: 'OPEN' | 'SIGNED'
   /** Reads of orders need a proof in every mode. */
-  readonly needsProof?: boolean
+  readonly needsProof?: boolean | undefined
   /** What the shop offers. Default: everything. */
   readonly offered?: ReadonlySet<Capability>
   readonly request: Pick<Request, 'method' | 'url' | 'headers'>
   /** The body as it was received; empty without one. */
   readonly rawBody: Uint8Array
   /** The profile that `meta["ucp-agent"]` of an MCP call names, if any; absent over REST. */
-  readonly meta?: { readonly profile: unknown }
+  readonly meta?: { readonly profile: unknown } | undefined
 }
 
 /**

@@ -40,12 +40,12 @@ export type AgentCartResult = {
 export async function updatedAgentCart(deps: CartDeps, before: CartSnapshot, input: AgentCartInput): Promise<AgentCartResult> {
   const now = deps.clock.now()
   const { lines, codes, address, ...fields } = input
-  const { items, ...found } = await itemsOf(deps, before, lines, now)
+  const { items, ...refused } = await itemsOf(deps, before, lines, now)
   const cart: Cart = { ...before.cart, ...fields, shippingMethod: null, discountCode: null, updatedAt: nextUpdatedAt(before.cart, now) }
   const coded = await bestOffers(deps, { ...before, cart, items }, await codeOffersOf(deps, { ...before, cart }, codes, address), input)
   const snapshot = withMethod(coded, input.shippingMethod, now)
   const view = cartView(snapshot, now)
-  return { ...found, snapshot: { ...snapshot, cart: { ...snapshot.cart, ...shownBy(view), shownDue: unseenDue } }, view }
+  return { ...refused, snapshot: { ...snapshot, cart: { ...snapshot.cart, ...shownBy(view), shownDue: unseenDue } }, view }
 }
 
 type FoundItems = Pick<AgentCartResult, 'unavailable' | 'soldOut' | 'lowered'> & { readonly items: CartItem[] }
@@ -57,13 +57,13 @@ async function itemsOf(
   now: number,
 ): Promise<FoundItems> {
   // The variants of these were read with the cart.
-  const known = new Map(before.map((item) => [item.line.variantId, item]))
-  const unknown = [...lines.keys()].filter((variantId) => !known.get(variantId)?.sellable)
-  const sellables = await findSellables(deps, unknown, cart.shopId)
+  const itemsBefore = new Map(before.map((item) => [item.line.variantId, item]))
+  const newIds = [...lines.keys()].filter((variantId) => !itemsBefore.get(variantId)?.sellable)
+  const sellables = await findSellables(deps, newIds, cart.shopId)
   const [items, unavailable, soldOut, lowered] = [[] as CartItem[], [] as string[], [] as string[], [] as string[]]
   let giftCardsLeft = soldCardsMax
   for (const [variantId, requested] of lines) {
-    const sellable = known.get(variantId)?.sellable ?? sellables.get(variantId)
+    const sellable = itemsBefore.get(variantId)?.sellable ?? sellables.get(variantId)
     const isCard = sellable !== undefined && isGiftCard(sellable.product)
     const isSold = sellable !== undefined && isSellable(sellable.product, now) && sellable.product.currency === cart.currency
     if (!isSold || (isCard && giftCardsLeft === 0)) {
@@ -74,7 +74,7 @@ async function itemsOf(
     if (isCard) giftCardsLeft -= possible
     if (possible === 0) soldOut.push(variantId)
     else if (possible < requested) lowered.push(variantId)
-    const id = known.get(variantId)?.line.id ?? deps.newId('line')
+    const id = itemsBefore.get(variantId)?.line.id ?? deps.newId('line')
     const quantity = possible === 0 ? Math.min(requested, quantityMax) : possible
     const line: CartLine = { id, cartId: cart.id, variantId, quantity, unitPrice: sellable.variant.price }
     items.push({ line, sellable })
@@ -111,11 +111,11 @@ async function bestOffers(deps: CartDeps, snapshot: CartSnapshot, coded: readonl
     return withOffers(deps, { ...snapshot, offers, cart: { ...cart, discountCode: offer?.codeKey ?? null } })
   })
   if (coded.length <= 1) return candidates[0] as Promise<CartSnapshot>
-  const priced = (await Promise.all(candidates)).map((one) => {
-    const { total } = pricedAsSeen(withMethod(one, input.shippingMethod, now), now).totals
-    return { one, total }
+  const priced = (await Promise.all(candidates)).map((candidate) => {
+    const { total } = pricedAsSeen(withMethod(candidate, input.shippingMethod, now), now).totals
+    return { candidate, total }
   })
-  return priced.reduce((best, next) => (next.total < best.total ? next : best)).one
+  return priced.reduce((best, next) => (next.total < best.total ? next : best)).candidate
 }
 
 /** Returns the cart with a shipping method, if that is offered for it. */

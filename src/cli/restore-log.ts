@@ -180,8 +180,8 @@ async function copyPages(
   pages: Pages,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
-  const message = await store.get(snapshot.name)
-  const head = message && (await rethrowAsDamage(undefined, () => readHead(message.chunks())))
+  const storedHead = await store.get(snapshot.name)
+  const head = storedHead && (await rethrowAsDamage(undefined, () => readHead(storedHead.chunks())))
   const stored = await store.get(pagesName(snapshot))
   if (!stored || head?.format !== 1) throw new DamageError(undefined, 'it is incomplete, or written by a newer version')
   const hash = createHash('sha256')

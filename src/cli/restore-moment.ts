@@ -13,7 +13,7 @@ import { UsageError } from './failure.ts'
 import { createProgress } from './progress.ts'
 import { buildFromLog } from './restore-log.ts'
 
-export type Moment = {
+export type RestoreMoment = {
   /** Milliseconds since the epoch; undefined for the latest state. */
   readonly at: number | undefined
   readonly untilDamage: boolean
@@ -21,10 +21,10 @@ export type Moment = {
 }
 
 /**
- * Returns the target of the log: the first configured one.
+ * Opens the target of the shipped log: the first configured one.
  * @throws OperatorError
  */
-export async function shippedTarget(config: Config) {
+export async function openLogTarget(config: Config) {
   const place = backupPlacesOf(config).find(({ isNamed }) => isNamed)
   if (!place) throw new OperatorError('Set BACKUP_DIR, or BACKUP_S3_ENDPOINT and its bucket: the target of log shipping')
   return openBackupTarget(config, place)
@@ -43,16 +43,16 @@ export function parseMoment(to: string, now: number): number | undefined {
 }
 
 /**
- * Builds a file next to `target` with all commits until then.
+ * Builds a file next to `databasePath` with all commits until the moment.
  * @returns its path and the instance it belongs to
  */
-export async function buildAsOf(
-  target: Awaited<ReturnType<typeof shippedTarget>>,
-  { at, untilDamage, instance }: Moment,
-  beside: string,
+export async function buildDatabaseAsOf(
+  target: Awaited<ReturnType<typeof openLogTarget>>,
+  { at, untilDamage, instance }: RestoreMoment,
+  databasePath: string,
 ): Promise<{ file: string; instance: string }> {
-  makeDirectory(dirname(beside))
-  const file = newTemporary(beside)
+  makeDirectory(dirname(databasePath))
+  const file = newTemporary(databasePath)
   const progress = createProgress({ total: 0, label: 'Downloading', stream: process.stderr, unit: 'bytes' })
   let bytes = 0
   const onBytes = (more: number) => {
@@ -70,8 +70,8 @@ export async function buildAsOf(
 /**
  * Returns the key file of an instance from a sealed target: the one shipped last, otherwise that of the last backup.
  */
-export async function fetchKeysNear(
-  target: Awaited<ReturnType<typeof shippedTarget>>,
+export async function fetchLatestKeys(
+  target: Awaited<ReturnType<typeof openLogTarget>>,
   instance: string,
   now: number,
 ): Promise<string | undefined> {
@@ -84,7 +84,7 @@ export async function fetchKeysNear(
   }
 }
 
-async function fetchShippedKeys({ store }: Awaited<ReturnType<typeof shippedTarget>>, instance: string): Promise<string | undefined> {
+async function fetchShippedKeys({ store }: Awaited<ReturnType<typeof openLogTarget>>, instance: string): Promise<string | undefined> {
   try {
     return await readText(store, shippedKeysName(instance))
   } catch (error) {

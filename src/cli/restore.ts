@@ -33,12 +33,12 @@ import { UsageError } from './failure.ts'
 import { onInterruption } from './interruption.ts'
 import { askSecret } from './prompt.ts'
 import { countErasedSince, mergeErasedLists } from './restore-erased.ts'
-import { buildAsOf, fetchKeysNear, type Moment, parseMoment, shippedTarget } from './restore-moment.ts'
+import { buildDatabaseAsOf, fetchLatestKeys, openLogTarget, parseMoment, type RestoreMoment } from './restore-moment.ts'
 
 /** The database was restored, but not all documents. */
 const incompleteStatus = 1
 /** SQLite would read these files into another database of the same name. */
-const companions = ['-wal', '-shm', '-journal']
+const sqliteSideFiles = ['-wal', '-shm', '-journal']
 
 /** Where a backup comes from. */
 type Source = {
@@ -62,8 +62,8 @@ export async function restore(input: Input): Promise<number> {
 
 async function restoreInto(config: Config, { positionals: [backupName = ''], switches, values }: Input): Promise<number> {
   const to = values.get('to')
-  const strays = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
-  if (strays.length > 0) throw new UsageError(`--${strays[0]} needs --to. See \`souk restore --help\`.`)
+  const misusedFlags = to === undefined ? ['instance', 'until-damage'].filter((flag) => values.has(flag) || switches.has(flag)) : []
+  if (misusedFlags.length > 0) throw new UsageError(`--${misusedFlags[0]} needs --to. See \`souk restore --help\`.`)
   if ((to === undefined) === (backupName === '')) throw new UsageError('Choose either a backup (a FILE, a NAME or latest), or --to TIME')
   const moment =
     to === undefined
@@ -186,15 +186,15 @@ async function fetchNamedSource(config: Config, name: string, target: string): P
 }
 
 /** Builds the database from the shipped log. */
-async function buildSourceAsOf(config: Config, moment: Moment, target: string): Promise<Source> {
+async function buildSourceAsOf(config: Config, moment: RestoreMoment, target: string): Promise<Source> {
   const now = Date.now()
-  const shipped = await shippedTarget(config)
+  const shipped = await openLogTarget(config)
   let instance = ''
   return {
     what: shipped.raw.place,
     documents: documentsIn(shipped.raw),
     async copy() {
-      const copy = await buildAsOf(shipped, moment, target)
+      const copy = await buildDatabaseAsOf(shipped, moment, target)
       instance = copy.instance
       try {
         await refuseDamage(copy.file)
@@ -204,14 +204,15 @@ async function buildSourceAsOf(config: Config, moment: Moment, target: string): 
         throw error
       }
     },
-    keys: () => fetchKeysNear(shipped, instance, now),
+    keys: () => fetchLatestKeys(shipped, instance, now),
     state: undefined,
   }
 }
 
 /**
  * Replaces the database after the new file, its documents and the needed keys are complete and synced.
- * @param places `given`: keys of the operator; `replacedFile`: the file of the replaced database
+ * @param given keys that the operator named
+ * @param replacedFile keeps the replaced database
  * @returns how many documents are missing, and the keys that replace the present ones
  */
 async function replaceDatabase(
@@ -231,7 +232,7 @@ async function replaceDatabase(
       )
     const { files, missing } = await restoreDocuments(config, source.documents, replacedFile, documents)
     await adoptStores(config, copy)
-    setAsidePresent(config, target, replacedFile)
+    keepReplacedDatabase(config, target, replacedFile)
     publish(copy, target)
     if (files > 0) process.stdout.write(`${countText(files, 'file')} (documents and images) restored\n`)
     if (missing.length > 0)
@@ -255,15 +256,15 @@ async function refuseDamage(file: string): Promise<void> {
  * Links the present database into the backups and removes its log, which would bring deleted rows back into another
  * file. The file stays in place until it is replaced.
  */
-function setAsidePresent(config: Config, target: string, replacedFile: string): void {
+function keepReplacedDatabase(config: Config, target: string, replacedFile: string): void {
   checkpointAndClose(target)
-  const present = ['', ...companions].filter((ending) => existsSync(`${target}${ending}`))
+  const present = ['', ...sqliteSideFiles].filter((ending) => existsSync(`${target}${ending}`))
   if (present.length === 0) return
   const backups = backupsOf(config)
   makeDirectory(backups)
   for (const ending of present) linkOrCopy(`${target}${ending}`, `${replacedFile}${ending}`)
   syncPath(backups)
-  for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
+  for (const ending of sqliteSideFiles) rmSync(`${target}${ending}`, { force: true })
   removeSpool(target)
   // Synced before the new file takes the name: the old log must not reappear after a power loss.
   syncPath(dirname(target))

@@ -8,19 +8,19 @@ export type Claim =
   | {
       kind: 'claimed'
       /** An earlier attempt ended without a result: its effect may exist already. */
-      resumed: boolean
+      isResumed: boolean
       /**
        * Stores the response in the write of the effect.
        * @param isSure does not wait for the result: if the key has another attempt, the write throws NothingChanged
        */
-      keep: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
+      storeAnswer: (tx: Writer, status: number, answer: unknown, isSure?: boolean) => Promise<void>
       /** See `Attempt`. */
       assertUnused: () => Promise<void>
       /**
        * Stores a refusal. `fail`, `release` and `handOver` throw AppError CONFLICT if another request with the key has
        * done the work.
        */
-      fail: (status: number, answer: unknown) => Promise<void>
+      storeRefusal: (status: number, answer: unknown) => Promise<void>
       /** Deletes the key, because nothing happened. */
       release: () => Promise<void>
       /** Lets the next request with the key continue at once. */

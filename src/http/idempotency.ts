@@ -101,7 +101,7 @@ const scopeOf = ({ request, principal, shop }: KeyScope): string =>
 
 /** Stores only that the request was processed, not the response. */
 const withoutAnswer = (claim: Claim): Claim =>
-  claim.kind === 'claimed' ? { ...claim, keep: (tx, status, _answer, isSure) => claim.keep(tx, status, null, isSure) } : claim
+  claim.kind === 'claimed' ? { ...claim, storeAnswer: (tx, status, _answer, isSure) => claim.storeAnswer(tx, status, null, isSure) } : claim
 
 /** Returns the attempt of a request without a key. */
 export const keylessAttempt = (): Attempt => ({ key: crypto.randomUUID(), isResumed: false, ...storesNothing })
@@ -177,9 +177,9 @@ type Claimed = Claim & { kind: 'claimed' }
 
 async function runAndStore<T>(claim: Claimed, status: number, write: Write, run: Resumable<T>, refusals: ClaimRefusals): Promise<T> {
   let stored: { readonly answer: unknown } | undefined
-  const keep = async (tx: Writer, answer: unknown, isSure?: boolean) => {
+  const storeAnswer = async (tx: Writer, answer: unknown, isSure?: boolean) => {
     if (stored) throw new Error('an idempotent request has one write that stores its answer')
-    await claim.keep(tx, status, answer, isSure)
+    await claim.storeAnswer(tx, status, answer, isSure)
     tx.afterCommit(() => {
       stored = { answer }
     })
@@ -187,15 +187,15 @@ async function runAndStore<T>(claim: Claimed, status: number, write: Write, run:
   const storingWrite: Write = (work, options) =>
     write(async (tx) => {
       const done = await work(tx)
-      await keep(tx, done)
+      await storeAnswer(tx, done)
       return done
     }, options)
-  const refuse = async (tx: Writer, refusal: AppError) => {
+  const storeRefusal = async (tx: Writer, refusal: AppError) => {
     const refused = refusals.storableFailure(refusal)
     if (!refused) throw new Error(`${refusal.kind} is not stored`)
-    await claim.keep(tx, refused.status, refused.body)
+    await claim.storeAnswer(tx, refused.status, refused.body)
   }
-  const attempt = { isResumed: claim.resumed, storeAnswer: keep, storeRefusal: refuse, assertUnused: claim.assertUnused }
+  const attempt = { isResumed: claim.isResumed, storeAnswer, storeRefusal, assertUnused: claim.assertUnused }
   const answer = await run(storingWrite, attempt)
   // A retry gets the same, or the current answer for a stored null.
   return stored ? ((stored.answer ?? answer) as T) : runUntracked(() => storingWrite(async () => answer))
@@ -203,7 +203,7 @@ async function runAndStore<T>(claim: Claimed, status: number, write: Write, run:
 
 async function settleFailure(claim: Claimed, error: unknown, refusals: ClaimRefusals): Promise<void> {
   const refused = refusals.storableFailure(error)
-  if (refused) return claim.fail(refused.status, refused.body)
+  if (refused) return claim.storeRefusal(refused.status, refused.body)
   // Work that started, or may have, is resumed by the next request with the key.
   return requestOutcome().outcome === 'NOTHING' ? claim.release() : claim.handOver()
 }

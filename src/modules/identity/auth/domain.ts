@@ -17,8 +17,9 @@ export const subjectOf = ({ subjectId, role, shopId }: { subjectId: string; role
 export type Limit = { readonly name: string; readonly most: number; readonly windowMs: number }
 
 /**
- * Failed logins of an account from an address, and of all accounts of a kind from an address. Guessing customer
- * passwords does not lock out a merchant at the same address.
+ * Failed logins of an account from a client address, and of all accounts of a kind from it. Guessing customer
+ * passwords does not lock out a merchant at the same address. In the names, `address` is the client's (`limitKeyOf`),
+ * never an e-mail address.
  */
 export const loginByAccountAndAddress: Limit = { name: 'login:account+address', most: 10, windowMs: 15 * minuteMs }
 export const loginByAddress: Limit = { name: 'login:address', most: 50, windowMs: 15 * minuteMs }
@@ -46,8 +47,8 @@ export const resetByAccount: Limit = { name: 'reset:account', most: 5, windowMs:
 export const tokenByAddress: Limit = { name: 'token:address', most: 50, windowMs: 15 * minuteMs }
 
 /**
- * Returns the limits by address: for the address, and for its network, so that many addresses of one network gain
- * little.
+ * Returns the limits by client address: for the address, and for the /48 of an IPv6 address, so that the many
+ * addresses of one client gain little.
  * @param address the rate-limit key
  * @param key makes the counted key from an address
  */

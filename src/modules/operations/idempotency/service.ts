@@ -49,17 +49,17 @@ export function createIdempotency({
       const row = { scope, key, fingerprint, attempt, leaseUntil: now + leaseMs, expiresAt: now + keyLifetimeMs, sealedAnswer: null }
       const owned = { scope, key, attempt }
       if (isOneWrite && !(await store.has(db.read, row))) return createOneWriteClaim(row)
-      let resumed = false
+      let isResumed = false
       const takeKey = async (tx: Writer): Promise<IdempotencyRow | undefined> => {
         for (let tries = 0; tries < claimTriesMax; tries++) {
-          resumed = false
+          isResumed = false
           if (await store.insert(tx, row)) return undefined
           const existing = await store.find(tx, row)
           // Released between the two statements.
           if (!existing) continue
           const isExpired = existing.expiresAt <= now
-          resumed = !isExpired && existing.fingerprint === fingerprint && existing.sealedAnswer === null && hasEnded(existing)
-          if (!isExpired && !resumed) return existing
+          isResumed = !isExpired && existing.fingerprint === fingerprint && existing.sealedAnswer === null && hasEnded(existing)
+          if (!isExpired && !isResumed) return existing
           await store.replace(tx, row)
           return undefined
         }
@@ -69,13 +69,13 @@ export function createIdempotency({
         runningAttempts.delete(attempt)
         if (!(error instanceof DatabaseOutcomeUnknown)) throw error
         // Only a claim is lost. If it was stored, no attempt works under it.
-        end(owned, (tx) => (resumed ? store.handOver(tx, owned) : store.release(tx, owned)))
+        rememberEnd(owned, (tx) => (isResumed ? store.handOver(tx, owned) : store.release(tx, owned)))
         throw new DatabaseUnavailable('the claim of a key was lost at its commit')
       }
       // Added before other requests can find the row.
       runningAttempts.add(attempt)
       const existing = await db.write(takeKey, locking).catch(handleLostClaim)
-      if (!existing) return createClaim(owned, resumed)
+      if (!existing) return createClaim(owned, isResumed)
       runningAttempts.delete(attempt)
       if (existing.fingerprint !== fingerprint) return { kind: 'mismatch' }
       if (existing.sealedAnswer === null) return { kind: 'inFlight', retryAfterSeconds: inFlightRetrySeconds }
@@ -94,14 +94,14 @@ export function createIdempotency({
     try {
       await db.write(write, locking)
     } catch (error) {
-      end(owned, write)
+      rememberEnd(owned, write)
       throw error
     } finally {
       runningAttempts.delete(owned.attempt)
     }
   }
 
-  function end({ attempt }: OwnedKey, write: (tx: Writer) => Promise<unknown>): void {
+  function rememberEnd({ attempt }: OwnedKey, write: (tx: Writer) => Promise<unknown>): void {
     if (ended.size < endedMax) ended.set(attempt, write)
   }
 
@@ -114,7 +114,7 @@ export function createIdempotency({
    * quarter longer: 8 writes in 5.5 commits instead of 6 in 4.3 (PostgreSQL, 32 callers).
    */
   function createOneWriteClaim(row: IdempotencyRow): Claim {
-    const keep = async (tx: Writer, status: number, answer: unknown) => {
+    const storeAnswer = async (tx: Writer, status: number, answer: unknown) => {
       if (!(await store.insert(tx, { ...row, sealedAnswer: sealAnswer(row, status, answer) }))) throw inProgressError()
     }
     // The work may have failed because another request with the key did it.
@@ -122,24 +122,24 @@ export function createIdempotency({
       if (await store.has(db.read, row)) throw inProgressError()
     }
     return {
-      ...{ kind: 'claimed', resumed: false, keep, assertUnused, release: assertUnused, handOver: assertUnused },
-      fail: (status, answer) => db.write((tx) => keep(tx, status, answer), locking),
+      ...{ kind: 'claimed', isResumed: false, storeAnswer, assertUnused, release: assertUnused, handOver: assertUnused },
+      storeRefusal: (status, answer) => db.write((tx) => storeAnswer(tx, status, answer), locking),
       renew: async () => undefined,
     }
   }
 
-  function createClaim(owned: OwnedKey, resumed: boolean): Claim {
+  function createClaim(owned: OwnedKey, isResumed: boolean): Claim {
     return {
       kind: 'claimed',
-      resumed,
-      keep: async (tx, status, answer, isSure = false) => {
+      isResumed,
+      storeAnswer: async (tx, status, answer, isSure = false) => {
         if (isSure) await store.answerSurely(tx, owned, sealAnswer(owned, status, answer))
         else if (!(await store.answer(tx, owned, sealAnswer(owned, status, answer)))) throw inProgressError()
         tx.afterCommit(() => void runningAttempts.delete(owned.attempt))
       },
       // No other request works while this one holds the key.
       assertUnused: async () => undefined,
-      fail: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealAnswer(owned, status, answer))),
+      storeRefusal: (status, answer) => settle(owned, (tx) => store.answer(tx, owned, sealAnswer(owned, status, answer))),
       release: () => settle(owned, (tx) => store.release(tx, owned)),
       handOver: () => settle(owned, (tx) => store.handOver(tx, owned)),
       renew: () => db.write((tx) => store.renew(tx, owned, clock.now(), leaseMs), locking),

@@ -6,16 +6,16 @@ import type { Provinces } from '../../shop/countries/domain.ts'
 import { offerOf, offersOf, parcelOf, type ShippingOffer, type ShippingQuery } from '../../shop/shipping/domain.ts'
 import type { Shop } from '../../shop/shop/domain.ts'
 import {
+  type AppliedDiscount,
   bestReduction,
-  type Counted,
-  closedIn,
-  closedWords,
+  type DiscountInput,
+  discountNameOf,
   freeShipping,
-  nameOf,
+  notAppliedReasonOf,
   type Offer,
-  type Offered,
   type Offers,
-  unusableReasonOf,
+  unavailableReasonIn,
+  unavailableTexts,
 } from '../discount/domain.ts'
 import { type Draw, drawsOf, fitsCart, type GiftCard, isUsable } from '../gift-card/domain.ts'
 import {
@@ -42,7 +42,7 @@ export type CartSnapshot = { cart: Cart; shop: Shop; items: CartItem[]; giftCard
 type PricedLine = CartLine & TaxedLine
 /**
  * `lines` in the order of the snapshot's items. `shipping`: the chosen method while it is offered. `shippingRate`: its
- * tax rate. `discounts`: those that apply. `offered`: the input that they were computed from.
+ * tax rate. `discounts`: those that apply. `discountInput`: what they were computed from.
  */
 export type Priced = {
   lines: PricedLine[]
@@ -50,8 +50,8 @@ export type Priced = {
   shippingRate: TaxRate | undefined
   totals: Totals
   draws: Draw[]
-  discounts: Counted[]
-  offered: Offered
+  discounts: AppliedDiscount[]
+  discountInput: DiscountInput
 }
 
 /** Prices a cart now. A product that is no longer sold keeps its stored price. */
@@ -69,15 +69,15 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
     quantity: item.line.quantity,
     rate: isTaxed(item) ? taxRateAt(shop.taxRates, location, provinces, taxClassOf(item)) : undefined,
   }))
-  const offered = offeredOf(snapshot, purchase.map(lineTotalOf), now)
-  const reduction = bestReduction(offers, offered)
-  const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.ofLines[at] ?? 0 })) : purchase
+  const discountInput = discountInputOf(snapshot, purchase.map(lineTotalOf), now)
+  const reduction = bestReduction(offers, discountInput)
+  const reduced = reduction ? purchase.map((line, at) => ({ ...line, discount: reduction.lineAmounts[at] ?? 0 })) : purchase
   const usable = giftCards.filter((card) => fitsCart(card, { currency: cart.currency, customerId: cart.customerId ?? undefined }))
   const shippingFor = (amount: number) => {
     const chosen = chosenMethod(snapshot, amount)
     // An empty cart keeps its method at no cost until it holds something.
     const shipping = chosen && items.length === 0 ? { ...chosen, price: { ...chosen.price, amount: 0 } } : chosen
-    return { shipping, free: freeShipping(offers, offered, shipping?.price.amount ?? 0) }
+    return { shipping, free: freeShipping(offers, discountInput, shipping?.price.amount ?? 0) }
   }
   const shippingOf = (amount: number) => {
     const { shipping, free } = shippingFor(amount)
@@ -97,12 +97,12 @@ function pricedBy(snapshot: CartSnapshot, now: number, priceOf: (item: CartItem)
     totals,
     draws,
     discounts: [reduction, free].filter((one) => one !== undefined),
-    offered,
+    discountInput,
   }
 }
 
 /** @param totals of the lines; their sum can be stored */
-function offeredOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): Offered {
+function discountInputOf({ cart: { currency }, items }: CartSnapshot, totals: readonly number[], now: number): DiscountInput {
   sumOf(totals)
   const lines = items.map((item, at) => ({
     total: totals[at] ?? 0,
@@ -117,12 +117,15 @@ export const codedOffer = ({ cart: { discountCode }, offers }: Pick<CartSnapshot
   discountCode === null ? undefined : offers.all.find(({ codeKey }) => codeKey === discountCode)
 
 /** Returns the notice why the cart's discount code takes nothing off. */
-export function discountNotices(snapshot: CartSnapshot, { discounts, offered }: Pick<Priced, 'discounts' | 'offered'>): Notice[] {
+export function discountNotices(
+  snapshot: CartSnapshot,
+  { discounts, discountInput }: Pick<Priced, 'discounts' | 'discountInput'>,
+): Notice[] {
   const { discountCode } = snapshot.cart
   if (discountCode === null) return []
   const offer = codedOffer(snapshot)
   const message = offer
-    ? unusableReasonOf(snapshot.offers, offer, offered, discounts)
+    ? notAppliedReasonOf(snapshot.offers, offer, discountInput, discounts)
     : `The discount code ${discountCode} is no longer available`
   return message === undefined ? [] : [{ code: 'DISCOUNT_NOT_COUNTED', message }]
 }
@@ -132,8 +135,8 @@ export function unusableCodeReason(snapshot: CartSnapshot, now: number): string 
   const { discountCode } = snapshot.cart
   if (discountCode === null) return undefined
   const offer = codedOffer(snapshot)
-  const why = offer ? closedIn(snapshot.offers, offer, now) : 'DISABLED'
-  return why && `${offer ? nameOf(offer) : `The discount code ${discountCode}`} ${closedWords[why]}`
+  const why = offer ? unavailableReasonIn(snapshot.offers, offer, now) : 'DISABLED'
+  return why && `${offer ? discountNameOf(offer) : `The discount code ${discountCode}`} ${unavailableTexts[why]}`
 }
 
 /** Lists discounts that the shopper saw and that cannot be used any more, one sentence each. */
@@ -142,8 +145,8 @@ function lostDiscounts({ cart, offers }: CartSnapshot, now: number): string[] {
   return shownIds.flatMap((id) => {
     const offer = offers.all.find((one) => one.id === id)
     if (!offer) return ['A discount of the cart is no longer available']
-    const why = closedIn(offers, offer, now)
-    return why === undefined ? [] : [`${nameOf(offer)} ${closedWords[why]}`]
+    const why = unavailableReasonIn(offers, offer, now)
+    return why === undefined ? [] : [`${discountNameOf(offer)} ${unavailableTexts[why]}`]
   })
 }
 

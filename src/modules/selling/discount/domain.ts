@@ -22,10 +22,10 @@ export const discountsPerShopMax = 10_000
 /** Limit of automatic discounts. All are computed whenever a cart of the shop changes. */
 export const automaticPerShopMax = 50
 /** How long an ended automatic discount is still loaded, so that a shopper can be told its name. */
-export const endedKnownMs = 60 * 60_000
+export const endedVisibleMs = 60 * 60_000
 
-/** The limit on failed codes. */
-export const discountTries = codeLimits('discount')
+/** The limits of failed discount codes. */
+export const discountCodeLimits = codeLimits('discount')
 
 /** Returns a code in its canonical form, regardless of case and width. */
 export const codeKeyOf = (code: string): string => code.trim().normalize('NFKC').toUpperCase()
@@ -54,19 +54,19 @@ export type Offers = {
 export const noOffers: Offers = { all: [], collections: new Map(), uses: new Map() }
 
 /** A line before discounts. A missing product matches no product or collection. Discounts never apply to gift cards. */
-export type OfferedLine = { readonly total: number; readonly productId: string | undefined; readonly isGiftCard?: boolean }
-/** The purchase that discounts are computed for; `lines` in the cart's order. */
-export type Offered = { readonly lines: readonly OfferedLine[]; readonly currency: string; readonly now: number }
+export type DiscountInputLine = { readonly total: number; readonly productId: string | undefined; readonly isGiftCard?: boolean }
+/** The purchase that discounts are computed from; `lines` in the cart's order. */
+export type DiscountInput = { readonly lines: readonly DiscountInputLine[]; readonly currency: string; readonly now: number }
 
 /** Why a discount cannot be used, regardless of the cart. Undefined: it can. */
-export type Closed = 'DISABLED' | 'SCHEDULED' | 'ENDED' | 'USED_UP' | 'USED_BY_CUSTOMER'
+export type UnavailableReason = 'DISABLED' | 'SCHEDULED' | 'ENDED' | 'USED_UP' | 'USED_BY_CUSTOMER'
 
 /** @param uses by the customer who asks */
-export function closedBy(
+export function unavailableReasonOf(
   offer: Pick<Offer, 'status' | 'startsAt' | 'endsAt' | 'usageLimit' | 'perCustomerLimit' | 'used'>,
   uses: number,
   now: number,
-): Closed | undefined {
+): UnavailableReason | undefined {
   if (offer.status !== 'ACTIVE') return 'DISABLED'
   if (offer.startsAt !== null && offer.startsAt > now) return 'SCHEDULED'
   if (isEnded(offer, now)) return 'ENDED'
@@ -80,11 +80,12 @@ export function closedBy(
 export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
 const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
 
-/** Does `closedBy` for one of a cart's offers. */
-export const closedIn = ({ uses }: Offers, offer: Offer, now: number): Closed | undefined => closedBy(offer, uses.get(offer.id) ?? 0, now)
+/** Does `unavailableReasonOf` for one of a cart's offers, with the customer's uses. */
+export const unavailableReasonIn = ({ uses }: Offers, offer: Offer, now: number): UnavailableReason | undefined =>
+  unavailableReasonOf(offer, uses.get(offer.id) ?? 0, now)
 
 /** The text for the shopper, after the discount's name. */
-export const closedWords: Readonly<Record<Closed, string>> = {
+export const unavailableTexts: Readonly<Record<UnavailableReason, string>> = {
   DISABLED: 'is no longer available',
   SCHEDULED: 'has not started yet',
   ENDED: 'has ended',
@@ -93,43 +94,43 @@ export const closedWords: Readonly<Record<Closed, string>> = {
 }
 
 /** Returns the name that a shopper knows: code or title. */
-export const nameOf = ({ code, title }: Pick<Discount, 'code' | 'title'>): string =>
+export const discountNameOf = ({ code, title }: Pick<Discount, 'code' | 'title'>): string =>
   code === null ? `The discount “${title}”` : `The discount code ${code}`
 
 /** A discount that applies, and its amount for each line in order; free shipping has none. */
-export type Counted = { readonly offer: Offer; readonly amount: number; readonly ofLines: readonly number[] }
+export type AppliedDiscount = { readonly offer: Offer; readonly amount: number; readonly lineAmounts: readonly number[] }
 
 /**
  * Returns the discount with the largest amount; of equal ones the one with a code, then the older. The input order
  * does not matter.
  */
-export function bestReduction(offers: Offers, offered: Offered): Counted | undefined {
+export function bestReduction(offers: Offers, input: DiscountInput): AppliedDiscount | undefined {
   let best: Candidate | undefined
   for (const offer of offers.all) {
     if (offer.kind === 'FREE_SHIPPING') continue
-    const evaluation = evaluate(offers, offer, offered)
+    const evaluation = evaluate(offers, offer, input)
     if (evaluation.why !== undefined || evaluation.amount === 0) continue
     const candidate = { offer, amount: evaluation.amount }
     if (!best || isBetter(candidate, best)) best = candidate
   }
   if (!best) return undefined
   const { offer, amount } = best
-  const totals = offered.lines.map((line) => (covers(offers, offer, line) ? line.total : 0))
-  return { offer, amount, ofLines: allocate(amount, totals) }
+  const totals = input.lines.map((line) => (covers(offers, offer, line) ? line.total : 0))
+  return { offer, amount, lineAmounts: allocate(amount, totals) }
 }
 
 /**
  * Returns the discount that makes shipping free, if it costs something.
  * @param shipping its price
  */
-export function freeShipping(offers: Offers, offered: Offered, shipping: number): Counted | undefined {
+export function freeShipping(offers: Offers, input: DiscountInput, shipping: number): AppliedDiscount | undefined {
   if (shipping <= 0) return undefined
   let best: Offer | undefined
   for (const offer of offers.all) {
-    if (offer.kind !== 'FREE_SHIPPING' || evaluate(offers, offer, offered).why !== undefined) continue
+    if (offer.kind !== 'FREE_SHIPPING' || evaluate(offers, offer, input).why !== undefined) continue
     if (!best || isBetter({ offer, amount: shipping }, { offer: best, amount: shipping })) best = offer
   }
-  return best && { offer: best, amount: shipping, ofLines: offered.lines.map(() => 0) }
+  return best && { offer: best, amount: shipping, lineAmounts: input.lines.map(() => 0) }
 }
 
 type Candidate = { readonly offer: Offer; readonly amount: number }
@@ -142,13 +143,13 @@ function isBetter(a: Candidate, b: Candidate): boolean {
 }
 
 type Evaluation =
-  | { readonly why: Closed | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
+  | { readonly why: UnavailableReason | 'OTHER_CURRENCY' | 'NOTHING_ELIGIBLE' | 'UNDER_MINIMUM' }
   | { readonly why: undefined; readonly amount: number }
 
 /** Returns what a discount takes off, or why nothing. */
-function evaluate(offers: Offers, offer: Offer, { lines, currency, now }: Offered): Evaluation {
-  const closed = closedIn(offers, offer, now)
-  if (closed !== undefined) return { why: closed }
+function evaluate(offers: Offers, offer: Offer, { lines, currency, now }: DiscountInput): Evaluation {
+  const unavailable = unavailableReasonIn(offers, offer, now)
+  if (unavailable !== undefined) return { why: unavailable }
   if (offer.currency !== null && offer.currency !== currency) return { why: 'OTHER_CURRENCY' }
   let subtotal = 0
   let coversAny = false
@@ -162,7 +163,7 @@ function evaluate(offers: Offers, offer: Offer, { lines, currency, now }: Offere
   return { why: undefined, amount: reductionOf(offer, subtotal) }
 }
 
-function covers({ collections }: Offers, { of }: Offer, { productId, isGiftCard }: OfferedLine): boolean {
+function covers({ collections }: Offers, { of }: Offer, { productId, isGiftCard }: DiscountInputLine): boolean {
   if (isGiftCard) return false
   if (of === null) return true
   if (productId === undefined) return false
@@ -202,7 +203,7 @@ export function allocate(amount: number, totals: readonly number[]): number[] {
 }
 
 /** Returns a discount as an order stores it. */
-export const orderDiscount = ({ offer, amount }: Pick<Counted, 'offer' | 'amount'>): OrderDiscount => ({
+export const orderDiscount = ({ offer, amount }: Pick<AppliedDiscount, 'offer' | 'amount'>): OrderDiscount => ({
   ...pick(offer, 'id', 'title', 'code', 'kind'),
   amount,
 })
@@ -215,26 +216,31 @@ export const orderDiscountView = ({ amount, ...discount }: OrderDiscount, curren
 
 /**
  * Returns a sentence why the cart's code takes nothing off.
- * @param counted the discounts that apply instead
+ * @param applied the discounts that apply instead
  */
-export function unusableReasonOf(offers: Offers, offer: Offer, offered: Offered, counted: readonly Counted[]): string | undefined {
-  if (counted.some((one) => one.offer.id === offer.id)) return undefined
-  const { why } = evaluate(offers, offer, offered)
-  const name = nameOf(offer)
+export function notAppliedReasonOf(
+  offers: Offers,
+  offer: Offer,
+  input: DiscountInput,
+  applied: readonly AppliedDiscount[],
+): string | undefined {
+  if (applied.some((one) => one.offer.id === offer.id)) return undefined
+  const { why } = evaluate(offers, offer, input)
+  const name = discountNameOf(offer)
   switch (why) {
     case undefined:
       if (offer.kind === 'FREE_SHIPPING') return `${name} makes shipping free, but the cart has no paid shipping method yet`
-      return counted.some((one) => one.offer.kind !== 'FREE_SHIPPING')
+      return applied.some((one) => one.offer.kind !== 'FREE_SHIPPING')
         ? `${name} does not apply, because another discount is larger`
         : undefined
     case 'UNDER_MINIMUM':
-      return `${name} requires a minimum purchase of ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(offered.currency))} ${offered.currency} of its products`
+      return `${name} requires a minimum purchase of ${decimalOf(offer.minSubtotal ?? 0, decimalsOf(input.currency))} ${input.currency} of its products`
     case 'NOTHING_ELIGIBLE':
       return `${name} does not apply to the products in the cart`
     case 'OTHER_CURRENCY':
       return `${name} has another currency than the cart`
     default:
-      return `${name} ${closedWords[why]}`
+      return `${name} ${unavailableTexts[why]}`
   }
 }
 

@@ -1,6 +1,6 @@
 export { offerOfCode, offersOfCart, offersWith, tryDiscountCode } from './offers.ts'
 export type { DiscountDeps } from './providers.ts'
-export { giveBackDiscounts, takeDiscounts, userOf } from './redemption.ts'
+export { discountCustomerOf, giveBackDiscounts, takeDiscounts } from './redemption.ts'
 export {
   changeDiscount,
   createDiscount,

@@ -2,7 +2,16 @@ import { AppError } from '../../../core/errors.ts'
 import { hmac } from '../../../lib/seal.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
 import { type CodeCaller, findByCode } from '../../identity/auth/index.ts'
-import { closedBy, closedIn, codeKeyOf, type DiscountUse, discountTries, noOffers, type Offer, type Offers } from './domain.ts'
+import {
+  codeKeyOf,
+  type DiscountUse,
+  discountCodeLimits,
+  noOffers,
+  type Offer,
+  type Offers,
+  unavailableReasonIn,
+  unavailableReasonOf,
+} from './domain.ts'
 import type { DiscountDeps } from './providers.ts'
 
 /** The shopper of a cart. */
@@ -33,7 +42,7 @@ type OfferContext = { readonly shopper: Shopper; readonly mode: Mode; readonly p
 export async function offersWith(deps: DiscountDeps, all: readonly Offer[], { shopper, mode, productIds }: OfferContext): Promise<Offers> {
   if (all.length === 0) return noOffers
   const now = deps.clock.now()
-  const open = all.filter((offer) => closedBy(offer, 0, now) === undefined)
+  const open = all.filter((offer) => unavailableReasonOf(offer, 0, now) === undefined)
   const [collections, uses] = await Promise.all([collectionsFor(deps, open, productIds), usesBy(deps, open, shopper, mode)])
   return { all, collections, uses }
 }
@@ -68,7 +77,7 @@ export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper,
   const offer = await deps.discountStore.findByCode(shopper.shopId, codeKeyOf(code))
   if (!offer || (offer.currency !== null && offer.currency !== currency)) return undefined
   const offers = await offersWith(deps, [offer], { shopper, mode, productIds: [] })
-  return closedIn(offers, offer, deps.clock.now()) === undefined ? offer : undefined
+  return unavailableReasonIn(offers, offer, deps.clock.now()) === undefined ? offer : undefined
 }
 
 /**
@@ -76,7 +85,7 @@ export async function offerOfCode(deps: DiscountDeps, { code, currency, shopper,
  * @throws AppError NOT_FOUND for every cause, so that guessing reveals nothing; RATE_LIMITED
  */
 export async function tryDiscountCode(deps: DiscountDeps, { code, currency, shopper, mode, ...trier }: TypedCode): Promise<Offer> {
-  const found = await findByCode(deps, discountTries, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))
+  const found = await findByCode(deps, discountCodeLimits, trier, () => offerOfCode(deps, { code, currency, shopper, mode }))
   if (!found) throw new AppError('NOT_FOUND', 'No such discount')
   return found
 }

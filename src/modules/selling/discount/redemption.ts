@@ -1,26 +1,34 @@
 import type { Writer } from '../../../../db/engine.ts'
 import { AppError } from '../../../core/errors.ts'
-import { type Closed, type Counted, closedBy, closedWords, type DiscountUse, nameOf } from './domain.ts'
+import {
+  type AppliedDiscount,
+  type DiscountUse,
+  discountNameOf,
+  type UnavailableReason,
+  unavailableReasonOf,
+  unavailableTexts,
+} from './domain.ts'
 import { customerKeyOf, type Shopper } from './offers.ts'
 import type { DiscountDeps } from './providers.ts'
 
-const refused = (counted: Counted, why: Closed) =>
-  new AppError('CONFLICT', `${nameOf(counted.offer)} ${closedWords[why]}. Read the cart again`, { code: 'discount_unavailable' })
-const changed = (counted: Counted) =>
-  new AppError('CONFLICT', `${nameOf(counted.offer)} has changed. Read the cart again`, { code: 'discount_unavailable' })
+const unavailableError = ({ offer }: AppliedDiscount, why: UnavailableReason) =>
+  new AppError('CONFLICT', `${discountNameOf(offer)} ${unavailableTexts[why]}. Read the cart again`, { code: 'discount_unavailable' })
+const changedError = ({ offer }: AppliedDiscount) =>
+  new AppError('CONFLICT', `${discountNameOf(offer)} has changed. Read the cart again`, { code: 'discount_unavailable' })
 
 /** In order of their ids, so that concurrent writes do not deadlock. */
-const inOrder = (all: readonly Counted[]): Counted[] => [...all].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
+const sortById = (discounts: readonly AppliedDiscount[]): AppliedDiscount[] =>
+  [...discounts].sort((a, b) => (a.offer.id < b.offer.id ? -1 : 1))
 
 type DiscountUseRequest = {
   readonly orderId: string
   readonly mode: DiscountUse['mode']
   readonly shopper: Shopper
-  readonly counted: readonly Counted[]
+  readonly discounts: readonly AppliedDiscount[]
 }
 
 /** Returns the customer key of an order. Called before its write, which awaits only locks. */
-export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
+export const discountCustomerOf = async (deps: DiscountDeps, shopper: Shopper): Promise<string> => {
   const customer = await customerKeyOf(deps, shopper)
   if (customer === undefined) throw new Error('the order has neither a customer nor an e-mail address')
   return customer
@@ -29,21 +37,21 @@ export const userOf = async (deps: DiscountDeps, shopper: Shopper): Promise<stri
 /**
  * Records an order's discounts inside its write, after gift cards. Orders with a limited discount wait for its row,
  * those with a limit per customer for that customer's uses; others share no lock.
- * @param customer from `userOf`
+ * @param customer from `discountCustomerOf`
  * @throws AppError CONFLICT when a discount is used up, has ended or has changed; the write must then fail
  */
 export async function takeDiscounts(
   tx: Writer,
   { discountStore: store, clock }: DiscountDeps,
-  { orderId, mode, counted, customer }: Omit<DiscountUseRequest, 'shopper'> & { readonly customer: string },
+  { orderId, mode, discounts, customer }: Omit<DiscountUseRequest, 'shopper'> & { readonly customer: string },
 ): Promise<void> {
   const now = clock.now()
-  const ordered = inOrder(counted)
+  const ordered = sortById(discounts)
   for (const one of ordered) {
     const { offer } = one
     if (offer.usageLimit !== null && !(await store.use(tx, offer, now))) {
       const current = await store.find(offer.shopId, offer.id, tx)
-      throw refused(one, (current && closedBy(current, 0, now)) ?? 'DISABLED')
+      throw unavailableError(one, (current && unavailableReasonOf(current, 0, now)) ?? 'DISABLED')
     }
   }
   const limited = ordered.filter(({ offer }) => offer.perCustomerLimit !== null)
@@ -53,17 +61,17 @@ export async function takeDiscounts(
   )
   for (const one of limited) {
     const uses = await store.usesOf({ discountId: one.offer.id, customer, mode }, tx)
-    if (uses >= (one.offer.perCustomerLimit ?? 0)) throw refused(one, 'USED_BY_CUSTOMER')
+    if (uses >= (one.offer.perCustomerLimit ?? 0)) throw unavailableError(one, 'USED_BY_CUSTOMER')
   }
   for (const { offer } of ordered) await store.insertUse(tx, { discountId: offer.id, orderId, customer, mode, at: now })
   // Reads behind the row of its use, which blocks a new limit from counting until this write ends.
   for (const one of ordered) {
     const { offer } = one
     const current = await store.find(offer.shopId, offer.id, tx)
-    const closed = current ? closedBy({ ...current, usageLimit: null }, 0, now) : 'DISABLED'
-    if (closed !== undefined) throw refused(one, closed)
+    const reason = current ? unavailableReasonOf({ ...current, usageLimit: null }, 0, now) : 'DISABLED'
+    if (reason !== undefined) throw unavailableError(one, reason)
     const isSame = (current?.usageLimit === null) === (offer.usageLimit === null)
-    if (!isSame || current?.perCustomerLimit !== offer.perCustomerLimit) throw changed(one)
+    if (!isSame || current?.perCustomerLimit !== offer.perCustomerLimit) throw changedError(one)
   }
 }
 

@@ -8,7 +8,7 @@ import { discounts, discountUses } from '../../../../db/schema/discounts.ts'
 import { carts } from '../../../../db/schema/selling.ts'
 import { createCache } from '../../../core/cache.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import { automaticPerShopMax, type Discount, type DiscountUse, endedKnownMs, type Offer, offerOf } from './domain.ts'
+import { automaticPerShopMax, type Discount, type DiscountUse, endedVisibleMs, type Offer, offerOf } from './domain.ts'
 
 /** A shop's discounts as its carts need them. */
 type ShopOffers = { readonly automatic: readonly Offer[]; readonly hasCodes: boolean }
@@ -124,7 +124,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
   const changed = (tx: Writer, shopId: string): void => tx.afterCommit(() => offersByShop.delete(shopId))
 
   function readOffers(shopId: string, now: number): ShopOffers | Promise<ShopOffers> {
-    const [automatic, coded] = [read.all(automaticOf, { shopId, since: now - endedKnownMs }), read.first(anyCode, { shopId })]
+    const [automatic, coded] = [read.all(automaticOf, { shopId, since: now - endedVisibleMs }), read.first(anyCode, { shopId })]
     if (automatic instanceof Promise || coded instanceof Promise)
       return Promise.all([automatic, coded]).then(([some, any]) => ({ automatic: some.map(offerOf), hasCodes: any !== undefined }))
     return { automatic: automatic.map(offerOf), hasCodes: coded !== undefined }
@@ -133,7 +133,7 @@ export function createDiscountStore({ read, foreignVersion }: Pick<Database, 're
   return {
     /** Reads a shop's automatic discounts and the one of a cart's code, in one query. */
     async ofCart(shopId: string, cartId: string, now: number): Promise<readonly Offer[]> {
-      if (!offersByShop.isEnabled()) return (await read.all(ofCart, { shopId, cartId, since: now - endedKnownMs })).map(offerOf)
+      if (!offersByShop.isEnabled()) return (await read.all(ofCart, { shopId, cartId, since: now - endedVisibleMs })).map(offerOf)
       const found = offersByShop.getOrLoad(shopId, () => readOffers(shopId, now))
       const { automatic, hasCodes } = (found instanceof Promise ? await found : found) as ShopOffers
       if (!hasCodes) return automatic

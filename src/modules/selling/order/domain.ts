@@ -225,16 +225,16 @@ const rest: SagaStep = { kind: 'rest' }
 
 /** Returns the next step. The same state always leads to the same step, so any run can continue after a crash. */
 export function nextStep({ order, payments }: Saga, now: number): SagaStep {
-  const live = payments.find(isOpenPayment)
+  const openPayment = payments.find(isOpenPayment)
   switch (order.status) {
     case 'PENDING_PAYMENT': {
       if (order.amountDue === 0) return { kind: 'confirm' }
       const paid = payments.find(isPaidAfterEnding)
       // Both must not be captured: the open one is voided first.
-      if (paid) return live ? { kind: 'void', payment: live } : { kind: 'accept', payment: paid }
+      if (paid) return openPayment ? { kind: 'void', payment: openPayment } : { kind: 'accept', payment: paid }
       // The shop marks a manual payment as paid.
-      if (!live || isLost(live) || isManualPayment(live)) return rest
-      return nextPaymentStep(live, order.expiresAt <= now)
+      if (!openPayment || isLost(openPayment) || isManualPayment(openPayment)) return rest
+      return nextPaymentStep(openPayment, order.expiresAt <= now)
     }
     case 'PAID':
       return { kind: 'confirm' }
@@ -243,13 +243,15 @@ export function nextStep({ order, payments }: Saga, now: number): SagaStep {
     case 'CANCELLED':
       // A cancelled sale: the write of its refund reversed the rest.
       if (order.confirmedAt !== null) return rest
-      if (live && isLost(live)) return { kind: 'abandon', payment: live }
+      if (openPayment && isLost(openPayment)) return { kind: 'abandon', payment: openPayment }
       // An undecided payment may take days, and some are never voided: stock does not wait for them.
-      if (live && live.status !== 'PROCESSING' && order.attempts < undecidedAsksMax) return { kind: 'void', payment: live }
+      if (openPayment && openPayment.status !== 'PROCESSING' && order.attempts < undecidedQueriesMax)
+        return { kind: 'void', payment: openPayment }
       if (order.holds !== 'RELEASED') return { kind: 'release' }
       // Nobody decides it any more. It is watched like other ended payments.
-      if (live && live.status !== 'AUTHORIZED' && live.createdAt + undecidedMs <= now) return { kind: 'abandon', payment: live }
-      if (live) return { kind: 'void', payment: live }
+      if (openPayment && openPayment.status !== 'AUTHORIZED' && openPayment.createdAt + undecidedMs <= now)
+        return { kind: 'abandon', payment: openPayment }
+      if (openPayment) return { kind: 'void', payment: openPayment }
       return order.status === 'COMPENSATING' ? { kind: 'endCompensation' } : finalStep({ order, payments })
     case 'CONFIRMED':
     case 'FULFILLED':
@@ -275,21 +277,19 @@ export const isUnwanted = ({ order, payments }: Saga, { id, status }: Pick<Payme
   payments.some((one) => one.id !== id && (isOpenPayment(one) || isPaidAfterEnding(one)))
 
 /** After its time an order may turn out to be paid, but is not charged any more. */
-function nextPaymentStep(live: Payment, isOver: boolean): SagaStep {
-  if (isOver) return hasNoReferences(live) ? rest : { kind: 'ask', payment: live }
-  if (live.status === 'AUTHORIZED') return { kind: 'capture', payment: live }
-  return { kind: live.status === 'PENDING' && live.processorReference === null ? 'create' : 'ask', payment: live }
+function nextPaymentStep(openPayment: Payment, isExpired: boolean): SagaStep {
+  if (isExpired) return hasNoReferences(openPayment) ? rest : { kind: 'ask', payment: openPayment }
+  if (openPayment.status === 'AUTHORIZED') return { kind: 'capture', payment: openPayment }
+  return { kind: openPayment.status === 'PENDING' && openPayment.processorReference === null ? 'create' : 'ask', payment: openPayment }
 }
 
 /** How long an order waits for an undecided payment. */
 export const processingMs = 7 * dayMs
 /** After this time an undecided payment of an ended order is watched like other ended payments. */
 const undecidedMs = 2 * processingMs
-const pollFirstMs = 30_000
-const pollPauseMaxMs = 10 * 60_000
-const pollPauseProcessingMs = 60 * 60_000
+const pollPauseMs = { first: 30_000, max: 10 * 60_000, maxProcessing: 60 * 60_000 } as const
 /** The last query before an order expires, in case the page was closed and the webhook lost. */
-const lastLookMs = 60_000
+const lastQueryMs = 60_000
 
 /**
  * Returns when a waiting or undecided payment is queried next: with growing pauses.
@@ -300,10 +300,10 @@ export function pollAt(
   { expiresAt }: Pick<Order, 'expiresAt'>,
   now: number,
 ): number {
-  const pauseMax = status === 'PROCESSING' ? pollPauseProcessingMs : pollPauseMaxMs
-  const next = now + Math.min(pauseMax, Math.max(pollFirstMs, now - createdAt))
-  const last = expiresAt - lastLookMs
-  return last > now + pollFirstMs ? Math.min(next, last) : next
+  const pauseMax = status === 'PROCESSING' ? pollPauseMs.maxProcessing : pollPauseMs.max
+  const next = now + Math.min(pauseMax, Math.max(pollPauseMs.first, now - createdAt))
+  const last = expiresAt - lastQueryMs
+  return last > now + pollPauseMs.first ? Math.min(next, last) : next
 }
 
 /** How long an order waits for its payment before its stock is released. */
@@ -322,7 +322,7 @@ export const ordersPerCartMax = 10
 /** The least time for a payment that starts shortly before its order expires. */
 export const paymentTimeMs = 15 * 60 * 1000
 /** Queries of an undecided payment before it is voided. */
-export const undecidedAsksMax = 5
+export const undecidedQueriesMax = 5
 /** Attempts to confirm a paid order before it is refunded. */
 export const confirmAttemptsMax = 20
 const backoffFirstMs = 15_000

@@ -45,7 +45,7 @@ async function storeEffect(
 ): Promise<void> {
   await app.deps.db.write(async (tx) => {
     await tx.insert(attempts).values({ id, bucket: 'effect', at: 0 })
-    await claimedKey.keep(tx, 201, { id }, isSure)
+    await claimedKey.storeAnswer(tx, 201, { id }, isSure)
     if (error) throw error
   })
 }
@@ -65,7 +65,7 @@ describe('a key', () => {
     await using app = await testApp()
     const claimedKey = expectClaimed(await claim(app))
     await storeEffect(app, claimedKey, 'effect')
-    await claimedKey.fail(409, { message: 'too late' })
+    await claimedKey.storeRefusal(409, { message: 'too late' })
     await claimedKey.release()
     expect(await claim(app)).toEqual({ kind: 'replay', status: 201, body: '{"id":"effect"}' })
   })
@@ -106,7 +106,7 @@ describe('a key', () => {
     expect(await effectsIn(app)).toEqual(['by the second'])
     expect(await claim(app)).toMatchObject({ kind: 'replay', body: '{"id":"by the second"}' })
     // The late failure of the first attempt does not replace the stored response.
-    await first.fail(409, { message: 'too late' })
+    await first.storeRefusal(409, { message: 'too late' })
     await first.release()
     expect(await claim(app)).toMatchObject({ kind: 'replay', status: 201 })
   })
@@ -336,13 +336,13 @@ describe('over HTTP', () => {
     await claims.flushEnded()
     const [row] = await db.read.select().from(idempotencyKeys)
     expect(row?.leaseUntil).toBe(0)
-    expect(expectClaimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).isResumed).toBe(true)
 
     const other = expectClaimed(await claims.claim({ ...request, key: 'key-2' }))
     db.write = () => Promise.reject(new DatabaseUnavailable('away'))
     await expect(other.release()).rejects.toThrow('away')
     db.write = write
-    expect(expectClaimed(await claims.claim({ ...request, key: 'key-2' })).resumed).toBe(true)
+    expect(expectClaimed(await claims.claim({ ...request, key: 'key-2' })).isResumed).toBe(true)
   })
 
   test('a claim with a lost commit changes nothing: the response says so, and the key is free at once', async () => {
@@ -414,7 +414,7 @@ describe('over HTTP', () => {
     await using app = await testApp()
     expectClaimed(await claim(app))
     app.clock.advance(-3_600_000)
-    expect(expectClaimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).isResumed).toBe(true)
   })
 
   test('a key of a dead process is taken over at once with SQLite, and after its lease with PostgreSQL', async () => {
@@ -429,10 +429,10 @@ describe('over HTTP', () => {
     expect((await next.claim({ ...request, fingerprint: 'b' })).kind).toBe('mismatch')
     const found = await next.claim(request)
     if (engine === 'postgres') return expect(found.kind).toBe('inFlight')
-    expect(expectClaimed(found).resumed).toBe(true)
+    expect(expectClaimed(found).isResumed).toBe(true)
     expect((await next.claim(request)).kind).toBe('inFlight')
     await expectClaimed(found).handOver()
-    expect(expectClaimed(await next.claim(request)).resumed).toBe(true)
+    expect(expectClaimed(await next.claim(request)).isResumed).toBe(true)
   })
 
   test('a lease is renewed during the work and not afterwards', async () => {
@@ -444,7 +444,7 @@ describe('over HTTP', () => {
     expect((await claim(app)).kind).toBe('inFlight')
     await first.handOver()
     await first.renew()
-    expect(expectClaimed(await claim(app)).resumed).toBe(true)
+    expect(expectClaimed(await claim(app)).isResumed).toBe(true)
   })
 
   test('an empty, too long or non-ASCII key is 400, as is a missing one that is required', async () => {

@@ -7,9 +7,9 @@ import {
   bestReduction,
   codeKeyOf,
   type Discount,
+  type DiscountInputLine,
   freeShipping,
   type Offer,
-  type OfferedLine,
   type Offers,
   offerOf,
   reductionOf,
@@ -44,7 +44,7 @@ const now = 1_000_000
 const offerWith = (fields: Partial<Discount> = {}): Offer => offerOf({ ...baseDiscount, ...fields })
 const offersOf = (...all: Offer[]): Offers => ({ all, collections: new Map([['p1', new Set(['c1'])]]), uses: new Map() })
 const offered = (...lines: [total: number, productId?: string][]) => ({
-  lines: lines.map(([total, productId]): OfferedLine => ({ total, productId })),
+  lines: lines.map(([total, productId]): DiscountInputLine => ({ total, productId })),
   currency: 'USD',
   now,
 })
@@ -98,9 +98,9 @@ describe('the amount of a discount', () => {
   test('applies a discount to its products and to the products of its collections', () => {
     const reductionFor = (fields: Partial<Discount>) =>
       bestReduction(offersOf(offerWith(fields)), offered([1_000, 'p1'], [500, 'p2'], [100]))
-    expect(reductionFor({})).toMatchObject({ amount: 160, ofLines: [100, 50, 10] })
-    expect(reductionFor({ productIds: ['p2'] })).toMatchObject({ amount: 50, ofLines: [0, 50, 0] })
-    expect(reductionFor({ collectionIds: ['c1'] })).toMatchObject({ amount: 100, ofLines: [100, 0, 0] })
+    expect(reductionFor({})).toMatchObject({ amount: 160, lineAmounts: [100, 50, 10] })
+    expect(reductionFor({ productIds: ['p2'] })).toMatchObject({ amount: 50, lineAmounts: [0, 50, 0] })
+    expect(reductionFor({ collectionIds: ['c1'] })).toMatchObject({ amount: 100, lineAmounts: [100, 0, 0] })
     expect(reductionFor({ productIds: ['p2'], collectionIds: ['c1'] })).toMatchObject({ amount: 150 })
     expect(reductionFor({ collectionIds: ['c2'] })).toBeUndefined()
   })

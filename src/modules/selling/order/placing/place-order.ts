@@ -10,7 +10,7 @@ import { isOpenPayment, type PaymentChoice } from '../../../payments/payment/dom
 import { type Choices, createPayment, paymentsWithin } from '../../../payments/payment/index.ts'
 import { type CartSnapshot, convertCart, isCardItem, isConvertible, type Priced } from '../../cart/index.ts'
 import { orderDiscount } from '../../discount/domain.ts'
-import { takeDiscounts, userOf } from '../../discount/index.ts'
+import { discountCustomerOf, takeDiscounts } from '../../discount/index.ts'
 import { holdGiftCards } from '../../gift-card/index.ts'
 import {
   type Order,
@@ -61,7 +61,7 @@ export async function placeOrder(
 ): Promise<SagaRun> {
   const { customerId, shopId } = snapshot.cart
   // Discounts need their counts and limits read in any case.
-  const customer = priced.discounts.length > 0 ? await userOf(deps, { shopId, customerId, email }) : undefined
+  const customer = priced.discounts.length > 0 ? await discountCustomerOf(deps, { shopId, customerId, email }) : undefined
   const purchase = { snapshot, mode, priced, email, placedFrom, customer }
   /** @param isKnown expects the stock as it was read, and waits for nothing */
   const writeOrder = (isKnown: boolean) =>
@@ -89,7 +89,7 @@ export async function placeOrder(
     if (isKnown && error instanceof NothingChanged) return writeOrder(false)
     throw error
   })
-  const { draft, inserted, payments, ...placed } = await placing.catch((error: unknown) => refuse(deps, purchase, error))
+  const { draft, inserted, payments, ...placed } = await placing.catch((error: unknown) => throwRefusal(deps, purchase, error))
   const order = { ...draft, number: await inserted.number }
   return { order, payments, unsent: payments[0] && { id: payments[0].id, fallbacks, isFallback: false }, placed }
 }
@@ -113,7 +113,7 @@ async function takeResources(
   await convertCart(tx, deps, cart)
   const reserved = await (isKnown ? reserveKnownStock : reserveStock)(tx, deps, units)
   await holdGiftCards(tx, deps, { orderId: id, draws: priced.draws })
-  if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, counted: priced.discounts, customer })
+  if (customer !== undefined) await takeDiscounts(tx, deps, { orderId: id, mode, discounts: priced.discounts, customer })
   if (cart.customerId !== null) await countOrder(tx, { customerId: cart.customerId, currency, mode })
   return reserved
 }
@@ -130,7 +130,7 @@ const limitsOf = ({ config }: OrderDeps) => ({
  * @throws AppError CONFLICT for a cart that is not open, was changed or was checked out too often, or a shop that has
  *   gone live; RATE_LIMITED for an address or a shop with too many unpaid orders; another error as it is
  */
-async function refuse(deps: OrderDeps, { snapshot: { cart }, placedFrom }: Purchase, error: unknown): Promise<never> {
+async function throwRefusal(deps: OrderDeps, { snapshot: { cart }, placedFrom }: Purchase, error: unknown): Promise<never> {
   // Only the mode can be null: the shop has another mode by now.
   if (isNullViolation(error)) throw new AppError('CONFLICT', 'The shop has just gone live. Check out again', { code: 'cart_changed' })
   if (!(error instanceof NothingChanged)) throw error

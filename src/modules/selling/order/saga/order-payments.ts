@@ -42,7 +42,7 @@ import type { OrderContents, SagaContext, SagaRun } from './saga-context.ts'
  * @returns the order afterwards; `unanswered` without a reliable answer, or when a voided payment is still open;
  *   `taken` while another run holds the payment: nothing has changed then
  */
-export async function askPayment(
+export async function advancePayment(
   deps: OrderDeps,
   operation: PaymentOperation,
   payment: Payment,
@@ -81,7 +81,7 @@ export async function handleAnswer(
   await syncRefunds(deps, payment, answer)
   const ended = stillOpenAtProcessor(after, payment, answer)
   if (!ended || !isUnwanted(after, ended, deps.clock.now())) return after
-  const voided = await askPayment(deps, 'void', ended, context)
+  const voided = await advancePayment(deps, 'void', ended, context)
   // The run that holds it voids it too.
   return voided === 'taken' ? after : voided
 }

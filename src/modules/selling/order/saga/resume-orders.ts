@@ -62,10 +62,10 @@ export async function resumeOrders(deps: OrderDeps, dueBy = deps.clock.now()): P
         const { orderId } = await settleRefund(deps, id, context)
         await runSaga(deps, orderId, context)
       }
-      await guarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, openRefundStatuses, { resumeAt }))
+      await runGuarded(deps, id, resumeRefund, (tx, resumeAt) => store.changeRefund(tx, id, openRefundStatuses, { resumeAt }))
     }),
     runInLanes(deps, 'order', orders, (id) =>
-      guarded(
+      runGuarded(
         deps,
         id,
         () => runSaga(deps, id),
@@ -83,8 +83,8 @@ export async function expireOrders(deps: OrderDeps): Promise<void> {
     const due = await deps.orderStore.toExpire(deps.clock.now(), laneBatch)
     const started = await runInLanes(deps, 'expiry', due, async (id) => {
       // The money may be captured already. The order expires if not.
-      await guarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
-      await guarded(deps, id, () => expireOrder(deps, id))
+      await runGuarded(deps, id, () => refreshSaga(deps, id, newSagaContext(deps)))
+      await runGuarded(deps, id, () => expireOrder(deps, id))
     })
     // The rest belongs to lanes that are still running.
     if (due.length < laneBatch || started === 0) return
@@ -123,7 +123,7 @@ async function sweepPayment(deps: OrderDeps, id: string): Promise<void> {
 }
 
 /** Runs one row. Its failure must not delay the others, now or in the next run. */
-async function guarded(
+async function runGuarded(
   deps: OrderDeps,
   id: string,
   run: () => Promise<unknown>,

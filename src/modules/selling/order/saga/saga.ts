@@ -14,7 +14,7 @@ import {
   pollAt,
   type Saga,
   type SagaStep,
-  undecidedAsksMax,
+  undecidedQueriesMax,
 } from '../domain.ts'
 import { appendEvent } from '../events.ts'
 import type { OrderDeps } from '../providers.ts'
@@ -22,7 +22,7 @@ import { notifyCancelled } from '../refunds/refund-effects.ts'
 import { refundExcess, settleRefund } from '../refunds/refunds.ts'
 import { readOrderContents, recordSale, releaseHolds } from './confirm-order.ts'
 import { failOverPayment } from './fail-over.ts'
-import { abandonUnresolvedPayment, acceptPayment, askPayment } from './order-payments.ts'
+import { abandonUnresolvedPayment, acceptPayment, advancePayment } from './order-payments.ts'
 import { newSagaContext, type SagaContext, type SagaRun } from './saga-context.ts'
 
 /** No saga needs this many. More means an endless loop. */
@@ -52,7 +52,7 @@ export async function runSaga(
     const step = nextStep(saga, now)
     // A second query in a row would get the same answer.
     const isRepeated = (step.kind === 'ask' && isQueried) || (step.kind === 'void' && givenUp.has(step.payment.id))
-    if (step.kind === 'rest' || isRepeated) return settleAtRest(deps, saga, step, context)
+    if (step.kind === 'rest' || isRepeated) return endRun(deps, saga, step, context)
     if (context.deadline !== undefined && now >= context.deadline && 'payment' in step) return scheduleResume(deps, saga, now)
     isQueried ||= step.kind === 'ask'
     if (step.kind === 'void') givenUp.add(step.payment.id)
@@ -73,7 +73,7 @@ export async function refreshSaga(deps: OrderDeps, orderId: string, context: Sag
   const saga = await runSaga(deps, orderId, context)
   const last = paymentOf(saga)
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || !hasFailed(last) || last.processorReference === null) return saga
-  const after = await askPayment(deps, 'ask', last, context)
+  const after = await advancePayment(deps, 'ask', last, context)
   return after === 'unanswered' || after === 'taken' ? saga : runSaga(deps, orderId, context, after)
 }
 
@@ -98,7 +98,7 @@ export async function voidOpenPayment(deps: OrderDeps, saga: Saga, context: Saga
   if (saga.order.status !== 'PENDING_PAYMENT' || !last || last.status === 'VOIDED' || isUnknownToProcessor(last)) return saga
   if (isLost(last)) return 'unanswered'
   if (context.deadline !== undefined && deps.clock.now() >= context.deadline) return 'unanswered'
-  const after = await askPayment(deps, 'void', last, context)
+  const after = await advancePayment(deps, 'void', last, context)
   // A retry in a moment must not wait for this lease.
   if (after === 'unanswered') await deps.db.write((tx) => endLeases(tx, deps, saga.order.id, context.holder), locking)
   return typeof after === 'string' ? after : runSaga(deps, saga.order.id, context, after)
@@ -112,7 +112,7 @@ export async function loadSaga({ orderStore }: OrderDeps, orderId: string): Prom
 }
 
 /** Ends a run. No time is set, unless the processor owes an answer or the shopper is paying. */
-async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, context: SagaContext): Promise<SagaRun> {
+async function endRun(deps: OrderDeps, saga: SagaRun, step: SagaStep, context: SagaContext): Promise<SagaRun> {
   const { order } = saga
   if (step.kind === 'ask' && step.payment.status === 'PENDING') return handleUndecided(deps, saga, context)
   const now = deps.clock.now()
@@ -131,7 +131,7 @@ async function settleAtRest(deps: OrderDeps, saga: SagaRun, step: SagaStep, cont
 async function handleUndecided(deps: OrderDeps, saga: Saga, context: SagaContext): Promise<Saga> {
   const attempts = await postpone(deps, saga, context)
   const payment = paymentOf(saga)
-  if (attempts >= undecidedAsksMax && payment) await askPayment(deps, 'void', payment, context)
+  if (attempts >= undecidedQueriesMax && payment) await advancePayment(deps, 'void', payment, context)
   return loadSaga(deps, saga.order.id)
 }
 
@@ -157,7 +157,7 @@ async function executeStep(
     case 'ask':
     case 'capture':
     case 'void': {
-      const after = await askPayment(deps, step.kind, step.payment, context, saga)
+      const after = await advancePayment(deps, step.kind, step.payment, context, saga)
       if (after === 'taken') {
         await scheduleResume(deps, saga, deps.clock.now() + leaseMs)
         return undefined
@@ -168,7 +168,7 @@ async function executeStep(
       const failedOver = step.kind === 'create' ? await failOverPayment(deps, saga, step.payment, context) : undefined
       if (failedOver) return failedOver
       const attempts = await postpone(deps, saga, context)
-      if (step.kind === 'create' && attempts >= undecidedAsksMax) await askPayment(deps, 'void', step.payment, context)
+      if (step.kind === 'create' && attempts >= undecidedQueriesMax) await advancePayment(deps, 'void', step.payment, context)
       return undefined
     }
     case 'abandon':

@@ -15,6 +15,7 @@ import { parseConfig } from '../src/config.ts'
 import { system } from '../src/core/command-context.ts'
 import { openInstance } from '../src/instance.ts'
 import { buildProduct, searchWords, sortKeys } from '../src/modules/catalog/products/domain.ts'
+import { productRowOf } from '../src/modules/catalog/products/listing.ts'
 import { renderProduct } from '../src/modules/catalog/products/summary.ts'
 import { createMerchant } from '../src/modules/identity/merchant/service.ts'
 import { contextOf, readPrivateKey } from '../src/modules/shop/shop/service.ts'
@@ -160,7 +161,7 @@ function statements(db: Sqlite): (builtProduct: BuiltProduct) => void {
   const words = db.prepare('INSERT INTO product_words (rowid, words) VALUES (? * 1048576, ?)')
   return (builtProduct) => {
     const { product: p, variants } = builtProduct
-    product(p)
+    product(productRowOf(builtProduct))
     for (const one of variants) variant(one)
     const rendered = renderProduct(builtProduct)
     document(rendered.document)

@@ -32,6 +32,9 @@ async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ShopList):
   return { blocks, tail: Number(rows.find(({ last }) => last === null)?.records ?? 0) }
 }
 
+/** A page beyond every list, for the total alone. */
+export const totalOnly = { limit: 0, offset: Number.POSITIVE_INFINITY } as const
+
 /**
  * Returns a page of ids, newest first.
  * @returns the exact `total`; `isLong`: call `extendBlocks`

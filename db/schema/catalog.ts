@@ -45,10 +45,16 @@ export const products = table(
     createdAs: enumText('created_as', ['DRAFT', 'ACTIVE', 'ARCHIVED']).notNull().default('DRAFT'),
     /** Each unit of a GIFT_CARD that is paid issues a gift card over its price. */
     kind: enumText('kind', ['STANDARD', 'GIFT_CARD']).notNull().default('STANDARD'),
+    /** Sort keys, as in the product's document, for the staff's list. The store computes them. */
+    titleKey: text('title_key').notNull().default(''),
+    priceKey: text('price_key').notNull().default(''),
   },
   (product) => [
     uniqueIndex('products_handle').on(product.shopId, product.handle),
     index('products_shop').on(product.shopId, product.id),
+    // Each contains status and id, so that a page of ids reads the index alone.
+    index('products_title').on(product.shopId, product.titleKey, product.status, product.id),
+    index('products_price').on(product.shopId, product.priceKey, product.status, product.id),
     index('products_created').on(product.createdAt),
   ],
 )

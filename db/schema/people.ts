@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { bool, enumText, index, instant, int, json, primaryKey, reference, table, text, uniqueIndex } from '../columns.ts'
 
 /** Merchants and super admins, who share one login and unique e-mail addresses. */
@@ -15,6 +15,10 @@ export const users = table(
 )
 
 /** Customers of shops: accounts, and shoppers that staff created or imported. */
+/** Sort key of customers by name. A customer without a name has the e-mail address, as on screens. */
+export const customerNameKey = ({ name, email }: { readonly name: SQLWrapper; readonly email: SQLWrapper }): SQL =>
+  sql`lower(case when ${name} = '' then ${email} else ${name} end)`
+
 export const customers = table(
   'customers',
   {
@@ -40,6 +44,7 @@ export const customers = table(
   (customer) => [
     uniqueIndex('customers_shop_email').on(customer.shopId, customer.email),
     index('customers_shop').on(customer.shopId, customer.id),
+    index('customers_name').on(customer.shopId, customerNameKey(customer), customer.id),
     index('customers_created').on(customer.createdAt),
   ],
 )

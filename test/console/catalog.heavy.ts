@@ -250,6 +250,40 @@ test('a product is duplicated and deleted, on a phone too', async ({ open, shop 
   expect((await shop.get(`/product-v2/${copy.id}`)).status).toBe(404)
 })
 
+test('the list is sorted by its columns, and a view saves the order', async ({ open, shop }) => {
+  await shop.add({ title: 'Sorted b', variants: [{ price: usd(300) }] })
+  await shop.add({ title: 'Sorted a', variants: [{ price: usd(500) }] })
+  await shop.add({ title: 'Sorted c', variants: [{ price: usd(400) }] })
+  const path = `s/${shop.shop.name}/products`
+  const visitor = await open({ as: shop, at: `${path}?q=sorted` })
+  const rows = async () => (await visitor.all('rowheader')).map((row) => row.slice(-1)).join('')
+  await visitor.text('3 results')
+  expect(await rows()).toBe('cab')
+  for (const [column, sort, order] of [
+    ['Product', 'title', 'abc'],
+    ['Price', 'price', 'bca'],
+    ['Price', '-price', 'acb'],
+    ['Price', '', 'cab'],
+    ['Product', 'title', 'abc'],
+  ] as const) {
+    await visitor.press(new RegExp(`^${column}$`), { role: 'link' })
+    await visitor.until(`(new URLSearchParams(location.search).get('sort') ?? '') === '${sort}'`, `sort=${sort}`)
+    await visitor.until(
+      `[...document.querySelectorAll('tbody th')].map((row) => row.innerText.trim().slice(-1)).join('') === '${order}'`,
+      `the order ${order}`,
+    )
+  }
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save view', { role: 'button' })
+  await visitor.there('Save view', { role: 'dialog' })
+  await visitor.keyFill('Name', 'By title')
+  await visitor.key('Enter')
+  await visitor.notice('Saved')
+  expect(await visitor.page.evaluate(`localStorage['souk-console-views:/console/${path}']`)).toBe(
+    JSON.stringify([{ name: 'By title', query: 'q=sorted&sort=title' }]),
+  )
+})
+
 test('a bulk archive reports failures and keeps them selected', async ({ open, app, shop }) => {
   const products = []
   for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) products.push(await shop.add({ title, variants: [{ price: usd(100) }] }))

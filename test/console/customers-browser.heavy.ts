@@ -49,6 +49,21 @@ test('a customer is created and found by keyboard only, and a taken address show
   await visitor.gone('No email is sent')
 })
 
+test('the list is sorted by name', async ({ open, data: { selling } }) => {
+  for (const name of ['Sorted a', 'Sorted b']) await post(selling, '/customer', { email: `${name.slice(-1)}@sorted.example`, name })
+  const visitor = await open({ as: selling, at: at(selling, 'customers?q=sorted') })
+  await visitor.there('Sorted a', { role: 'link' })
+  expect((await visitor.all('rowheader')).map((row) => row.slice(-1))).toEqual(['b', 'a'])
+  for (const [sort, first] of [
+    ['name', 'Sorted a'],
+    ['', 'Sorted b'],
+  ]) {
+    await visitor.press(/^Name/, { role: 'link' })
+    await visitor.until(`(new URLSearchParams(location.search).get('sort') ?? '') === '${sort}'`, `sort=${sort}`)
+    await visitor.until(`document.querySelector('tbody th')?.innerText.trim() === '${first}'`, `${first} first`)
+  }
+})
+
 test('a customer is erased after typing the address, but not with an open order', async ({ open, data: { selling } }) => {
   const order = await selling.placeOrder({ quantity: 1 })
   const { id } = await post(selling, '/customer', { email: order.email, name: long(200) })

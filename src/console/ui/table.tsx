@@ -19,6 +19,13 @@ export type Column<Row> = {
   readonly main?: boolean
 }
 
+/** Sorts by a column: each press takes the next of `sorts`, and after the last the default order. */
+export function columnSort(query: Query, ...sorts: readonly string[]): NonNullable<Column<unknown>['sort']> {
+  const at = sorts.indexOf(query.values['sort'] ?? '')
+  const direction = at < 0 ? 'none' : sorts[at]?.startsWith('-') ? 'descending' : 'ascending'
+  return { href: query.href({ sort: sorts[at + 1] }), direction }
+}
+
 const sortMarks = { ascending: ' ↑', descending: ' ↓', none: ' ↕' } as const
 
 /**

@@ -3,7 +3,7 @@ import { api, ok, type Schema } from '../../lib/api/api.ts'
 import { useResource } from '../../lib/api/resource.ts'
 import { dayOf, number } from '../../lib/format/format.ts'
 import { common } from '../../lib/i18n/common.ts'
-import { useQuery } from '../../lib/navigation/query.ts'
+import { type Query, useQuery } from '../../lib/navigation/query.ts'
 import { canManage, shopPath } from '../../lib/session/current-shop.ts'
 import { ButtonLink, CreateLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
@@ -13,16 +13,17 @@ import { Filters } from '../../ui/filters.tsx'
 import { ListTable } from '../../ui/list-view.tsx'
 import { Money } from '../../ui/money.tsx'
 import { EmptyState, Page } from '../../ui/page.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { type Column, columnSort } from '../../ui/table.tsx'
 import { t } from './i18n.ts'
 import { NewCustomerForm } from './new.tsx'
 
 type Customer = Schema<'Customer'>
 
-const columns = (): readonly Column<Customer>[] => [
+const columns = (query: Query): readonly Column<Customer>[] => [
   {
     title: common('name'),
     main: true,
+    sort: columnSort(query, 'name'),
     cell: ({ name, email, erasedAt }) => <bdi class="cut">{erasedAt ? t('erased') : name || email}</bdi>,
   },
   { title: common('email'), name: 'email', cell: ({ email, erasedAt }) => erasedAt === null && <EmailText email={email} /> },
@@ -36,11 +37,14 @@ const columns = (): readonly Column<Customer>[] => [
 export default function Customers() {
   const query = useQuery()
   const { route } = useLocation()
-  const { q, email, tag, new: isNew } = query.values
-  const customers = useResource(JSON.stringify([q, email, tag, query.page]), (signal) =>
+  const { q, email, tag, sort, new: isNew } = query.values
+  const customers = useResource(JSON.stringify([q, email, tag, sort, query.page]), (signal) =>
     ok(
       api.GET('/customer', {
-        params: { query: { ...(q && { q }), ...(email && { email }), ...(tag && { tag }), page: query.page } },
+        // The URL's values are unchecked; the API refuses unknown orders.
+        params: {
+          query: { ...(q && { q }), ...(email && { email }), ...(tag && { tag }), ...(sort && { sort }), page: query.page } as object,
+        },
         signal,
       }),
     ),
@@ -70,7 +74,7 @@ export default function Customers() {
         resource={customers}
         query={query}
         isFiltered={!!q || !!email || !!tag}
-        hasMorePages={!q}
+        hasMorePages={!q && !(tag && sort)}
         empty={
           <EmptyState
             icon="people"
@@ -81,7 +85,7 @@ export default function Customers() {
         }
         notFound={t('guests')}
         caption={t('title')}
-        columns={columns()}
+        columns={columns(query)}
         href={({ id }) => shopPath('customers', id)}
       />
       {isNew && canManage.value && (

@@ -16,11 +16,11 @@ import { FailedChanges, SelectCheckbox, SelectionActions, useProductSelection } 
 
 export default function Products() {
   const query = useQuery()
-  const { q, status, vendor, type, tag, sku } = query.values
+  const { q, status, vendor, type, tag, sku, sort } = query.values
   const filters = { q, status: status as Product['status'] | undefined, vendor, type, tag, sku }
   const isFiltered = Object.values(filters).some(Boolean)
-  const products = useResource(JSON.stringify([filters, query.page]), (signal) =>
-    ok(api.GET('/product-v2', { params: { query: { ...filters, page: query.page } as object }, signal })),
+  const products = useResource(JSON.stringify([filters, sort, query.page]), (signal) =>
+    ok(api.GET('/product-v2', { params: { query: { ...filters, sort, page: query.page } as object }, signal })),
   )
   const selection = useProductSelection(() => products.reload())
   useLiveReload(
@@ -76,7 +76,7 @@ export default function Products() {
           />
         }
         caption={common('products')}
-        columns={[...selectColumns, ...columns()]}
+        columns={[...selectColumns, ...columns(query)]}
         href={({ id }) => shopPath('products', id)}
         above={(list) => canManage.value && <SelectionActions selection={selection} shownProducts={list.data} />}
       />

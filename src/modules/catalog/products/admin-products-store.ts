@@ -1,12 +1,12 @@
-import { and, asc, desc, eq, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
 import type { Database, Reader, Writer } from '../../../../db/engine.ts'
-import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
+import { extendBlocks, readListPage, totalOnly } from '../../../../db/list-pages.ts'
 import { products, variants } from '../../../../db/schema/catalog.ts'
 import { managedSearch, productIndexed } from '../../../../db/search.ts'
 import { backfillProgressOf, searchBackfillOf } from '../../../../db/search-backfill.ts'
 import type { PageSlice } from '../../../lib/page.ts'
-import type { ProductWithVariants } from './domain.ts'
+import { type ProductWithVariants, type Sort, sorts } from './domain.ts'
 import { type AdminProductFilter, adminSearchTerms, matchesFilter } from './listing.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
@@ -41,11 +41,11 @@ export const adminProductStore = {
   /** Removes a product from the staff's search. */
   remove: (tx: Writer, id: string): Promise<void> => managedSearch.remove(tx, id),
 
-  /** Returns a page of a shop's products, newest first. */
-  async list(read: Reader, filter: AdminProductFilter, slice: PageSlice): Promise<ProductPage> {
+  /** Returns a page of a shop's products. */
+  async list(read: Reader, filter: AdminProductFilter, slice: PageSlice, sort: Sort): Promise<ProductPage> {
     const { shopId, words, values } = filter
     if (words?.length === 0) return { records: [], total: 0, isCapped: false }
-    if (words === undefined && values.length === 0) return listUnfiltered(read, shopId, slice)
+    if (words === undefined && values.length === 0) return listUnfiltered(read, shopId, slice, sort)
     const exactValues = values.map(([kind, value]) => exactWordOf(kind, value))
     // Reads the progress before the index: a product that the job indexes in between is then found twice, not missed.
     const fill = await fills.readProgress(read)
@@ -55,7 +55,7 @@ export const adminProductStore = {
     const found = fill ? [...new Set([...indexed, ...unindexed.ids])].sort().reverse() : indexed
     const ids = found.slice(0, filteredTotalMax)
     return {
-      records: await loadProducts(read, ids.slice(slice.offset, slice.offset + slice.limit)),
+      records: await loadProducts(read, await pageOfFound(read, filter, ids, slice, sort)),
       total: ids.length,
       isCapped: found.length > filteredTotalMax || !unindexed.isWhole,
     }
@@ -80,7 +80,7 @@ export const adminProductStore = {
       .orderBy(asc(products.id))
       .limit(isFiltered ? Math.min(limit, filteredChunkMax) : limit)
     const ids = rows.map(({ id }) => id)
-    const records = (await loadProducts(read, ids)).reverse()
+    const records = await loadProducts(read, ids)
     return { records: isFiltered ? records.filter((record) => matchesFilter(record, filter)) : records, scannedTo: ids.at(-1) }
   },
 
@@ -114,24 +114,57 @@ async function findUnindexed(
   return { ids: rows.map(({ id }) => id), isWhole: next.length === 0 }
 }
 
-async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice): Promise<ProductPage> {
-  const { ids, total, isLong } = await readListPage(read, { list: 'PRODUCTS', shopId }, slice)
-  return { records: await loadProducts(read, ids), total, isCapped: false, isLong }
+async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice, sort: Sort): Promise<ProductPage> {
+  const isSorted = sort !== 'newest'
+  const { ids, total, isLong } = await readListPage(read, { list: 'PRODUCTS', shopId }, isSorted ? totalOnly : slice)
+  const page = isSorted ? await sortedIds(read, sql`shop_id = ${shopId}`, slice, sort) : ids
+  return { records: await loadProducts(read, page), total, isCapped: false, isLong }
 }
 
-/** Newest first. */
+/**
+ * Returns a page of the ids that a filter found, which come newest first. Of many products of a status, the index has
+ * the order.
+ */
+async function pageOfFound(
+  read: Reader,
+  { shopId, words, values: [value, ...otherValues] }: AdminProductFilter,
+  ids: readonly string[],
+  slice: PageSlice,
+  sort: Sort,
+): Promise<string[]> {
+  const { offset, limit } = slice
+  if (sort === 'newest' || offset >= ids.length) return ids.slice(offset, offset + limit)
+  const isOfStatus = words === undefined && value?.[0] === 'status' && otherValues.length === 0
+  const isMany = ids.length === filteredTotalMax
+  return isOfStatus && isMany
+    ? sortedIds(read, sql`shop_id = ${shopId} and status = ${value[1]}`, slice, sort)
+    : sortedIds(read, inArray(products.id, [...ids]), slice, sort)
+}
+
+/** Sorts by a key; of a whole shop, along the index of the key. */
+async function sortedIds(read: Reader, where: SQL, { limit, offset }: PageSlice, sort: Sort): Promise<string[]> {
+  const { order, descending } = sorts[sort]
+  const key = sql.raw(`${order}_key ${descending ? 'desc' : 'asc'}`)
+  const rows = await read.rows<{ id: string }>(sql`select id from products where ${where} order by ${key} limit ${limit} offset ${offset}`)
+  return rows.map(({ id }) => id)
+}
+
+/** Returns products in the order of the ids. */
 async function loadProducts(read: Reader, ids: readonly string[]): Promise<ProductWithVariants[]> {
   if (ids.length === 0) return []
   const rows = await read
     .select()
     .from(products)
     .where(inArray(products.id, [...ids]))
-    .orderBy(desc(products.id))
   const variantRows = await read
     .select()
     .from(variants)
     .where(inArray(variants.productId, [...ids]))
     .orderBy(asc(variants.productId), asc(variants.position))
+  const byId = new Map(rows.map((product) => [product.id, product]))
   const byProduct = Map.groupBy(variantRows, ({ productId }) => productId)
-  return rows.map((product) => ({ product, variants: byProduct.get(product.id) ?? [] }))
+  return ids.flatMap((id) => {
+    const product = byId.get(id)
+    return product ? [{ product, variants: byProduct.get(id) ?? [] }] : []
+  })
 }

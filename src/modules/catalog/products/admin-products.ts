@@ -7,32 +7,32 @@ import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { searchTermsOf } from '../../../lib/search-terms.ts'
 import { stockStore } from '../stock/stock-store.ts'
 import { adminProductStore as store, summaryFills } from './admin-products-store.ts'
-import { searchWords } from './domain.ts'
+import { type Sort, searchWords } from './domain.ts'
 import { type AdminProductFilter, type FilterValue, filterValuesOf } from './listing.ts'
 import type { CatalogDeps } from './providers.ts'
 import { type ManagementProduct, managementViewWithUrls } from './service.ts'
 import { summaryAndTagBitsOf } from './summary.ts'
 
 /** The last word of `q` matches as a prefix. The other values match exactly. */
-type AdminProductQuery = Optional<Record<FilterValue[0], string> & { q: string }>
+type AdminProductQuery = Optional<Record<FilterValue[0], string> & { q: string; sort: Sort }>
 
 /** Further words of `q` are ignored. */
 const queryWordsMax = 10
 
-const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, ...values }: AdminProductQuery): AdminProductFilter => ({
+const filterOf = ({ id: shopId }: Pick<ShopContext, 'id'>, { q, sort: _, ...values }: AdminProductQuery): AdminProductFilter => ({
   shopId,
   words: q === undefined || q.trim() === '' ? undefined : searchTermsOf(q, queryWordsMax),
   values: filterValuesOf(values),
 })
 
-/** Lists the shop's products of every status, newest first. */
+/** Lists the shop's products of every status. */
 export async function listProducts(
   deps: CatalogDeps,
   shop: Pick<ShopContext, 'id'>,
   query: AdminProductQuery,
   slice: PageSlice,
 ): Promise<Page<ManagementProduct> & { totalCapped?: true }> {
-  const { records, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  const { records, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice, query.sort ?? 'newest')
   if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'product')
   const page = pageOf(
     records.map((record) => managementViewWithUrls(deps, record)),

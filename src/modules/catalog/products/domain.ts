@@ -7,7 +7,8 @@ import { distinctTags, handleOf, searchTermsOf, textOfHtml } from '../../../lib/
 import { variantsOfKind } from '../product-kind/domain.ts'
 import { alignValues, assertOptions, normalOptions } from '../product-options/domain.ts'
 
-export type Product = typeof products.$inferSelect
+/** A product without its sort keys, which the store computes. */
+export type Product = Omit<typeof products.$inferSelect, 'titleKey' | 'priceKey'>
 export type Variant = typeof variants.$inferSelect
 export type ProductDocument = typeof productDocuments.$inferSelect
 /** A product with its variants in order. */

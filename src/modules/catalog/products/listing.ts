@@ -1,5 +1,6 @@
+import { pick } from '../../../lib/objects.ts'
 import { matchesTerms, searchTermsOf, textOfHtml } from '../../../lib/search-terms.ts'
-import type { ProductWithVariants } from './domain.ts'
+import { type ProductWithVariants, sortKeys } from './domain.ts'
 /**
  * Counted lists: anchors count the documents between keys of a sorted list, so that page 40,000 is found without
  * reading the pages before it. Writes append changes, and a fold adds them to the anchors (see db/schema/catalog.ts).
@@ -89,6 +90,9 @@ export function tagBitsOf(tags: readonly string[]): number {
   }
   return [...bits].reduce((sum, bit) => sum + 2 ** Number(bit), 0)
 }
+
+/** Adds the sort keys of the staff's list to a product. */
+export const productRowOf = (record: ProductWithVariants) => ({ ...record.product, ...pick(sortKeys(record), 'titleKey', 'priceKey') })
 
 /** The staff's product filter: words of `q`, and values that must match exactly. */
 export type AdminProductFilter = {

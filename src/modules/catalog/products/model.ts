@@ -285,6 +285,12 @@ export const ListManaged = t.Object({
   type: t.Optional(text(255, { description: 'Case-sensitive' })),
   tag: t.Optional(text(255, { description: 'Not case-sensitive' })),
   sku: t.Optional(text(255, { description: 'The whole SKU of a variant. Not case-sensitive' })),
+  sort: t.Optional(
+    oneOf(sortNames, {
+      description:
+        'Default: newest first. By `price`: by the lowest price of the variants. If a filter other than `status` alone matches more than 1,000 products, the newest 1,000 are sorted. Does not apply to CSV, which has the oldest product first',
+    }),
+  ),
 })
 
 export const ImportQuery = t.Object({

@@ -167,7 +167,7 @@ export const catalogRoutes = (deps: HttpDeps & LiveDeps & CatalogDeps) =>
       detail: {
         operationId: 'listProducts',
         summary: 'Lists products',
-        description: `Returns products of every status, newest first, with cost and stock. Products must match all filters. With a filter, \`total\` is exact up to 1,000; above that it is 1,000 with \`totalCapped: true\`, and later pages are empty. Without a filter, \`total\` is exact.
+        description: `Returns products of every status, newest first unless \`sort\` says otherwise, with cost and stock. Products must match all filters. With a filter, \`total\` is exact up to 1,000; above that it is 1,000 with \`totalCapped: true\`, and later pages are empty. Without a filter, \`total\` is exact.
 
 After an upgrade from a version without this search, a background job indexes existing products. Until it is done, \`q\`, \`tag\` and \`sku\` find only indexed products, and \`status\`, \`vendor\` and \`type\` miss products if more than 10,000 are not indexed yet. The response then says \`totalCapped: true\`.`,
       },

@@ -21,7 +21,7 @@ import type { FoundProducts, SearchQuery } from '../../../../db/search-words.ts'
 import { pick } from '../../../lib/objects.ts'
 import { findByHandle } from '../../../lib/search-terms.ts'
 import type { Product, ProductDocument, ProductWithVariants, SortOrder, Stock, Variant } from './domain.ts'
-import type { Bucket } from './listing.ts'
+import { type Bucket, productRowOf } from './listing.ts'
 import type { RenderedProduct } from './summary.ts'
 
 export type { ProductFilter } from '../../../../db/product-filter.ts'
@@ -56,12 +56,8 @@ const insertVariants = insertAllOf(variants)
 const insertTags = insertAllOf(productTags)
 const insertInnerPrices = insertAllOf(productInnerPrices)
 const insertChanges = insertAllOf(listingChanges)
-const updateProduct = updateOf(
-  products,
-  and(eq(products.id, sql.placeholder('which')), eq(products.version, sql.placeholder('versionBefore'))),
-  ['id'],
-)
 const which = sql.placeholder('which')
+const updateProduct = updateOf(products, and(eq(products.id, which), eq(products.version, sql.placeholder('versionBefore'))), ['id'])
 const updateDocument = updateOf(productDocuments, eq(productDocuments.productId, which), ['productId'])
 const updateTags = updateOf(productTags, eq(productTags.productId, which), ['productId'])
 const updateMembers = updateOf(collectionProducts, eq(collectionProducts.productId, which), ['productId'])
@@ -207,7 +203,7 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
     },
 
     async insert(tx: Writer, { product, variants: newVariants }: ProductWithVariants): Promise<void> {
-      await insertProduct(tx, product)
+      await insertProduct(tx, productRowOf({ product, variants: newVariants }))
       await insertVariants(tx, newVariants)
       await countInBlock(tx, { list: 'PRODUCTS', shopId: product.shopId }, product.id)
     },
@@ -247,7 +243,8 @@ export function createCatalogStore({ read }: Pick<Database, 'read'>) {
       })
       // Locks variants before their product, in the order in which orders lock them.
       await lockedVariants(tx, [...removedIds, ...changed])
-      const [row] = await updateProduct(tx, product, { which: product.id, versionBefore: before.product.version })
+      const values = productRowOf({ product, variants: newVariants })
+      const [row] = await updateProduct(tx, values, { which: product.id, versionBefore: before.product.version })
       if (!row) return undefined
       if (removedIds.length > 0) await tx.delete(variants).where(and(inArray(variants.id, removedIds), eq(variants.reserved, 0)))
       for (const part of newVariants) {

@@ -29,6 +29,10 @@ export const tagLengthMax = 40
 /** Filters of the customer list: the whole e-mail address; words of address and name, or an id; a tag. */
 export type CustomerQuery = { email?: string | undefined; q?: string | undefined; tag?: string | undefined }
 
+/** How a list of customers is sorted. */
+export const customerSorts = ['newest', 'name'] as const
+export type CustomerSort = (typeof customerSorts)[number]
+
 const wordsMax = 60
 
 /** Returns the words that find a customer. */

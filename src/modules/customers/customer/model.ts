@@ -9,13 +9,14 @@ import {
   notBlank,
   nullable,
   oneLine,
+  oneOf,
   pageOf,
   pageQuery,
   text,
 } from '../../../http/schema.ts'
 import { passwordLength } from '../../identity/auth/domain.ts'
 import { NewPassword } from '../../identity/auth/model.ts'
-import { addressesPerCustomerMax, noteLengthMax, orderIdsMax, tagLengthMax, tagsMax } from './domain.ts'
+import { addressesPerCustomerMax, customerSorts, noteLengthMax, orderIdsMax, tagLengthMax, tagsMax } from './domain.ts'
 
 const shopName = text(63, { minLength: 1 })
 const name = text(200)
@@ -95,6 +96,12 @@ export const ListCustomers = t.Object({
   ),
   email: t.Optional(text(254, { minLength: 1, description: 'The whole e-mail address. Not case-sensitive' })),
   tag: tagFilter,
+  sort: t.Optional(
+    oneOf(customerSorts, {
+      description:
+        'Default: newest first. By `name`: without regard to the case of A to Z, and customers without a name by e-mail address. With `q`, the newest 1,000 matches are sorted; with `tag` alone, the newest 2,000, and later pages are empty. Does not apply to CSV, which has the newest customer first',
+    }),
+  ),
 })
 export const CustomerPath = t.Object({ customerId: text(64) })
 

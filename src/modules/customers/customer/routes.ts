@@ -99,20 +99,24 @@ const customerIdOf = (principal: Principal): string | undefined => (principal.ki
 
 export const customerRoutes = (deps: HttpDeps & CustomerDeps) =>
   routes(deps, 'Customers')
-    .get('/customer', ({ query: { q, email, tag, ...page }, shop }) => listCustomers(deps, shop, { q, email, tag }, sliceOf(page)), {
-      access: 'customerRead',
-      csv: csvOf('customers', Customers, ({ shop, query: { q, email, tag } }: ListRequest<CustomerQuery>, slice) =>
-        readCustomerChunk(deps, shop, { q, email, tag }, slice),
-      ),
-      query: ListCustomers,
-      response: { 200: Customers, ...errorResponses(401, 403, 404) },
-      detail: {
-        operationId: 'listCustomers',
-        summary: 'Lists customers',
-        description:
-          'Returns customers, newest first. Customers must match all of `q`, `email` and `tag`. With `tag` alone, `total` is exact up to 2,000; above that it is 2,000 with `totalCapped: true`, and later pages still return customers. With `q`, `total` is exact up to 1,000; above that it is 1,000 with `totalCapped: true`, and later pages are empty. Without a filter, `total` is exact. Guests are not listed: search the orders instead. After an upgrade from a version without this search, a background job indexes existing customers. Until it is done, `q` finds only indexed customers, and the response says `totalCapped: true`.',
+    .get(
+      '/customer',
+      ({ query: { q, email, tag, sort, ...page }, shop }) => listCustomers(deps, shop, { q, email, tag }, sliceOf(page), sort),
+      {
+        access: 'customerRead',
+        csv: csvOf('customers', Customers, ({ shop, query: { q, email, tag } }: ListRequest<CustomerQuery>, slice) =>
+          readCustomerChunk(deps, shop, { q, email, tag }, slice),
+        ),
+        query: ListCustomers,
+        response: { 200: Customers, ...errorResponses(401, 403, 404) },
+        detail: {
+          operationId: 'listCustomers',
+          summary: 'Lists customers',
+          description:
+            'Returns customers, newest first unless `sort` says otherwise. Customers must match all of `q`, `email` and `tag`. With `tag` alone, `total` is exact up to 2,000; above that it is 2,000 with `totalCapped: true`, and later pages still return customers. With `q`, `total` is exact up to 1,000; above that it is 1,000 with `totalCapped: true`, and later pages are empty. Without a filter, `total` is exact. Guests are not listed: search the orders instead. After an upgrade from a version without this search, a background job indexes existing customers. Until it is done, `q` finds only indexed customers, and the response says `totalCapped: true`.',
+        },
       },
-    })
+    )
     .post('/customer', ({ body, shop, actor, once }) => once(201, (write) => createCustomer(deps, { shop, actor, write }, body)), {
       access: 'management',
       idempotent: true,

@@ -6,7 +6,7 @@ import { storedMailAddress } from '../../../lib/mail-address.ts'
 import { type Page, type PageSlice, pageOf } from '../../../lib/page.ts'
 import { tagKeyOf } from '../../../lib/search-terms.ts'
 import { normalEmail } from '../../identity/auth/domain.ts'
-import { type Customer, type CustomerQuery, type StaffCustomerView, staffCustomerView } from './domain.ts'
+import { type Customer, type CustomerQuery, type CustomerSort, type StaffCustomerView, staffCustomerView } from './domain.ts'
 import type { CustomerDeps } from './providers.ts'
 import { customerListStore as store } from './search-store.ts'
 import type { Shop } from './service.ts'
@@ -23,14 +23,15 @@ async function viewsOf(deps: CustomerDeps, { currency, mode }: Shop, rows: reado
   return rows.map((customer, at) => staffCustomerView(customer, currency, summaries[at]))
 }
 
-/** Lists a shop's customers, newest first. */
+/** Lists a shop's customers. */
 export async function listCustomers(
   deps: CustomerDeps,
   shop: Shop,
   query: CustomerQuery,
   slice: PageSlice,
+  sort: CustomerSort = 'newest',
 ): Promise<Page<StaffCustomerView> & { totalCapped?: true }> {
-  const { rows, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice)
+  const { rows, total, isCapped, isLong } = await store.list(deps.db.read, filterOf(shop, query), slice, sort)
   if (isLong) extendPageIndex(deps, store.shorten, shop.id, 'customer')
   const page = pageOf(await viewsOf(deps, shop, rows), total, slice)
   return isCapped ? { ...page, totalCapped: true } : page

@@ -1,15 +1,15 @@
 import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { exactWordOf } from '../../../../db/admin-search.ts'
 import type { Database, Reader } from '../../../../db/engine.ts'
-import { extendBlocks, readListPage } from '../../../../db/list-pages.ts'
-import { customers } from '../../../../db/schema/people.ts'
+import { extendBlocks, readListPage, totalOnly } from '../../../../db/list-pages.ts'
+import { customerNameKey, customers } from '../../../../db/schema/people.ts'
 import { customerTags } from '../../../../db/schema/tags.ts'
 import { customerIndexed, customerSearch } from '../../../../db/search.ts'
 import { searchBackfillOf } from '../../../../db/search-backfill.ts'
 import { queryTermsOf } from '../../../lib/mail-address.ts'
 import type { PageSlice } from '../../../lib/page.ts'
 import { matchesTerms, tagKeyOf } from '../../../lib/search-terms.ts'
-import { type Customer, type CustomerQuery, customerWords, queryWordsMax } from './domain.ts'
+import { type Customer, type CustomerQuery, type CustomerSort, customerWords, queryWordsMax } from './domain.ts'
 
 /** With a filter, totals are exact up to this number, and pages end there. */
 const filteredTotalMax = 1_000
@@ -23,10 +23,15 @@ const fills = searchBackfillOf('CUSTOMERS', 'customers c', customerIndexed)
 
 /** Customers as the shop's staff list and search them. */
 export const customerListStore = {
-  /** Returns a page, newest first. */
-  async list(read: Reader, { shopId, email, q, tag }: CustomerQuery & { shopId: string }, slice: PageSlice): Promise<CustomerListPage> {
+  /** Returns a page. */
+  async list(
+    read: Reader,
+    { shopId, email, q, tag }: CustomerQuery & { shopId: string },
+    slice: PageSlice,
+    sort: CustomerSort,
+  ): Promise<CustomerListPage> {
     if (q === undefined && email === undefined)
-      return tag === undefined ? listUnfiltered(read, shopId, slice) : listTagged(read, shopId, tag, slice)
+      return tag === undefined ? listUnfiltered(read, shopId, slice, sort) : listTagged(read, shopId, tag, slice, sort)
     if (q?.startsWith('cus_') || q === undefined) {
       const where = and(
         eq(customers.shopId, shopId),
@@ -42,7 +47,7 @@ export const customerListStore = {
     const isWhole = words.length === 0 || !(await hasUnindexed(read, shopId))
     const found = words.length === 0 ? [] : await customerSearch.find(read, { shopId, words, whole, limit: filteredTotalMax + 1 })
     const ids = found.slice(0, filteredTotalMax)
-    const rows = await loadCustomers(read, ids.slice(slice.offset, slice.offset + slice.limit))
+    const rows = await loadPage(read, ids, slice, sort)
     return { rows, total: ids.length, isCapped: found.length > filteredTotalMax || !isWhole }
   },
 
@@ -112,30 +117,57 @@ const taggedIds = (shopId: string, tag: string, { limit, offset = 0, after }: Pa
     ${typeof after === 'string' ? sql`and customer_id < ${after}` : sql``}
   order by customer_id desc limit ${limit} offset ${offset}`
 
-async function listTagged(read: Reader, shopId: string, tag: string, { limit, offset }: PageSlice): Promise<CustomerListPage> {
+async function listTagged(
+  read: Reader,
+  shopId: string,
+  tag: string,
+  { limit, offset }: PageSlice,
+  sort: CustomerSort,
+): Promise<CustomerListPage> {
   const [counted] = await read.rows<{ n: number | string }>(
     sql`select count(*) as n from (${taggedIds(shopId, tag, { limit: taggedTotalMax + 1 })}) as first_ones`,
   )
   const n = Number(counted?.n ?? 0)
-  const ids = await read.rows<{ customer_id: string }>(taggedIds(shopId, tag, { limit, offset }))
-  const rows = await loadCustomers(
-    read,
-    ids.map((row) => row.customer_id),
-  )
+  const bounds = sort === 'name' ? { limit: taggedTotalMax } : { limit, offset }
+  const found = await read.rows<{ customer_id: string }>(taggedIds(shopId, tag, bounds))
+  const ids = found.map((row) => row.customer_id)
+  const rows = sort === 'name' ? await loadPage(read, ids, { limit, offset }, sort) : await loadCustomers(read, ids)
   return { rows, total: Math.min(n, taggedTotalMax), isCapped: n > taggedTotalMax }
 }
 
-async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice): Promise<CustomerListPage> {
-  const { ids, total, isLong } = await readListPage(read, { list: 'CUSTOMERS', shopId }, slice)
-  return { rows: await loadCustomers(read, ids), total, isCapped: false, isLong }
+async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice, sort: CustomerSort): Promise<CustomerListPage> {
+  const isByName = sort === 'name'
+  const { ids, total, isLong } = await readListPage(read, { list: 'CUSTOMERS', shopId }, isByName ? totalOnly : slice)
+  const page = isByName ? await idsByName(read, eq(customers.shopId, shopId), slice) : ids
+  return { rows: await loadCustomers(read, page), total, isCapped: false, isLong }
 }
 
-/** Newest first. */
+/** Loads a page of the customers that a filter found, which come newest first. */
+async function loadPage(
+  read: Reader,
+  ids: readonly string[],
+  { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>,
+  sort: CustomerSort,
+): Promise<Customer[]> {
+  if (sort === 'newest' || offset >= ids.length) return loadCustomers(read, ids.slice(offset, offset + limit))
+  return loadCustomers(read, await idsByName(read, inArray(customers.id, [...ids]), { limit, offset }))
+}
+
+/** Sorts by name; a whole shop along the index of names. */
+async function idsByName(read: Reader, where: SQL, { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>): Promise<string[]> {
+  const rows = await read.rows<{ id: string }>(
+    sql`select id from customers where ${where} order by ${customerNameKey(customers)}, id limit ${limit} offset ${offset}`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Returns customers in the order of the ids. */
 async function loadCustomers(read: Reader, ids: readonly string[]): Promise<Customer[]> {
   if (ids.length === 0) return []
-  return read
+  const rows = await read
     .select()
     .from(customers)
     .where(inArray(customers.id, [...ids]))
-    .orderBy(desc(customers.id))
+  const byId = new Map(rows.map((customer) => [customer.id, customer]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }

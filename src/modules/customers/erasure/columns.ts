@@ -174,7 +174,7 @@ export const columnsOf = {
     kept: 'product_id tag shop_id newest_key title_key price_key visible_from vendor type available min_price max_price',
   },
   products: {
-    kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as kind',
+    kept: 'id shop_id handle title description_html vendor type tags status currency options images seo_title seo_description published_at created_at updated_at version created_as kind title_key price_key',
   },
   refresh_tokens: { erased: 'hash session_id created_at expires_at used_at', rows: 'removed' },
   // `settled_reference` is the bank's name of a transfer, needed by the books.

@@ -228,11 +228,13 @@ export function ImportProgressView({
 }
 
 function ImportResult({ report, facts }: { report: ImportReport; facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
-  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map((name) => [t(name), number(report[name])] as const)
+  const counts = (['created', 'updated', 'skipped', 'failed'] as const).map(
+    (name) => [t(report.dryRun ? `preview.${name}` : name), number(report[name])] as const,
+  )
   return (
     <>
       <Section title={report.dryRun ? t('wouldBe') : t('was')}>
-        <FactList facts={[...counts, ...facts]} />
+        <FactList facts={[[t('rows'), number(report.rows)], ...counts, ...facts]} />
         {report.failed === 0 && report.dryRun && <Note tone="good">{t('wouldBeGood')}</Note>}
       </Section>
       <ImportRows title={t('errors')} messages={report.errors} isTruncated={report.errorsTruncated} />

@@ -78,7 +78,7 @@ function MainVariantFields({ row, editor, currency, figures, productId }: Varian
           <span>{t('onHand')}</span>
           <a class="stock-link" href={shopPath('products', productId ?? '', 'variants', id, 'stock')}>
             <strong aria-live="polite">{draft.track.value ? number(stock?.onHand ?? 0) : t('notCounted')}</strong>{' '}
-            <span>{t('seeStock')}</span>
+            <span>{t('changeStock')}</span>
           </a>
           {stock !== undefined && stock.reserved > 0 && (
             <span class="hint">

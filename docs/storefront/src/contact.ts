@@ -13,17 +13,17 @@ type ContactStep = {
   readonly done: (changed: Promise<Cart>) => Promise<void>
 }
 
-/** The form for contact information and, if the cart is shipped, the address. A customer's address is filled in. */
+/** The form for contact information and, if the cart is shipped, the address. A customer's name and address are filled in. */
 export async function contactStep(cart: Cart, { words }: Shown, { isShipped, done }: ContactStep): Promise<HTMLElement> {
   const [countries, book, me] = await Promise.all([
     isShipped ? servedCountries() : [],
     isShipped && isLoggedIn() ? askAsCustomer('GET /customer/me/addresses', { query: { limit: 100 } }) : { data: [] },
-    isLoggedIn() && cart.email === null ? askAsCustomer('GET /customer/me', {}) : undefined,
+    isLoggedIn() ? askAsCustomer('GET /customer/me', {}) : undefined,
   ])
   const fields = h('div', {})
   const fill = (known: Partial<Schema<'PostalAddress'>> | undefined) => refill(fields, addressFields(countries, words, known))
   const usual = book.data.find(({ isDefaultShipping }) => isDefaultShipping) ?? book.data[0]
-  if (isShipped) fill(cart.shippingAddress ?? usual)
+  if (isShipped) fill(cart.shippingAddress ?? usual ?? { name: me?.name ?? '' })
   return section(
     isShipped ? words.whereTo : words.contact,
     form(

@@ -6,6 +6,7 @@ import type { Json, TestApp } from '../support/app.ts'
 import { shopIn, usd } from '../support/catalog.ts'
 import { consoleTests } from '../support/console-tests.ts'
 import { temporaryDir } from '../support/database.ts'
+import { fileBusiness } from '../support/kyb.ts'
 import { reloadWithoutEvents } from '../support/lost-response.ts'
 import { jpegOf } from '../support/pictures.ts'
 import { staffOf } from '../support/staff.ts'
@@ -55,6 +56,18 @@ test('the shop: title, address and time zone are changed by keyboard only, and o
   await visitor.until(`document.querySelectorAll('.toast').length === 1`, 'saved again')
   expect(await readNow(app, owner, '/shops/v2')).toMatchObject({ timeZone: 'Asia/Kuwait' })
   expect(await visitor.axe()).toEqual([])
+})
+
+test('the shop: an owner takes the legal name of the verification for invoices', async ({ open, app }) => {
+  const owner = await shopIn(app)
+  const { legalName } = await fileBusiness(app, owner)
+  const visitor = await open({ as: owner, at: at(owner) })
+  await visitor.press('Use the name from Business verification', { role: 'button' })
+  await visitor.gone('Use the name from Business verification')
+  expect(await visitor.axe()).toEqual([])
+  await visitor.press('Save')
+  await visitor.notice('Saved')
+  expect(await readNow(app, owner, '/shops/v2')).toMatchObject({ legalName })
 })
 
 test('the shop: the second of two editors sees both values, and a refused value is shown and kept', async ({ open, app }) => {

@@ -21,6 +21,7 @@ export default {
   invoicing: 'Invoices',
   invoicingHint: 'Shown on invoices and credit notes, with the address above. Documents that were printed do not change.',
   legalName: 'Legal name',
+  verifiedName: 'Use the name from Business verification',
   taxNumber: 'Tax number',
   invoiceNote: 'Note on invoices',
   invoiceNoteHint: 'For example bank details or registration number',

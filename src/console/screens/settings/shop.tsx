@@ -1,10 +1,11 @@
-import { api, ifMatch, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
+import type { Signal } from '@preact/signals'
+import { api, ifMatch, ok, readVersioned, type Schema, type Versioned } from '../../lib/api/api.ts'
 import { type Resource, useResource } from '../../lib/api/resource.ts'
 import { countryOptions, currencyOptions, timeZoneNames } from '../../lib/format/locale-lists.ts'
 import type { createDraft } from '../../lib/forms/draft.ts'
 import { common } from '../../lib/i18n/common.ts'
 import { notify } from '../../lib/live/toasts.ts'
-import { updateShop } from '../../lib/session/current-shop.ts'
+import { isOwner, updateShop } from '../../lib/session/current-shop.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, NumberField, SelectField, TagsField, TextAreaField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -32,6 +33,17 @@ export default function ShopSettings() {
     </Page>
   )
 }
+
+/** Fills in the legal name of the business verification, which only an owner can read. */
+const VerifiedNameButton = ({ bind }: { bind: Signal<string> }) => (
+  <Button
+    kind="quiet"
+    onPress={async () => {
+      bind.value = (await ok(api.GET('/kyb'))).legalName
+    }}
+    text={t('verifiedName')}
+  />
+)
 
 function ShopForm({ current, resource }: { current: Versioned<Shop>; resource: Resource<Versioned<Shop>> }) {
   const show = (now: Versioned<Shop>) => {
@@ -79,7 +91,12 @@ function ShopForm({ current, resource }: { current: Versioned<Shop>; resource: R
       </Section>
       <Section title={t('invoicing')} hint={t('invoicingHint')}>
         <div class="fields">
-          <TextField bind={draft.legalName} label={t('legalName')} max={200} />
+          <TextField
+            bind={draft.legalName}
+            label={t('legalName')}
+            max={200}
+            hint={isOwner.value && draft.legalName.value === '' && <VerifiedNameButton bind={draft.legalName} />}
+          />
           <TextField bind={draft.taxNumber} label={t('taxNumber')} max={50} />
         </div>
         <TextAreaField bind={draft.invoiceNote} label={t('invoiceNote')} max={2_000} hint={t('invoiceNoteHint')} />

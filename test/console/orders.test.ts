@@ -14,7 +14,7 @@ import {
   unitsLeft,
 } from '../../src/console/screens/orders/refund.domain.ts'
 import { timelineOf } from '../../src/console/screens/orders/timeline.domain.ts'
-import { endedUnsent } from '../../src/console/ui/status-badge.domain.ts'
+import { hasNothingToFulfil } from '../../src/console/ui/status-badge.domain.ts'
 import { linesToRefund } from '../../src/modules/selling/order/refunds/refund-lines.ts'
 
 type Order = Parameters<typeof refundableAmounts>[0]
@@ -192,9 +192,9 @@ describe('a fulfilment', () => {
 
 test('an order that was refunded before anything was sent has nothing to fulfil, also once it is completed', () => {
   const fulfilled = order({ status: 'COMPLETED', fulfilmentStatus: 'FULFILLED', lines: [{ ...line('a'), fulfilledQuantity: 0 }] })
-  expect(endedUnsent(fulfilled)).toBe(true)
-  expect(endedUnsent({ ...fulfilled, lines: [{ ...line('a'), giftCard: true, fulfilledQuantity: 1 }] })).toBe(false)
-  expect(endedUnsent({ ...fulfilled, fulfilmentStatus: 'UNFULFILLED' })).toBe(false)
+  expect(hasNothingToFulfil(fulfilled)).toBe(true)
+  expect(hasNothingToFulfil({ ...fulfilled, lines: [{ ...line('a'), giftCard: true, fulfilledQuantity: 1 }] })).toBe(false)
+  expect(hasNothingToFulfil({ ...fulfilled, fulfilmentStatus: 'UNFULFILLED' })).toBe(false)
 })
 
 test('an order that came from an abandoned-cart email says so in its timeline', () => {

@@ -1,6 +1,6 @@
 import type { Schema } from '../lib/api/api.ts'
 import { common, stateName } from '../lib/i18n/common.ts'
-import { endedUnsent } from './status-badge.domain.ts'
+import { hasNothingToFulfil } from './status-badge.domain.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'plain'
 
@@ -57,14 +57,14 @@ const nothingToFulfil = () => <StatusBadge status="FULFILLED" text={common('noth
 /** Shows the state of an order. */
 export function OrderStatusBadge({ order }: { order: OrderStatuses }) {
   const { status, fulfilmentStatus } = order
-  if (status === 'FULFILLED' && endedUnsent(order)) return nothingToFulfil()
+  if (status === 'FULFILLED' && hasNothingToFulfil(order)) return nothingToFulfil()
   return <StatusBadge status={status === 'CONFIRMED' && fulfilmentStatus === 'PARTIALLY_FULFILLED' ? fulfilmentStatus : status} />
 }
 
 /** Shows how much of an order is fulfilled; a dash where nothing will be sent. */
 export function FulfilmentBadge({ order }: { order: OrderStatuses }) {
   const { status, fulfilmentStatus } = order
-  if (endedUnsent(order)) return nothingToFulfil()
+  if (hasNothingToFulfil(order)) return nothingToFulfil()
   if (fulfilmentStatus === 'UNFULFILLED' && (status === 'CANCELLED' || status === 'EXPIRED')) return <>–</>
   return <StatusBadge status={fulfilmentStatus} />
 }

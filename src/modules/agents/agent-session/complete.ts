@@ -42,7 +42,7 @@ export async function completeSession(
   if (placed) return pay(deps, completion, current, selectedInstrument(body)?.credential?.token)
   assertUnfinished(deps, current)
   if (isBeingPaid(deps, call, current)) return respond(deps, completion, current)
-  const loaded = await reopenedSession(deps, call, current)
+  const loaded = await reopenUnpaidSession(deps, call, current)
   if (problemsOf(loaded, deps.clock.now()).length > 0) return respond(deps, completion, loaded)
   const instrument = selectedInstrument(body)
   const offered = Object.values(handlersOf(deps, call)).flat() as { id: string }[]
@@ -57,7 +57,7 @@ export async function completeSession(
 }
 
 /** Returns a session at current prices. Reopens its cart for a new order if the order ended unpaid. */
-async function reopenedSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
+async function reopenUnpaidSession(deps: AgentSessionDeps, call: AgentCall, loaded: LoadedSession): Promise<LoadedSession> {
   if (!loaded.order || !hasEndedUnpaid(loaded.order, deps.clock.now())) return loaded
   const { session } = await openSession(deps, call, loaded)
   return requireSession(await loadCurrentSession(deps, call, session.id))

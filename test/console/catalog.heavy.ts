@@ -284,23 +284,6 @@ test('the list is sorted by its columns, and a view saves the order', async ({ o
   )
 })
 
-test('toasts cover neither the pages of a list nor the buttons of a long form', async ({ open, shop }) => {
-  for (let n = 0; n < 21; n++) await shop.add({ title: `Paged ${n}`, variants: [{ price: usd(100) }] })
-  const path = `s/${shop.shop.name}/products`
-  const visitor = await open({ as: shop, at: `${path}?q=paged` })
-  const isAbove = (selector: string) =>
-    visitor.page.evaluate(`(() => {
-      scrollTo(0, document.documentElement.scrollHeight)
-      const top = document.querySelector('${selector}').getBoundingClientRect().top
-      return top < innerHeight && document.querySelector('.toasts').getBoundingClientRect().bottom <= top
-    })()`)
-  await visitor.text('21 results')
-  expect(await isAbove('.pager a')).toBe(true)
-  await visitor.go(`${path}/new`)
-  await visitor.until(`document.querySelector('.form-actions') !== null`, 'the form')
-  expect(await isAbove('.form-actions button')).toBe(true)
-})
-
 test('a bulk archive reports failures and keeps them selected', async ({ open, app, shop }) => {
   const products = []
   for (const title of ['Bulk one', 'Bulk two', 'Bulk three']) products.push(await shop.add({ title, variants: [{ price: usd(100) }] }))

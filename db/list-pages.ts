@@ -32,7 +32,7 @@ async function blocksOf(read: Pick<Reader, 'rows'>, { list, shopId }: ShopList):
   return { blocks, tail: Number(rows.find(({ last }) => last === null)?.records ?? 0) }
 }
 
-/** A page beyond every list, for the total alone. */
+/** A page without records, for callers that need only the total. */
 export const totalOnly = { limit: 0, offset: Number.POSITIVE_INFINITY } as const
 
 /**

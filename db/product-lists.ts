@@ -145,7 +145,7 @@ function enclosingSource(filter: ProductFilter): Source {
   }
 }
 
-/** Returns the SQL of the documents of one spread `s` that `enclosingSource` selects: by lowest or by highest price. */
+/** Returns the SQL of the documents of one spread `s`: by their highest price; without `maxPrice` by their lowest. */
 function enclosingRange({ shopId, minPrice = 0, maxPrice }: ProductFilter) {
   const [index, keys, order, boundOf, range] =
     maxPrice === undefined
@@ -351,7 +351,7 @@ async function walkEnclosing(read: Rows, filter: ProductFilter, descending: bool
   const conditions = [...columnConditions(filter, ['minPrice']), ...lookupConditions(filter, productIdIn(idSuffixOf.price), ['minPrice'])]
   const matches = sql`select price_key from (select ${sql.raw(`price_key, ${filterColumns}`)} from ${from} where ${where} ${byPrice}) c
     where ${allOf(conditions)} limit ${limit}`
-  // The first of each spread. SQLite has no lateral subqueries, but arguments of its table functions can be correlated.
+  // Reads the first matches of each spread. SQLite has no lateral subqueries; arguments of json_each can be correlated.
   const all =
     engine === 'sqlite'
       ? sql`select value as price_key from ${values} cross join json_each((select json_group_array(price_key) from (${matches})))`

@@ -54,7 +54,7 @@ export const apiDocumentTests = ['test/http/docs-browser.heavy.ts', 'test/http/o
  */
 export const demoTests = ['test/demo/paying.test.ts'] as const
 
-/** Tests of the storefront of docs/ in a browser. The tests of its routes and of its rendered pages run on both engines. */
+/** Tests of the storefront of docs/ in a browser. The tests of its routes and rendered pages run on both engines. */
 export const storefrontTests = ['test/storefront/browse.heavy.ts', 'test/storefront/storefront.heavy.ts'] as const
 
 /** Tests of the console in a browser, and of its files. The tests of its routes run on both engines. */

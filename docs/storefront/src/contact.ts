@@ -13,7 +13,10 @@ type ContactStep = {
   readonly done: (changed: Promise<Cart>) => Promise<void>
 }
 
-/** The form for contact information and, if the cart is shipped, the address. A customer's name and address are filled in. */
+/**
+ * The form for contact information and, if the cart is shipped, the address. A customer's name and address are filled
+ * in.
+ */
 export async function contactStep(cart: Cart, { words }: Shown, { isShipped, done }: ContactStep): Promise<HTMLElement> {
   const [countries, book, me] = await Promise.all([
     isShipped ? servedCountries() : [],

@@ -122,8 +122,9 @@ async function listUnfiltered(read: Reader, shopId: string, slice: PageSlice, so
 }
 
 /**
- * Returns a page of the ids that a filter found, which come newest first. Of many products of a status, the index has
- * the order.
+ * Sorts the ids that a filter found and returns a page of them. If only `status` is filtered and more products match
+ * than were found, the page is read from the index of the sort key.
+ * @param ids newest first
  */
 async function pageOfFound(
   read: Reader,
@@ -141,7 +142,7 @@ async function pageOfFound(
     : sortedIds(read, inArray(products.id, [...ids]), slice, sort)
 }
 
-/** Sorts by a key; of a whole shop, along the index of the key. */
+/** Returns a page of ids, sorted by a key. For a whole shop the index of that key is read. */
 async function sortedIds(read: Reader, where: SQL, { limit, offset }: PageSlice, sort: Sort): Promise<string[]> {
   const { order, descending } = sorts[sort]
   const key = sql.raw(`${order}_key ${descending ? 'desc' : 'asc'}`)

@@ -153,7 +153,7 @@ async function loadPage(
   return loadCustomers(read, await idsByName(read, inArray(customers.id, [...ids]), { limit, offset }))
 }
 
-/** Sorts by name; a whole shop along the index of names. */
+/** Returns a page of ids, sorted by name. For a whole shop the index of names is read. */
 async function idsByName(read: Reader, where: SQL, { limit, offset }: Pick<PageSlice, 'limit' | 'offset'>): Promise<string[]> {
   const rows = await read.rows<{ id: string }>(
     sql`select id from customers where ${where} order by ${customerNameKey(customers)}, id limit ${limit} offset ${offset}`,

@@ -80,7 +80,7 @@ export function unavailableReasonOf(
 export const isEnded = ({ endsAt }: Pick<Discount, 'endsAt'>, now: number): boolean => endsAt !== null && endsAt <= now
 const isUsedUp = ({ usageLimit, used }: Pick<Discount, 'usageLimit' | 'used'>): boolean => usageLimit !== null && used >= usageLimit
 
-/** Does `unavailableReasonOf` for one of a cart's offers, with the customer's uses. */
+/** Returns why an offer of a cart cannot be used, with the customer's uses counted; see `unavailableReasonOf`. */
 export const unavailableReasonIn = ({ uses }: Offers, offer: Offer, now: number): UnavailableReason | undefined =>
   unavailableReasonOf(offer, uses.get(offer.id) ?? 0, now)
 
